@@ -188,7 +188,7 @@ def anchor(
 def _anchor_id(ids: Sequence[str], start: str) -> str:
     """Return the full id of the anchor question whose id starts with ``start``.
 
-    If no anchor question has such an id, ``start`` is returned unchanged.
+    If no anchor question is found, ``start`` is returned unchanged.
 
     Raises:
         RequestError: If the ids of several anchor questions start with ``start``, and none of these

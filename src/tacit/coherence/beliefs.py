@@ -140,7 +140,8 @@ def read_beliefs(
     """Read and validate a file of beliefs, and merge duplicate rows.
 
     Leading and trailing blanks are removed from subjects, relations, objects and group columns. For
-    example, " handle" and "handle" become the same item. A blank cell counts as a missing value.
+    example, the item " handle" is read as "handle", without the leading blank. A blank cell counts
+    as a missing value.
 
     Args:
         path: A TSV, CSV, JSONL or Parquet file of beliefs.

@@ -93,7 +93,10 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Add all implied statements to ``true`` in place, shape (components, relations, n, n)."""
+    """Add all implied statements to the Boolean array ``true`` in place.
+
+    ``true`` has the shape (components, relations, n, n).
+    """
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:

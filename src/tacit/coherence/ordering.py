@@ -26,8 +26,8 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
     Args:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
         ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). If several orders have the largest
-            total weight, the function sums, for each order, the tie-breaking numbers of its pairs
-            (i before j) of positive weight. The order with the smallest sum is chosen.
+            total weight, they are compared by the sum of ``ties`` over their pairs (i before j) of
+            positive weight. The order with the smallest sum is chosen.
 
     Returns:
         The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of

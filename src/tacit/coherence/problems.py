@@ -1,9 +1,9 @@
 """Split the repair of beliefs into independent problems.
 
 Statements that are equivalent because their relations are symmetric or inverse to each other share
-one variable. For each group of beliefs and each family of relations with a transitive relation, the
-items (subjects and objects) are split into connected components. Each connected component of items
-is a separate repair problem. The weight of a statement is computed from the belief in the
+one variable. If a family of relations contains a transitive relation, the items (subjects and
+objects) of each group of beliefs are split into connected components. Each connected component of
+items is a separate repair problem. The weight of a statement is computed from the belief in the
 statement, and can be negative. Usually, a statement connects its subject and its object into one
 repair problem if the weight of the statement is at least 0. For an asymmetric, transitive relation
 without negative weights, a statement connects its subject and its object into one repair problem

@@ -175,9 +175,9 @@ def cut_neighbours(
 
     Args:
         requests: Distinct requests.
-        cost: A function that returns the number of tokens of each request. ``cost`` counts a prompt
-            prefix that several requests share only once, because all requests passed to ``cost``
-            are assumed to be computed together.
+        cost: A function that returns the number of tokens of each request. If several requests
+            share a prompt prefix, ``cost`` counts the prefix only once, as if all requests passed
+            to ``cost`` were computed together.
         block_tokens: The approximate number of tokens in each block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))

@@ -72,7 +72,8 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
 }
 """Functions that compute Tacit's counterpart of a published value.
 
-Each function receives the selected rows of one of Tacit's tables, and the name of a column.
+The arguments of each function in ``MAKERS`` are the selected rows of one of Tacit's tables and the
+name of a column.
 
 ``number`` returns the first value of the selected column, ``percent`` returns the column's first
 value in per cent with two decimals, and ``exp`` returns the exponential of the column's first

@@ -60,9 +60,9 @@ class Column:
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
-        of: The column of ``questions`` whose mean or count this column contains. If ``of`` and
-            ``ends`` are set, the table of paired differences compares the models' means of the
-            column that ``of`` names.
+        of: The column of ``questions`` whose mean or count this column contains. If ``of`` is set
+            and the column has a confidence interval (``ends``), the two models' means are compared
+            in the table of paired differences.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
         within: For a column of the kind ``prompt``, the name of a second column in the same table,
@@ -304,9 +304,9 @@ class Headline:
         scale: The lower and the upper end of the scale on which the report shows the value.
         by: The name of the text column that labels the rows, if the headline shows all rows that
             match ``where``; None to show only the first matching row.
-        among: The column with the number of candidate answers, and the singular noun for a
-            candidate answer. If ``among`` is set, the report shows the chance level together with
-            the number of candidates.
+        among: A pair: the name of the column with the number of candidate answers, and the singular
+            noun for one of these answers, such as ``candidate``. If ``among`` is set, the report
+            shows the chance level together with the number of candidates.
 
     Examples:
         >>> from tacit import Headline

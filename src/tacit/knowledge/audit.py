@@ -169,8 +169,8 @@ def _by_pooling(
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Count, for each relation, all facts and two kinds of facts that may be mistakes.
 
-    The two kinds are facts between concepts of different parts of a question (its text or one
-    choice), and facts whose concepts share a word.
+    Possible mistakes are facts whose concepts never occur in the same part of a question (its text
+    or one choice), and facts whose concepts share a word.
     """
     return base.table(
         """

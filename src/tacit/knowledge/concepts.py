@@ -72,7 +72,7 @@ def concepts_in(
 
     Args:
         base: The knowledge base.
-        texts: Each text as a list of parts. If the text is an anchor question, its parts are the
+        texts: Each text as a list of parts. For example, the parts of an anchor question are the
             question itself and each of its choices.
         matching: The matching rules; None for the defaults.
 
@@ -112,13 +112,13 @@ def pooled_only(
 
     Args:
         base: The knowledge base.
-        texts: Each text as a list of parts. If the text is an anchor question, its parts are the
+        texts: Each text as a list of parts. For example, the parts of an anchor question are the
             question itself and each of its choices.
         found: The table that ``concepts_in`` returns for ``texts`` and ``matching``.
         matching: The rules that determine whether a text contains a concept.
 
     Returns:
-        Table with the columns ``text`` and ``concept``, in no particular order.
+        Table with the columns ``text`` and ``concept``; its rows are in no particular order.
     """
     import polars as pl
 

@@ -89,9 +89,9 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
         own: Number to subtract from the fact counts ``degree`` and ``as_tail`` of a negative's
-            tail. ``own`` is 0 for the preset ``uniform``. For the presets ``same-relation`` and
-            ``matched``, ``own`` is 1, so that the fact from which the tail was taken is not
-            counted.
+            tail. If negatives are drawn with the preset ``uniform``, nothing is subtracted (``own``
+            is 0). For the presets ``same-relation`` and ``matched``, ``own`` is 1, so that the fact
+            from which the tail was taken is not counted.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The

@@ -46,8 +46,8 @@ class Details:
     """Tables with details that a reader can open with a button in a row of another table.
 
     Args:
-        key: The name of the column that links a table's rows to their details. The button in a row
-            opens all rows of the detail tables with the same linking value.
+        key: The name of the column that links a table's rows to their details. A row's button opens
+            all rows of the detail tables that have the row's value in the linking column.
         tables: The HTML ids of the detail tables.
         label: The label of the button that opens the rows. For each button, screen readers announce
             the label and the name of the table row that contains the button.

@@ -419,5 +419,5 @@ class CachedRankings:
 
 
 def _key(prompt: RankingPrompt) -> Key:
-    """Return the key of a ranking in the score store; targets are not part of the key."""
+    """Return a ranking's key in the score store; the key does not depend on target words."""
     return (prompt.text, prompt.separator, prompt.vocabulary.digest, prompt.top)

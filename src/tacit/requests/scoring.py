@@ -304,8 +304,8 @@ class ScoringKind:
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """For each answer, return the row that was stored first.
 
-        A row with a temporarily missing score (its ``reason`` is in ``FOR_NOW``) is returned only
-        if all rows of the answer have a temporarily missing score.
+        Rows with a temporarily missing score (``reason`` in ``FOR_NOW``) are skipped if the answer
+        also has other rows.
         """
         import polars as pl
 

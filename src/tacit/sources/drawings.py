@@ -1,6 +1,6 @@
 """Read drawings of everyday things: the parts and the relations that annotators drew.
 
-The reader expects the layout of the everyday-things data set (ParRoT, Gu et al. 2023, section 4).
+The files must have the layout of the everyday-things data set (ParRoT, Gu et al. 2023, section 4).
 The everyday-things data set is a folder with the file ``things.tsv`` and the files
 ``annotations-*.tsv``. An annotations file has no header. The columns of an annotations file are
 annotator, thing, ``---``, subject, relation and object. Some rows of an annotations file have a
@@ -133,8 +133,8 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 
     Returns:
         The parts of each thing, in lower case. Things and parts are in the order of the file. If
-        the file lists a part of a thing twice, the result also contains the part twice. The number
-        of parts in Table 1 of ParRoT (716) also counts repeated parts.
+        the file lists a part of a thing twice, the result also contains the part twice. The total
+        of 716 parts in Gu et al. (2023, Table 1) includes parts that are listed twice.
 
     Raises:
         DataError: If the file is missing, a column is missing, a row has no thing, a thing is

@@ -32,7 +32,7 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Return every statement that relates two parts of a drawing (ParRoT, section 6.1).
+    """Return every statement about two parts of a drawing (Gu et al. 2023, section 6.1).
 
     Returns:
         A table with the columns thing, annotator, subject, relation and object. The table has one

@@ -3,11 +3,11 @@
 In this module, facts are called items, and the anchor questions that are linked to a fact are
 called rows. Facts that the model knows, because it answers their background question correctly, are
 called marked items. A row is correct if the model answers the anchor question correctly. P(right)
-is the share of correct answers to the anchor questions that are linked to a fact, averaged over all
-facts with equal weight. P(right | marked) is the share of correct answers to the anchor questions
-that are linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is the
-share of correct answers to the anchor questions that are linked to a fact, averaged over the facts
-that the model does not know.
+is the mean, over all facts, of the share of correct answers to the anchor questions that are linked
+to the fact. P(right | marked) is the share of correct answers to the anchor questions that are
+linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is the share of
+correct answers to the anchor questions that are linked to a fact, averaged over the facts that the
+model does not know.
 
 1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
    odds ratio. The log odds ratio compares the odds of a correct answer between facts that the model
@@ -302,7 +302,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move an end of the gain's interval outwards to include the error ``from_share``.
+    """Widen the gain's interval at one end, as the share of known facts is uncertain.
 
     The error ``from_share`` is the error margin of log(gain) that results from estimating the share
     of known facts.

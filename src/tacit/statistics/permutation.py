@@ -79,7 +79,7 @@ def lift(average_precision: float | None, chance: float | None) -> float | None:
 
 
 def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np.bool_]:
-    """Draw samples of random labels with exactly ``right`` true labels in each sample.
+    """Draw random labels; in each sample, the number of true labels is ``right``.
 
     Args:
         right: The number of rows with the label True in each sample. At least one label must be
@@ -147,11 +147,12 @@ class Influence:
     """A metric in several samples, and the influence of each row on the metric.
 
     Args:
-        value: The value of the metric on an unbounded scale, shape (samples,).
+        value: The metric of each sample, converted to an unbounded scale such as the log-odds,
+            shape (samples,).
         right: For each sample and threshold (distinct score), the influence of a correct row with
             this score on the metric, shape (samples, thresholds).
-        wrong: For each sample and threshold (distinct score), the influence of an incorrect row
-            with this score on the metric, shape (samples, thresholds).
+        wrong: For each sample and threshold (distinct score), the influence on the metric of an
+            incorrect row with this score, shape (samples, thresholds).
     """
 
     value: Floats

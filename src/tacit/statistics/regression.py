@@ -38,8 +38,7 @@ class OddsRatio:
         n: Number of rows.
         ratio: The factor by which the odds of a correct answer are multiplied if the predictor
             increases by 1. The interval is a Wald confidence interval, computed with the
-            cluster-robust standard error. The value of the ratio is None if the odds ratio is
-            undefined.
+            cluster-robust standard error. If the odds ratio is undefined, ``ratio.value`` is None.
         log_error: The cluster-robust standard error of the logarithm of the odds ratio.
         p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
         undefined: The reason why the odds ratio is undefined: one of the module's constants, such

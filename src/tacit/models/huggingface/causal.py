@@ -269,8 +269,8 @@ class CausalModel(RankingModel):
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
         """Return, for each row length, whether the row is within the attention limits.
 
-        The limits are the local attention window and the length above which LongRoPE changes the
-        positions of a whole batch.
+        The attention limits are the local attention window, and the length above which LongRoPE
+        changes the positions of a whole batch.
         """
         near = np.ones(len(lengths), bool)
         if self._local is not None:

@@ -1,4 +1,4 @@
-"""Attention over packs (rows of several prompts), computed without most masked keys.
+"""Attention over packs (rows of several prompts), with most of the masked keys omitted.
 
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix

@@ -1,10 +1,10 @@
 """Packs: rows that contain several prompts' inputs but store each shared prefix once.
 
 The inputs of all prompts are sorted, so that they represent a prefix tree in depth-first order. In
-a pack, a token comes after all tokens that precede it in its prompt, and attends only to those
-tokens and to itself. A pack usually has at least 7/8 of its maximum length, and ends where adjacent
-inputs share the fewest tokens. Where the prefix tree is split between two packs, the second pack
-repeats the path from the root to its first new token.
+a pack, each prompt's tokens keep their order, and a token attends only to itself and to the
+preceding tokens of its prompt. A pack usually has at least 7/8 of its maximum length, and ends
+where adjacent inputs share the fewest tokens. Where the prefix tree is split between two packs, the
+second pack repeats the path from the root to its first new token.
 """
 
 from __future__ import annotations

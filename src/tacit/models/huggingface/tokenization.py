@@ -78,9 +78,9 @@ class Halves:
         head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
             first part of text i.
         tail: Indices in ``tails``: ``tails[tail[i]]`` contains the tokens of the second part of
-            string i, which begins at the space where the string is split. String i is a text with
-            one answer inserted. The strings are ordered by text: one string for each answer of the
-            first text, then one string for each answer of the second text, and so on.
+            string i, which begins at the space where the string is split. Each string is a text
+            with one of its answers inserted. The strings are ordered by text: one string for each
+            answer of the first text, then one string for each answer of the second text, and so on.
     """
 
     heads: Sequence[Sequence[int]]

@@ -54,8 +54,8 @@ class Candidates:
             and words that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
-            the tokenization of the vocabulary. Each witness consists of a word's index, the word's
-            tokens, and whether the word's index is in ``single``.
+            the tokenization of the vocabulary. Each witness (test word) is a triple of the word's
+            index, its tokens, and whether the index is in ``single``.
         lead: Number of leading scored tokens, such as a separator, that are the same for all words
             with indices in ``single``. The words with indices in ``single`` differ only in their
             last scored token. The leading scored tokens are also part of the ``Frame``, which
@@ -198,8 +198,8 @@ class CandidateTokens:
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
         """Find the shared context of the largest group of candidates that differ in one token.
 
-        The context is a pair of ``lead`` and ``Frame`` (the tokens around the token in which the
-        candidates differ).
+        A group's context consists of the number ``lead`` and of the ``Frame``, the tokens before
+        and after the token in which the group's candidates differ.
 
         ``lead`` is the number of scored tokens before the token in which the candidates differ.
 

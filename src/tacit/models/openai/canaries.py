@@ -66,7 +66,8 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 def _now(canary: Canary, seen: Seen) -> float:
     """Return the server's current log-probability for the token or text of a stored answer.
 
-    The result is NaN if the server's current answer does not contain this log-probability.
+    The result is NaN if the server's current answer contains no log-probability for the token or
+    text.
     """
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)

@@ -137,7 +137,9 @@ class Stream(Generic[Item, Result]):
             yield part
 
     def _checked(self) -> None:
-        """Call the function ``check``, and raise an ``UnreliableError`` at once.
+        """Call the function ``check``, if one was given.
+
+        If the check raises an ``UnreliableError``, this error is raised at once.
 
         If the check raises any exception other than ``UnreliableError``, the exception is stored,
         and raised after the results have been yielded.

@@ -20,9 +20,8 @@ and goodness-of-fit tests fail on both sets of draws. The thresholds for the com
 checks of its sampled tokens leads to a warning. At the end of a run, Tacit raises an error if the
 combined p-value of the two tests (temperature and goodness of fit) is below 0.01 for the first set
 of draws and below 0.001 for the second set of draws. If a server is correct, at most one in a
-hundred thousand checks of its sampled tokens leads to an error. Most checks of sampled tokens need
-few draws: additional tokens are drawn only if the temperature and goodness-of-fit tests of the
-first draws have a combined p-value below 0.01.
+hundred thousand checks of its sampled tokens leads to an error. If a server is correct, at most one
+in a hundred checks of its sampled tokens needs additional draws.
 """
 
 from __future__ import annotations

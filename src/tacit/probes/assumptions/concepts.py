@@ -112,8 +112,8 @@ def _with_ranks(
 ) -> pl.DataFrame:
     """Add each concept's ranks, and the best of the ranks of people's responses to it.
 
-    Each concept has one rank per number of properties in ``NUMBERS``: its best rank with any
-    wording of the prompt.
+    A concept gets a rank for each prompt length (number of properties) in ``NUMBERS``: its best
+    rank over all wordings of the prompt.
     """
     import polars as pl
 

@@ -73,7 +73,7 @@ _RANKS = (
     "This figure corresponds to Figure 2 of Weir et al. (2020).",
 )
 def retrieval(shown: Shown) -> Chart | None:
-    """Draw concept retrieval by number of properties (Weir et al. 2020, Figure 2).
+    """Plot concept retrieval against the number of properties (Weir et al. 2020, Figure 2).
 
     The panels show the mean reciprocal rank of the concept's word and the mean probability of this
     word.
@@ -325,7 +325,7 @@ def favoured(shown: Shown) -> Chart | None:
     "each family of models (not a figure of Weir et al. 2020).",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot the mean reciprocal rank against model size (not in the paper)."""
+    """Plot the mean reciprocal rank against model size (not a figure of Weir et al. 2020)."""
     return scale_chart(shown, scaling)
 
 

@@ -110,7 +110,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The production frequencies of all properties and of those left out, summed."""
+        """The total production frequency of all properties, and of those left out of prompts."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -168,8 +168,8 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 def _stated(one: Property) -> tuple[str | None, str | None]:
     """Return a property's predicate, and a reason if a participant's wording was rejected.
 
-    The reason for rejecting the first participant's wording is None if this wording is used, or if
-    the norms contain no participant's wording.
+    The reason for rejection is None if the first of the participants' wordings is used, or if the
+    norms list no participants' wordings.
     """
     if not one.alternatives:
         return predicate(one.feature), None
@@ -292,9 +292,10 @@ class Chosen:
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
     """Select the concepts that pass every filter, in the order of the norms file.
 
-    Apply filters to the concepts, in this order: without a sense tag (preset ``paper`` only), a
-    single word, without an initial vowel sound (fixed articles only), in the vocabulary (if there
-    is one), and with at least the minimum number of usable properties.
+    The filters first remove concepts with a sense tag (only with the preset ``paper``), then
+    concepts of several words. If ``Filters.articles`` is ``fixed``, concepts that begin with a
+    vowel sound are removed next. Finally, concepts outside the vocabulary (if there is one) and
+    concepts with fewer than ``least`` usable properties are removed.
     """
     filters = filters or Filters()
     nouns = Nouns.load()

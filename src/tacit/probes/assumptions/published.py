@@ -70,7 +70,7 @@ def published_table(
         expected if these words are ranked at random. The column ``note`` describes a mismatch
         between the run and Weir et al. (2020) in the candidate words or in the wording of the
         prompts; null if there is none. The column ``elicitation`` contains the run's elicitation
-        method; null if the summary does not contain the method.
+        method, or null if the argument ``summary`` does not contain the method.
 
     Raises:
         RequestError: If ``model`` is neither None nor one of ``MODELS``.
@@ -111,8 +111,9 @@ def _compared(
 ) -> tuple[float | None, int | None, float | None, str | None]:
     """Compare the run's value with a published value.
 
-    The result contains the difference (None if it is not meaningful), the number of candidates, the
-    chance level, and a note on how the run differs from Weir et al. (2020).
+    The result contains the difference between the run's and the published value (None if not
+    meaningful), the number of candidates, the chance level, and a note. The note says how the run
+    differs from Weir et al. (2020).
     """
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None

@@ -359,8 +359,8 @@ class Retrieval:
     def is_main(self, item: Item) -> bool:
         """Check whether a prompt has the first order in ``orders`` and all categories.
 
-        Figure 2 of Weir et al. (2020) shows the results for prompts with properties of all
-        categories, sorted by decreasing production frequency.
+        In the prompts for Figure 2 of Weir et al. (2020), properties of all categories are listed
+        in order of decreasing production frequency.
         """
         return item.category is None and item.order == self.orders[0].name
 

@@ -21,8 +21,8 @@ class Words:
         own: For each model, by name, the words that are a single token and consist only of letters.
         others: For each model, by name, the number of single-token words that are excluded because
             they contain characters other than letters, such as digits.
-        shared: The words that ``own`` contains for every model; upper and lower case are
-            distinguished.
+        shared: The words that occur in every model's vocabulary in ``own``; upper and lower case
+            are distinguished.
     """
 
     own: Mapping[str, Vocabulary]

@@ -40,13 +40,13 @@ class Answers:
             decide the answer.
         margin: The best score of a positive answer word (such as "Yes") minus the best score of a
             negative answer word (such as "No"), in nats. For ``count``, the margin is the number of
-            positive votes minus the number of negative votes. With ``count``, each combination of
-            meta-prompt and label pair votes for the word of the pair that has the higher score. If
-            replies are sampled and the answering method is ``max``, the margin is the share of
-            positive replies minus the share of negative replies. For sampled replies with the
-            method ``single``, the margin is the number of votes for the positive word minus the
-            number of votes for the negative word. The margin is NaN if the answer is missing, or if
-            the best score for the opposite answer is unknown.
+            positive votes minus the number of negative votes. With the preset ``count``, each label
+            pair (such as Yes/No) has one vote per meta-prompt, which goes to its word with the
+            higher score. If replies are sampled and the answering method is ``max``, the margin is
+            the share of positive replies minus the share of negative replies. For sampled replies
+            with the method ``single``, the margin is the number of votes for the positive word
+            minus the number of votes for the negative word. The margin is NaN if the answer is
+            missing, or if the best score for the opposite answer is unknown.
     """
 
     positive: Bools
@@ -185,8 +185,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy of the votes with NaN for pairs of answer words that have no votes.
 
-    If a pair of answer words has no votes, NaN counts make the answer missing. Counts of 0 would
-    make the answer a tie.
+    If a pair of answer words has no votes, NaN counts make the answer missing. If both answer words
+    had vote counts of 0 instead of NaN, the answer would be a tie.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
@@ -236,9 +236,10 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    An input is a prompt variant combined with one answer word. If the score of an input is unknown
-    for any question, the mean score of the input is unknown too. The calibrated scores of the input
-    are then NaN for all questions, and the upper bounds of these missing scores are infinite.
+    An input is a prompt variant combined with one answer word. If an input's score is unknown for
+    at least one question, the input's mean score over all questions is unknown too. The calibrated
+    scores of the input are then NaN for all questions, and the upper bounds of these missing scores
+    are infinite.
     """
     if most is None:
         return calibrated(scores), None
@@ -287,12 +288,13 @@ class Chosen:
             ``values``), ``choice`` is the index of the first of these choices. ``choice`` is -1 if
             the answer is missing.
         missing: Whether the anchor question has no answer. An anchor question has no answer if the
-            value of one of its choices is unknown, or, with sampled replies, if several choices
-            have the highest value.
+            value (field ``values``) of one of its choices is unknown. With sampled replies, it also
+            has no answer if several choices share the highest value.
         tied: Whether another choice has the same value (field ``values``) as the selected choice.
-        winner: The index of the prompt variant (with ``choose``), or of the combination of prompt
-            variant and answer word (with ``verify``), that decides the answer. ``winner`` is -1 if
-            the answer is missing, or if the answer is computed from vote counts (``verify_votes``).
+        winner: For ``choose``, the index of the prompt variant that decides the answer. For
+            ``verify``, the index of the combination of prompt variant and answer word that decides
+            it. ``winner`` is -1 if the answer is missing, or if the answer is computed from vote
+            counts (``verify_votes``).
         margin: The value of the selected choice minus the value of the second-best choice; NaN if
             the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
             ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
@@ -379,7 +381,7 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """Select a choice for each anchor question, using only the scores of given inputs.
+    """Select each anchor question's choice, using only given prompt variants and words.
 
     The selected choice is the one whose best score among the inputs in ``positive`` most exceeds
     its best score among the inputs in ``negative``. An input is a prompt variant combined with one

@@ -71,9 +71,10 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     Returns:
         Table with one row per anchor question and the columns ``facts``, ``positives``,
         ``negatives``, ``positive_accuracy``, ``negative_accuracy`` and ``background_score``.
-        ``positives`` is the number of answered questions about facts. ``negatives`` is the number
-        of answered questions about negatives (false versions of facts). ``background_score`` is the
-        mean of ``positive_accuracy`` and ``negative_accuracy``; null if either accuracy is null.
+        ``positives`` is the number of answered background questions about the relation's true
+        facts. ``negatives`` is the number of answered questions about negatives (false versions of
+        facts). ``background_score`` is the mean of ``positive_accuracy`` and ``negative_accuracy``;
+        null if either accuracy is null.
     """
     import polars as pl
 
@@ -103,11 +104,12 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
     Returns:
         Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
         ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
-        ``positives`` is the number of answered questions about facts. ``negatives`` is the number
-        of answered questions about negatives (false versions of facts). ``low`` and ``high`` are
-        the ends of the 95 % CI of the background score. The 95 % CI of the background score is
-        computed by a bootstrap that resamples all facts with the same head (first concept)
-        together. Values that cannot be computed because answers are missing are null.
+        ``positives`` is the number of answered background questions about the relation's true
+        facts. ``negatives`` is the number of answered questions about negatives (false versions of
+        facts). ``low`` and ``high`` are the ends of the 95 % CI of the background score. The 95 %
+        CI of the background score is computed by a bootstrap that resamples all facts with the same
+        head (first concept) together. Values that cannot be computed because answers are missing
+        are null.
     """
     import polars as pl
 

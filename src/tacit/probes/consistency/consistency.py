@@ -55,14 +55,14 @@ def by_relation(
         Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
         name of the relation. ``n`` is the number of anchor questions, ``clusters`` is the number of
         question concepts, and ``right`` is the number of correct answers. ``background_score`` is
-        the mean background score of the anchor questions. ``consistency`` is the average precision,
-        and ``chance`` is its chance level. ``lift_low``, ``lift_high``, ``auroc_low`` and
-        ``auroc_high`` are the ends of the confidence intervals of ``lift`` and ``auroc``.
-        ``p_corrected`` is the p-value after the Benjamini-Hochberg correction over all rows of the
-        table. ``smallest_lift`` is the smallest lift that a test with ``n`` anchor questions would
-        detect (significant at 5 % in 80 of 100 samples). ``no_interval`` is the reason why the lift
-        has no confidence interval: one of the constants of ``tacit.statistics.prediction``.
-        Undefined measures are null.
+        the mean background score of the anchor questions that have a fact of the relation.
+        ``consistency`` is the average precision, and ``chance`` is its chance level. ``lift_low``,
+        ``lift_high``, ``auroc_low`` and ``auroc_high`` are the ends of the confidence intervals of
+        ``lift`` and ``auroc``. ``p_corrected`` is the p-value after the Benjamini-Hochberg
+        correction over all rows of the table. ``smallest_lift`` is the smallest lift that a test
+        with ``n`` anchor questions would detect (significant at 5 % in 80 of 100 samples).
+        ``no_interval`` is the reason why the lift has no confidence interval: one of the constants
+        of ``tacit.statistics.prediction``. Undefined measures are null.
     """
     import polars as pl
 

@@ -111,8 +111,7 @@ def consistency(shown: Shown) -> Chart | None:
 def background_and_anchors(shown: Shown) -> Chart | None:
     """Plot the background score and the anchor accuracy (Sahu et al. 2022, Figure 4).
 
-    The background score is averaged over relations. The anchor accuracy is the accuracy on anchor
-    questions.
+    The background score is averaged over relations.
 
     The panel of a measure is omitted if the measure is undefined for all models.
     """

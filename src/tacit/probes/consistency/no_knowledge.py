@@ -16,9 +16,9 @@ the fact itself. If the counts of facts with a tail included the fact itself, th
 reveal to the regression that the tail belongs to a fact. With the presets ``same-relation`` and
 ``matched``, the tail of a negative is taken from a different fact; this fact is left out when facts
 with this tail are counted. With the preset ``uniform``, the tail of a negative is a dictionary
-word. The word is not taken from a fact, so every fact with this tail is counted. If the false
-statements are formed by shuffling the tails of the facts, the tails' attributes have the same
-distribution in true and false statements, and the baseline's AUROC is 0.5. The module
+word. The word is not taken from a fact, so every fact with this tail is counted. If the tails of
+each relation's facts are shuffled to form false statements, the six attributes of tails are
+distributed alike in true and false statements. The baseline's AUROC is then about 0.5. The module
 ``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
 """
 

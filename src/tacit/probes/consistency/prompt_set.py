@@ -128,8 +128,8 @@ class PromptSet:
             The answers to the anchor questions, by the kind of the facts stated before the question
             (``true``, ``false`` or ``irrelevant``). For each kind of facts in the prompt (true,
             false or irrelevant), the answers are in the same order as the anchor questions in
-            ``Contexts.texts``. The result omits ``irrelevant``, for example, if no anchor question
-            is asked after irrelevant facts.
+            ``Contexts.texts``. If no anchor question is asked after irrelevant facts, for example,
+            the result has no key ``irrelevant``.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
@@ -174,8 +174,8 @@ class PromptSet:
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
         """Convert the votes of all prompt groups to arrays.
 
-        The method of answering anchor questions must be ``verify``, which asks for each choice
-        whether it is the answer.
+        Anchor questions must be answered by the method ``verify``: for each choice, a yes/no
+        question asks whether the choice is correct.
         """
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class Inputs:
     """The scored combinations (inputs) of a prompt variant and an answer word.
 
-    Each input has one column in the score arrays of yes/no questions.
+    The score arrays of yes/no questions have one column per combination of prompt variant and
+    answer word.
 
     Args:
         variants: For each input, the index of its prompt variant.

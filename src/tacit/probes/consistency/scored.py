@@ -68,8 +68,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. Suppose that the replies to each prompt variant were evaluated separately. Then
-        "yes" and "no" would often tie, because each has a vote share of 1 in some variant.
+        pooled. If the replies were not pooled, each prompt variant would have its own vote shares.
+        Then "yes" and "no" would often tie, because each has a vote share of 1 in some variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)

@@ -82,7 +82,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count all candidate answers, and those of three kinds (such as unscored ones).
+    """Count candidate answers: all, unscored, of several tokens, merged with the prompt.
 
     An answer is merged with the prompt if one token covers characters of both.
 

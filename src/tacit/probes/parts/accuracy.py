@@ -26,10 +26,9 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, which can be a fraction. For example,
-    suppose that 10 statements are true after repair. If 8 beliefs are above the threshold for
-    true statements and 4 beliefs equal this threshold, each of the 4 statements has the truth
-    value (10 - 8)/4 = 0.5.
+    equals the threshold receive the same truth value, which can be a fraction. For example, suppose
+    that 10 statements are true after repair. If 8 beliefs are above the threshold and 4 equal it,
+    each of the 4 statements has the truth value 0.5, so that all truth values sum to 10.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
@@ -212,12 +211,12 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the gain in accuracy by repair, with confidence intervals.
 
-    The whole gain is the sum of two parts: the gain from shifting the threshold above which a
-    statement counts as true, and the additional gain from making the beliefs consistent. A
-    statement counts as true if its belief is above a threshold. The threshold is shifted until the
-    number of statements that count as true equals the number after repair, without changing the
-    beliefs. The gain from shifting the threshold for true statements is negative if the accuracy is
-    lower after the shift.
+    The whole gain in accuracy is the sum of two parts. Shifting the threshold for true statements
+    yields the first part, and making the beliefs consistent yields the second. A statement counts
+    as true if its belief is above a threshold. The threshold is shifted until the number of
+    statements that count as true equals the number after repair, without changing the beliefs. The
+    gain from shifting the threshold for true statements is negative if the accuracy is lower after
+    the shift.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -278,11 +277,11 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
         ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If beliefs are known for
-        only n < 40 things, the best band contains the n/2 things with the highest accuracy (n/2 is
-        rounded down). The worst band contains as many things as the best band: those with the
-        lowest accuracy. The names of the best and of the worst band contain the number of things in
-        the band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no
-        belief is known.
+        only n < 40 things, the band of the best things contains n/2 things (rounded down) instead
+        of 20. The worst band contains as many things as the best band: those with the lowest
+        accuracy. The names of the best and of the worst band contain the number of things in the
+        band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no belief is
+        known.
     """
     import polars as pl
 

@@ -40,10 +40,11 @@ def answered(
     Returns:
         Table with the columns of the questions and the columns ``text``, ``logprob_true``,
         ``logprob_false``, ``p_true`` and ``filled``. ``logprob_true`` and ``logprob_false`` are in
-        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)), and null
-        if missing. ``filled`` is true if ``p_true`` is the default value from the prompt template,
-        which replaces a missing belief. If a prompt was skipped because it is too long, the
-        question has no belief.
+        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)). If one of
+        the log-probabilities is null, ``p_true`` is null, unless the prompt template has a default
+        value. ``filled`` is true if ``p_true`` is the default value from the prompt template, which
+        replaces a missing belief. If a prompt was skipped because it is too long, the question has
+        no belief.
     """
     import polars as pl
 

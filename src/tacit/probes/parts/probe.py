@@ -87,7 +87,9 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Create a probe from a path, with the default prompt template and noun rules.
+        """Create a probe from a file or folder with things and their parts.
+
+        The probe uses the default prompt template and noun rules.
 
         Args:
             path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an

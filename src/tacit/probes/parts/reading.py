@@ -22,7 +22,8 @@ MOST_GRAPHS = 40
 MOST_STATEMENTS = 30_000
 """Maximum number of statements per model in the report's table of statements.
 
-If a model has more statements, the table contains only a sample of the annotators' drawings.
+If a model has more than ``MOST_STATEMENTS`` statements, the table of statements shows only those of
+a sample of the annotators' drawings.
 """
 
 _KEY = ("thing", "annotator")
