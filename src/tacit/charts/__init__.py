@@ -1,1 +1,1 @@
-"""The charts of figures: the theme, the kinds of panels, and export to files."""
+"""Charts for figures: the theme, the kinds of panels, and the export to files."""

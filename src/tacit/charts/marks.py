@@ -169,8 +169,8 @@ class Rows:
         words: The columns of text to the right of the rows: for each column, the header and the
             column's name in ``table``.
         width: The panel's width in pixels.
-        ticks: The series of reference marks, such as chance levels. The values of a reference
-            series are in the column of ``table`` that has the same name as the series. Use several
+        ticks: The series of reference marks, such as chance levels. The values of each series of
+            reference marks are in the column of ``table`` that has the series' name. Use several
             series of reference marks only if each row has a single mark for its value.
     """
 

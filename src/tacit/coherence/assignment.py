@@ -60,7 +60,7 @@ class Assignment:
 def best_assignment(
     coded: Coded, ontology: Ontology, weights: Integers, effort: Effort
 ) -> Assignment:
-    """Find the consistent assignment with the largest total weight.
+    """Find the consistent assignment of truth values with the largest total weight.
 
     Args:
         coded: The beliefs, encoded as integers.

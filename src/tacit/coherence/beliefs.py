@@ -74,7 +74,10 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns of ``beliefs`` that ``check`` and ``repair`` copy unchanged.
+    """Return the columns of ``beliefs`` that are only copied to the results.
+
+    The functions ``check`` and ``repair`` neither group the beliefs by these columns nor read truth
+    values from them.
 
     Raises:
         RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.

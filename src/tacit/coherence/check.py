@@ -69,7 +69,7 @@ class Check:
             not believed.
         missing: Number of statements whose belief is missing. A statement with a missing belief
             counts neither as believed nor as disbelieved. A constraint is undecided if its outcome
-            depends on the missing belief.
+            depends on a missing belief.
         unasked: The number of statements about two different items of the same group of beliefs
             that have no row in the table of beliefs, summed over all relations and groups.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
@@ -90,8 +90,9 @@ class Check:
             revision cost is positive only if a constraint is violated. The revision cost can be
             positive although no constraint is violated, because beliefs can require contradictory
             truth values of a statement that has no belief. For example, the three beliefs "A above
-            B", "B above C" and "C above A" cannot all be true. If there are no other beliefs, no
-            constraint is violated, but the revision cost is 1.
+            B", "B above C" and "C above A" cannot all be true. A group with only the three beliefs
+            about A, B and C violates no constraint, but one of the beliefs must change (revision
+            cost 1).
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is

@@ -50,11 +50,12 @@ class Family:
             is True if the implied statement has the items in reverse order. For each triple (a, b,
             ``turned``) and all items x and y, the statement (x, a, y) implies (x, b, y) if
             ``turned`` is False, and (y, b, x) if ``turned`` is True.
-        exclusions: Exclusions between relation classes (each is a relation with its inverse), as
-            triples (a, b, turned); a and b are indices into ``classes``. The Boolean ``turned`` is
-            True if two statements that exclude each other have their items in opposite order. For
-            each triple (a, b, ``turned``) and all items x and y, the statement (x, a, y) excludes
-            (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is True.
+        exclusions: Exclusions between relation classes (each class is a relation with its inverse),
+            as triples (a, b, ``turned``): two indices into ``classes``, and a Boolean. The Boolean
+            ``turned`` is True if two statements that exclude each other have their items in
+            opposite order. For each triple (a, b, ``turned``) and all items x and y, the statement
+            (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is
+            True.
     """
 
     classes: tuple[RelationClass, ...]

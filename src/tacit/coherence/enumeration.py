@@ -95,7 +95,8 @@ def best_assignments(
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
     """Return which assignments satisfy the constraints on the statement ``last``.
 
-    Constraints that also involve a statement with a larger index than ``last`` are not checked.
+    A constraint is not checked if one of its statements has a larger index than the statement
+    ``last``.
     """
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:

@@ -346,7 +346,7 @@ def best_solution(
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
     """Return a search region of assignments that are not equal to ``assignment``.
 
-    An assignment in the region can differ from ``assignment`` only in statements for which the
+    The assignments in the search region differ from ``assignment`` only in statements for which the
     array ``loose`` is True.
     """
     whole = assignment.astype(np.float64)

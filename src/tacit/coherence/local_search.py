@@ -119,7 +119,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
         rows: The constraints, as rows of a linear program.
         likely: One number per statement, such as its value in the linear program's solution. The
             function tries to add statements in decreasing order of their numbers in ``likely``. If
-            the program is about a single relation (with its inverse) that is asymmetric and
+            the program has only one relation (and its inverse), and this relation is asymmetric and
             transitive, ``likely`` is not used.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
             deadline is reached.

@@ -27,7 +27,8 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
         ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). If several orders have the largest
             total weight, they are compared by the sum of ``ties`` over their pairs (i before j) of
-            positive weight. The order with the smallest sum is chosen.
+            positive weight. Among equally good orders of the items, the function chooses the order
+            with the smallest sum of tie-breaking numbers.
 
     Returns:
         The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of

@@ -121,7 +121,7 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split the variables into independent repair problems, and group these in buckets.
+    """Split the variables into independent repair problems, grouped by family and size.
 
     A bucket contains the problems with the same family of relations and the same number of items.
 

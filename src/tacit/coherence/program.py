@@ -293,7 +293,10 @@ def quick_solution(program: Program, deadline: float) -> Solution:
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """Return the best assignment found in time, with an upper bound on the total weight."""
+    """Return the best assignment found before the solver stopped, and an upper bound.
+
+    No consistent assignment has a total weight above the bound.
+    """
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
     assignments = [] if found.assignment is None else [found.assignment]

@@ -1,9 +1,8 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
-If several assignments are equally good, repair chooses one of them by a fixed tie rule. Unless time
-runs out, the choice among equally good assignments depends only on the words of the statements.
-Unless time runs out, the hash seed, the number of processes and the order of the beliefs do not
-affect the chosen assignment.
+If several assignments are equally good, repair chooses one of them by a fixed tie rule. If repair
+could compare all of them (``Repaired.settled``), the choice depends only on the words of the
+statements, and not on the hash seed, the number of processes or the order of the beliefs.
 
 1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
    statements imply it.
@@ -15,11 +14,12 @@ affect the chosen assignment.
    numbers of all statements that have positive weight and are true in the order. Once repair has
    chosen the order of the items, a statement of positive weight becomes true if it agrees with the
    order, and false otherwise.
-3. The third rule applies if a family has several relations (not counting inverses), a negative
-   weight, or a relation that is not both asymmetric and transitive. Among the assignments with the
-   largest total weight, repair's third tie rule chooses one with the fewest true statements. Of two
-   assignments with the same total weight and the same number of true statements, the third rule
-   prefers the assignment whose true statements have the smaller sum of tie-breaking numbers.
+3. Repair's third tie rule applies if a family of relations has several members (not counting
+   inverses), or a member that is not both asymmetric and transitive. The third rule also applies if
+   a statement of the family has a negative weight. Among the assignments with the largest total
+   weight, repair's third tie rule chooses one with the fewest true statements. Of two assignments
+   with the same total weight and the same number of true statements, the third rule prefers the
+   assignment whose true statements have the smaller sum of tie-breaking numbers.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of

@@ -99,8 +99,8 @@ class _Decided:
         """Look up one statement's truth value per row, and add it as the column ``other``.
 
         The argument ``of`` lists the columns that contain the subject, relation and object of the
-        statement to look up. The column ``other`` is null if the truth value of the statement to
-        look up is unknown.
+        statement to look up. In each row whose looked-up statement has an unknown truth value, the
+        added column ``other`` is null.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

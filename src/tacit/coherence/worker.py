@@ -1,4 +1,4 @@
-"""A worker process that solves integer programs for repair."""
+"""A worker process that solves the integer programs by which beliefs are repaired."""
 
 from __future__ import annotations
 

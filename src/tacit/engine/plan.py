@@ -34,7 +34,7 @@ class Block:
     """Requests of one kind whose answers are computed and stored together.
 
     Args:
-        requests: The requests.
+        requests: The requests in the block.
         tokens: The total number of tokens of the requests.
     """
 
@@ -94,8 +94,8 @@ class Plan:
             blocks of requests belongs to this plan if the file contains the same digest.
         skipped: The error message for each request that is longer than the model's context window.
         whole: Whether the answers to all requests of a block are computed together. If ``whole`` is
-            True, an answer can depend slightly, through floating-point rounding, on the other
-            requests in the block.
+            True, floating-point rounding can make an answer depend slightly on the other requests
+            in its block.
     """
 
     asked: Sequence[Request]

@@ -15,15 +15,15 @@ the file belongs. For example, the following block of a YAML file lists publishe
 
 In a YAML block of published values, every entry except ``values`` can contain placeholders for the
 nested keys of ``values``. For example, if a block has the entry ``levels: [model, row, column]``,
-the placeholder ``{row}`` is replaced by the second of the nested keys in ``values``. If a YAML
-block has no entry ``model``, ``row`` or ``column``, the nested keys of ``values`` are used. For
-example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}`` means the model ``Macaw-11B``, the row
-``symmetric`` and the column ``rate``. A published value is a number, or a range with the ends
-``low`` and ``high``. If the published values in a YAML block are counts, the block contains their
-total under the key ``of``, and Tacit converts each count to a percentage of the total. A YAML block
-can have a default value: the entry ``others``. The default value applies to names in Tacit's table,
-such as names of things, that are not keys of the entry ``values``. Published values are compared
-with findings, but never used to compute findings.
+the placeholder ``{row}`` is replaced by the second of the nested keys in ``values``. If the entry
+``model``, ``row`` or ``column`` is missing from a YAML block, its value is a nested key of
+``values``. For example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}`` means the model
+``Macaw-11B``, the row ``symmetric`` and the column ``rate``. A published value is a number, or a
+range with the ends ``low`` and ``high``. If the published values in a YAML block are counts, the
+block contains their total under the key ``of``, and Tacit converts each count to a percentage of
+the total. A YAML block can have a default value: the entry ``others``. The default value applies to
+names in Tacit's table, such as names of things, that are not keys of the entry ``values``.
+Published values are compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations

@@ -226,13 +226,12 @@ class TableSpec:
         return {name: kinds[column.kind] for name, column in self._by_name()}
 
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
-        """Compute the table, which contains counts and means of columns of ``questions``.
+        """Compute the declared table, with counts and means from the table ``questions``.
 
         In the declaration of each column that is not a key column, the attribute ``of`` must name a
-        column of the table ``questions``. The values of this column of ``questions`` are counted or
-        averaged. A count is the number of non-null values in the column that ``of`` names, and a
-        mean is the mean of these values. A mean has a confidence interval if the attribute ``ends``
-        of its column is set.
+        column of the table ``questions``. A count is the number of non-null values in the column
+        that ``of`` names, and a mean is the mean of these values. A mean has a confidence interval
+        if the attribute ``ends`` of its column is set.
 
         Args:
             questions: The table ``questions``, which must contain every key column of the table to

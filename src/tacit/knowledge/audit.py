@@ -68,11 +68,10 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         extraction options (the argument ``how``) exclude the concepts or facts that the row counts,
         and true otherwise. In the rows that count facts between concepts of different parts
         (``FACTS_ACROSS_PARTS``), ``count`` is null if the option ``parts`` is ``pooled``, which
-        matches all parts of a question together. In the rows ``POOLED_FACTS`` (facts that are found
-        only if the text and the choices of a question are matched together), ``count`` is null if
-        the maximum path length is 2 or 3 hops, because counting would be slow. In the rows
-        ``POOLED_FACTS`` (facts that are found only if the text and the choices of a question are
-        matched together), ``count`` and ``n`` ignore the maximum number of facts per question.
+        matches all parts of a question together. The facts of ``POOLED_FACTS`` are not counted
+        (``count`` and ``n`` are null) if the maximum path length is 2 or 3 hops, because counting
+        would be slow. In the rows ``POOLED_FACTS``, ``count`` and ``n`` include the facts beyond
+        the maximum number of facts per question.
     """
     import polars as pl
 
@@ -137,7 +136,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count, per relation, the facts found only if a question's parts are pooled.
+    """Count each relation's facts with a concept that matches no single part of a question.
 
     The parts of a question are its text and its choices. If the parts of a question are pooled, the
     words of a concept may come from several parts.

@@ -117,7 +117,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count negatives (false facts) by the last matching condition dropped to find them.
+    """Count negatives (false facts) by the condition that the search for them dropped last.
 
     Matching conditions, such as the same part of speech as the true fact's tail, are dropped one
     after another until a negative is found.

@@ -108,7 +108,8 @@ def pooled_only(
 ) -> pl.DataFrame:
     """Find the concepts that match only when all parts of a text are taken together.
 
-    Such a concept matches no single part of the text, such as the question or one of its choices.
+    A returned concept matches no single part of the text, such as the question or one of its
+    choices.
 
     Args:
         base: The knowledge base.

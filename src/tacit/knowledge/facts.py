@@ -8,13 +8,13 @@ knowledge base can be an inner node of a path.
 The edge between a concept u of a text and a node x is on a two-hop path if x is also a neighbour of
 another concept of this text. A three-hop path can start with the edge between a concept u of a text
 and its neighbour x if a two-hop path leads from x to another concept of the text without visiting
-u. The edge between nodes x and y is the middle edge of a three-hop path if x has a neighbour u and
-y has a neighbour v that are concepts of the same text. All four nodes must differ. For each pair of
-a text and a node x, two numbers, ``near`` and ``near_sum``, are sufficient to determine which edges
-are on two-hop or three-hop paths between concepts of the text. For a text and a node x, ``near`` is
-the number of the text's concepts that are neighbours of x, and ``near_sum`` is the sum of the
-identifiers of these concepts. If only one concept of the text is a neighbour of node x (``near`` is
-1), ``near_sum`` is the identifier of this concept.
+u. In a three-hop path u, x, y, v between two concepts u and v of a text, the middle edge connects x
+and y. All four nodes must differ. For each pair of a text and a node x, two numbers, ``near`` and
+``near_sum``, are sufficient to determine which edges are on two-hop or three-hop paths between
+concepts of the text. For a text and a node x, ``near`` is the number of the text's concepts that
+are neighbours of x, and ``near_sum`` is the sum of the identifiers of these concepts. If only one
+concept of the text is a neighbour of node x (``near`` is 1), ``near_sum`` is the identifier of this
+concept.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def facts_between(
 def _capped(cap: int, seed: int) -> str:
     """Return the SQL that limits the number of facts per text to ``cap``.
 
-    Hashes, which break ties between facts of equal weight, are computed only if a text has more
-    than ``cap`` facts.
+    The SQL breaks ties between facts of equal weight by hashes. It computes hashes only if more
+    than ``cap`` facts are found for a text.
     """
     return f"""
         digests AS (

@@ -5,7 +5,7 @@ frequent dictionary words of the knowledge base. A model can often distinguish r
 words from the tails of facts even if it sees neither heads nor relations. To make negatives harder
 to distinguish from facts, the presets ``same-relation`` and ``matched`` replace the tail of a fact
 by the tail of another fact with the same relation (METHODS section 4, "Negatives"). With the preset
-``same-relation``, the new tail can come from any fact that has the given fact's relation. The
+``same-relation``, a negative's new tail can come from any other fact with the same relation. The
 preset ``matched`` draws a tail that resembles the given fact's tail in part of speech, number of
 words, frequency and number of facts (degree). With the presets ``same-relation`` and ``matched``,
 Tacit draws a fact uniformly from all facts whose tail meets the preset's conditions, and uses this

@@ -1,8 +1,8 @@
 """Compute attributes of a fact's tail that are independent of the fact's head.
 
 The attributes of tails (second concepts of facts) are used to draw negatives (false facts) that
-resemble facts. The no-knowledge baseline predicts from a tail's attributes, such as its word
-frequency, whether the tail belongs to a fact (METHODS section 4, "Negatives").
+resemble facts. The no-knowledge baseline uses a tail's attributes, such as its word frequency, to
+predict whether the tail belongs to a fact or a negative (METHODS section 4, "Negatives").
 """
 
 from __future__ import annotations
@@ -80,9 +80,8 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
     and ``matched``, the tail of a negative (false fact) is taken from a true fact. In the counts
     ``degree`` and ``as_tail`` of a negative's tail, the fact from which the tail was taken is not
-    counted. With the preset ``uniform``, no fact is left out of the counts ``degree`` and
-    ``as_tail`` for the tail of a negative (false fact), because the tail is a dictionary word that
-    was not taken from a fact.
+    counted. With the preset ``uniform``, a negative's tail is a dictionary word that was not taken
+    from a fact. Therefore, no fact is left out of the word's counts ``degree`` and ``as_tail``.
 
     Args:
         base: The knowledge base.

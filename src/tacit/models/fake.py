@@ -28,8 +28,8 @@ class FakeModel:
 
     Args:
         scores: A mapping ``{text: {answer: log-probability in nats or None}}``, or a function that
-            receives a prompt and an answer and returns the log-probability or None. None means that
-            the model cannot generate the answer.
+            receives a prompt and an answer and returns the log-probability or None. A
+            log-probability of None means that the model cannot generate the answer.
         name: The model's name. If ``scores`` is a function, the fingerprint depends on the name,
             but not on the function's code. Use a different name for each scoring function.
         words: The words that ``whole_words`` returns.

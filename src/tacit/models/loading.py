@@ -343,7 +343,8 @@ def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
     """Return the chat format of a model's prompts, from the tokenizer's chat template.
 
     Raises:
-        ModelError: If the model is masked, or its tokenizer has no chat template.
+        ModelError: If the model is a masked language model, or if its tokenizer has no chat
+            template.
     """
     from tacit.models.huggingface.chat_template import Chat
 

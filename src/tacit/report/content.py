@@ -251,7 +251,7 @@ class Section:
 
     @property
     def shown(self) -> tuple[Block, ...]:
-        """The tables, figures and graphs that the page shows directly, without detail tables."""
+        """The tables, figures and graphs of the section, except the detail tables."""
         return tuple(b for b in self.blocks if not (isinstance(b, Table) and b.behind))
 
     def kind_of(self, block: Block) -> str:

@@ -80,11 +80,11 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
     A row is returned if no alternative shares a word with the row's own feature, and one
     alternative equals the feature of a different row. A row is also returned if no alternative
-    shares a word with the row's own feature, and no alternative contains a letter. If an
-    alternative of a returned row equals the feature of a second row, the second row is also
-    returned, provided that none of its alternatives shares a word with its feature. An alternative
-    equals a feature if both contain the same words; different inflected forms count as the same
-    word. Words such as "is" and "used" are ignored when words are compared.
+    shares a word with the row's own feature, and no alternative contains a letter. A row is also
+    returned if its feature equals an alternative of another returned row and shares no word with
+    its own alternatives. An alternative equals a feature if both contain the same words; different
+    inflected forms count as the same word. Words such as "is" and "used" are ignored when words are
+    compared.
 
     Args:
         rows: The rows of one concept. Each row is a pair of a feature and its alternatives (the

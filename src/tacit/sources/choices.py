@@ -116,7 +116,8 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
             known.
 
     Raises:
-        ValueError: If a solution is empty, the two solutions are equal, or the label is invalid.
+        ValueError: If a solution is empty, if the two solutions are equal, or if the label is
+            invalid.
     """
     texts = _texts([first, second])
     _refuse_repeated(texts)

@@ -92,9 +92,9 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         ``agreed`` contains the number of distinct statements that have the same label in all
         annotators' drawings of the thing. The number is 0 for a thing with only one annotator. The
         column ``contradicted`` contains the number of statements that are true in one annotator's
-        drawing and false in the drawing of another annotator. In the column ``contradicted``, a
-        statement is counted once for each annotator's drawing in which it is labelled true or
-        false.
+        drawing and false in the drawing of another annotator. A statement that is true in two
+        drawings and false in a third drawing counts three times in ``contradicted``, once for each
+        drawing.
     """
     import polars as pl
 

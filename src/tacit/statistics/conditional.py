@@ -23,9 +23,9 @@ model does not know.
    puts the clusters of facts in a random order, and keeps the labels "known" and "unknown" of each
    cluster together. The interval contains those log odds ratios that the permutation test does not
    reject, as in the module `studentised`.
-4. The two ends of the interval are converted from log odds ratios back to values of the gain. In
-   the conversion from log odds ratios to gains, P(right) and the share of known facts are held
-   fixed.
+4. The two ends of the interval are converted from log odds ratios back to values of the gain. When
+   a log odds ratio is converted to the gain P(right | marked) - P(right), P(right) and the share of
+   known facts are held fixed.
 5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
    odds ratio, the gain in P(right) for known facts is nearly proportional to the share of unknown
    facts. The gain P(right | marked) - P(right) depends on the share of known facts, so the sampling
@@ -225,7 +225,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the error margin of log(gain) that stems from the share of known facts.
+        """Return the error margin of log(gain) due to estimating the share of known facts.
 
         The gain P(right | marked) - P(right) depends on the share of known facts (marked items),
         which is estimated from the data.
@@ -289,9 +289,9 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
     Let x be the probability that the model knows a randomly drawn fact and also correctly answers a
     random anchor question linked to this fact. The joint probability x of a known fact and a
-    correct answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x), where ``odds`` is the odds
-    ratio, ``share`` the probability of a known fact, and ``mean`` the probability of a correct
-    answer.
+    correct answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x). In the equation for x,
+    ``odds`` is the odds ratio, ``share`` is the probability of a known fact, and ``mean`` is the
+    probability of a correct answer.
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:

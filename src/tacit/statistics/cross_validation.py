@@ -26,8 +26,8 @@ def out_of_fold(
     sizes of the groups, not on the order of the rows.
 
     Args:
-        labels: Whether each row is positive, shape (rows,). Each group must contain at least one
-            positive row and at least one negative row.
+        labels: Whether each row is positive, shape (rows,). Each group of rows (see ``groups``)
+            must contain at least one positive row and at least one negative row.
         numbers: The numeric predictors of each row, shape (rows, numeric predictors).
         categories: The value of the categorical predictor for each row, shape (rows,).
         groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If

@@ -77,8 +77,9 @@ class Change(Estimate):
     Args:
         p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
             zero. The p-value is computed from the same resamples as the confidence interval, and is
-            below 1 minus the confidence level if and only if the interval excludes zero. Without an
-            interval, the p-value is None, or 1 if the statistic is zero in all resamples.
+            below 1 minus the confidence level if and only if the interval excludes zero. If there
+            is no interval, the p-value is usually None. It is 1 if the difference or slope is zero
+            in the data and in every resample.
     """
 
     p_value: float | None = None

@@ -28,7 +28,7 @@ With fewer changed answers, McNemar's p-value is always above 5 %.
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change in accuracy from the first to the second answer of each row.
+    """The change in accuracy from the rows' first answers to their second answers.
 
     Args:
         n: Number of rows, each of which contains a first and a second answer.

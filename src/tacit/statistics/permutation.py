@@ -52,9 +52,9 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     threshold's score, T correct rows have at least this score, and N rows in total have at least
     this score. Of all n rows, N rows have at least the threshold's score, and T of these N rows are
     correct. In a random permutation of the labels, T has a hypergeometric distribution with E[T²] =
-    N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n rows. If T of N
-    rows are correct and H of these correct rows are among g of the N rows, E[H | T] = g·T/N, and
-    therefore E[H·T] = (g/N)·E[T²].
+    N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n rows. Given T,
+    the expected number of correct rows among the g rows with exactly the threshold's score is E[H |
+    T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).

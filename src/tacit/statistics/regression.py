@@ -44,8 +44,8 @@ class OddsRatio:
         undefined: The reason why the odds ratio is undefined: one of the module's constants, such
             as ``FEW_ROWS``. None if the odds ratio is defined.
         influence: For each cluster, its influence on the logarithm of the odds ratio. The clusters
-            are in sorted order. The influences are scaled so that the square root of the sum of
-            their squares equals ``log_error``.
+            are in sorted order. The cluster influences are scaled so that the square root of the
+            sum of their squares equals the standard error ``log_error``.
     """
 
     n: int

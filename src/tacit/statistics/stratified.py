@@ -230,12 +230,13 @@ class _Rows:
     def _of_chance(self) -> tuple[Floats, Floats]:
         """Two arrays from which each row's influence on the chance level is computed.
 
-        If the two arrays are called constant and factor, a row's influence on the chance level is
-        constant + factor·label, where the label is 1 for a correct row and 0 for an incorrect row.
+        The arrays ``(constant, factor)`` contain one value per row. A row's influence on the chance
+        level is ``constant + factor * label``, where the label is 1 for a correct row and 0 for an
+        incorrect row.
 
-        To compute a row's influence, the chance level is approximated by the average precision of
-        soft labels, which are numbers between 0 and 1. The soft label of a row is the share of
-        correct rows in its stratum.
+        A row's influence on the chance level is computed from an approximation: the average
+        precision if soft labels between 0 and 1 replace the labels 0 and 1. The soft label of a row
+        is the share of correct rows in its stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)

@@ -89,7 +89,7 @@ def ray_engine(
         RequestError: If no cluster responds at the address, or the resources of the cluster are too
             small for one worker.
         MissingPackage: If Tacit's optional extra ``ray`` is not installed.
-        ModelError: If ``load`` raises it.
+        ModelError: If the function ``load`` raises a ``ModelError``.
         ScoringError: If no worker starts.
     """
     options = options or RayOptions()

@@ -78,7 +78,7 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
     Args:
         tokenizer: A tokenizer that was created by ``bare``. The check is skipped if the tokenizer
-            encodes the text of a special token as the special token.
+            is set to recognise special tokens in a text (``split_special_tokens`` is False).
         text: The text to check for special tokens.
 
     Raises:

@@ -431,9 +431,10 @@ class CausalModel(RankingModel):
     def _sharing_difference(self) -> float | None:
         """Return how much (nats) a reused cache changes log-probabilities; None on failure.
 
-        The change in log-probabilities is measured on two artificial texts of different lengths,
-        with token ids from all parts of the vocabulary. Each of the two artificial texts has four
-        answers of one to three tokens, and two of the four answers share their first token.
+        The change that a reused prefix cache causes is measured on two artificial texts of
+        different lengths. The token ids of both artificial texts come from all parts of the
+        vocabulary. Each of the two artificial texts has four answers of one to three tokens, and
+        two of the four answers share their first token.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

@@ -6,8 +6,8 @@ tokenized, are scored in separate forward passes, like the answers of a ``Prompt
 between text and candidate is a separate token, its log-probability is part of every candidate's
 score. To measure the log-probability of the separator before the candidates, Tacit scores the
 separator and one candidate together in an additional forward pass. The log-probability of the
-separator is the log-probability of the separator and this candidate together, minus the
-log-probability of the candidate's token.
+separator is the joint log-probability of separator and candidate, minus the log-probability of the
+candidate's token.
 """
 
 from __future__ import annotations

@@ -193,7 +193,9 @@ class Check:
 
 
 def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted rows that fill one pack and share prefixes of different lengths.
+    """Return sorted token sequences that share prefixes of different lengths.
+
+    Together, the sequences fill one pack: a prefix tree of sequences that are scored together.
 
     The longest row (token sequence) has half as many tokens as the pack, but at most ``deepest``. A
     long row reveals an attention window that the model's config does not declare.

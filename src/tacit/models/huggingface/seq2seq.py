@@ -266,7 +266,7 @@ class Seq2SeqModel(RankingModel):
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
     """Merge ``Pair`` objects that have the same encoder input.
 
-    The encoder then processes each distinct input only once.
+    After the merging, the encoder processes each distinct input only once.
     """
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:

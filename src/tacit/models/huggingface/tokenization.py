@@ -2,10 +2,10 @@
 
 A tokenizer that first splits text into words never merges tokens across the space before a word.
 Tacit splits a string at a single space (see ``cut_of``), and tokenizes the part before the space
-and the rest of the string separately. Each string is a prompt's text with one answer inserted. The
-strings of a prompt share the part before the space at which they are split, and strings of
-different prompts may share the other part. If the tokenizer can merge tokens across a space, Tacit
-tokenizes each string as a whole.
+and the rest of the string separately. Each string to be tokenized is a prompt's text with one
+answer inserted. The strings of a prompt share the part before the space at which they are split,
+and strings of different prompts may share the other part. If the tokenizer can merge tokens across
+a space, Tacit tokenizes each string as a whole.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ class Candidates:
             index, its tokens, and whether the index is in ``single``.
         lead: Number of leading scored tokens, such as a separator, that are the same for all words
             with indices in ``single``. The words with indices in ``single`` differ only in their
-            last scored token. The leading scored tokens are also part of the ``Frame``, which
-            contains all tokens of the text except the last scored token.
+            last scored token. ``Frame`` contains all tokens of the text except the last scored
+            token, and thus also the leading scored tokens.
     """
 
     single: NDArray[np.int64]
@@ -234,7 +234,7 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """Return the separator before a candidate, and the nearest text on both sides of it.
+    """Return the separator before a candidate, and the text adjacent to the candidate.
 
     On a side where white space is next to the candidate, only this white space is returned. If
     another character is adjacent to the candidate, the characters up to the next white space are

@@ -1,11 +1,11 @@
 """Canaries: stored answers with which a change of a server's model is detected.
 
 Canaries (a server's answers to a few fixed prompts) are part of the model's description, which the
-score store saves with the scores. Each time Tacit connects to a server, it sends the same prompts
-again and compares the new answers with the canaries (the stored answers). If the server's answers
-have changed, the server runs a different model under the same name, or the same model with a
-different precision. Scores of a server whose answers have changed are cached as the scores of a
-different model.
+score store saves with the scores. Each time Tacit connects to a server, it sends the prompts of the
+canaries again and compares the new answers with the stored answers. If the server's answers have
+changed, the server runs a different model under the same name, or the same model with a different
+precision. Scores of a server whose answers have changed are cached as the scores of a different
+model.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Request a reply with a high token limit or none, so that it is not truncated.
+    """Request a reply with a high token limit or no limit, so that it is not truncated.
 
     See ``ROOM`` for the token limit.
 

@@ -78,7 +78,8 @@ class Counted:
     def farthest(self) -> tuple[str, float]:
         """Of all words drawn more often than expected, the word that adds most to statistic G.
 
-        The second value is the expected number of draws of this word.
+        The first value is the word; the second value is the number of times that it was expected to
+        be drawn.
         """
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
@@ -107,7 +108,7 @@ def word_of(text: str) -> str:
 def probabilities_of(token: Token) -> dict[str, float]:
     """Return the probability of each listed word, and of all other words together.
 
-    The listed words come from the server's list of the most probable tokens.
+    A word counts as listed if the server's list of the most probable tokens contains it.
 
     Tokens that differ only in white space count as one word.
     """
@@ -159,7 +160,7 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to the statistic G for every possible draw count.
+    """Return each word's contribution to the statistic G for 0 to ``draws`` occurrences.
 
     Element [i, n] is the contribution of word i to G, in units of ``_STEP``, if the word is drawn n
     times.

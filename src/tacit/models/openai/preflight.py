@@ -285,7 +285,10 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the preflight answers to check during a run, and how many to check at its end."""
+    """Return the preflight answers to check again during a run, and a number n.
+
+    At the end of the run, the first n of the preflight answers are checked again.
+    """
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -305,7 +308,8 @@ def of_noise(noise: float) -> str:
 def mixed(texts: Sequence[str]) -> list[str]:
     """Sort texts by hash, so that repeated requests are sent in a different order.
 
-    A server with several replicas may then answer a repeated request with a different replica.
+    If the order differs, a server with several replicas may answer a repeated request with a
+    different replica.
     """
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 

@@ -76,7 +76,7 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
 
 @dataclass(frozen=True)
 class _Redaction:
-    """A function that redacts secrets, and quickly passes over most texts without a secret.
+    """A function that redacts secrets; a quick check skips most texts without a secret.
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.

@@ -168,7 +168,7 @@ class SampledModel:
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
     """Return the name of the elicitation method.
 
-    If the user requested reasoning, the name mentions it.
+    If the user requested reasoning, the method's name says so ("after thoughts").
     """
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:

@@ -131,7 +131,10 @@ class Stream(Generic[Item, Result]):
         return min((one.at for one in finished), default=math.inf)
 
     def _part(self) -> Generator[list[tuple[int, Result]]]:
-        """Yield the stored results, if there are any and they are reliable."""
+        """Yield the finished results that are not yet yielded, as one batch.
+
+        An empty batch is not yielded, and nothing is yielded after an ``UnreliableError``.
+        """
         part, self._waiting = self._waiting, []
         if part and not any(map(_is_unreliable, self._failures)):
             yield part

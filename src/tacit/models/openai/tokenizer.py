@@ -161,8 +161,8 @@ class TokenizerFile:
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
-    Some servers omit incomplete characters from the text of a token. A text is ambiguous if several
-    tokens have the same text after their incomplete characters are removed.
+    Some servers omit incomplete characters from the text of a token. The texts of two tokens are
+    ambiguous if they are equal after incomplete characters are removed from both texts.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}

@@ -187,9 +187,9 @@ class Inspection:
     Args:
         counted: For each prompt, the number of times that each word was drawn as the first word of
             the reply.
-        first: The combined p-value of the temperature test and the goodness-of-fit test for the
-            first set of draws, if ``counted`` contains an additional, second set of draws.
-            ``first`` is None if ``counted`` contains the first set of draws.
+        first: The combined p-value of the temperature and goodness-of-fit tests on the first set of
+            draws. It is given only if ``counted`` contains the second set. ``first`` is None if
+            ``counted`` contains the first set of draws.
     """
 
     counted: tuple[Counted, ...]
@@ -207,7 +207,7 @@ class Inspection:
 
     @cached_property
     def fit(self) -> float:
-        """The p-value of the goodness-of-fit test."""
+        """The p-value of the goodness-of-fit test of sampled tokens against log-probabilities."""
         return goodness_of_fit.chance(self.counted)
 
     @property

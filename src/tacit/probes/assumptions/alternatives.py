@@ -66,8 +66,8 @@ def corrected(said: str, feature: str) -> str | None:
     feature does not. An alternative wording that differs from the feature only in word forms or
     articles counts as ungrammatical if one of its forms is wrong ("has antler" for "has antlers").
     A word form is wrong if its apostrophe is missing ("queens head"), or if it is a base form after
-    a preposition ("used for cut"). A singular noun is a wrong form if it lacks the required article
-    or plural ending ("has antler", "has long tail").
+    a preposition ("used for cut"). A singular noun without an article is wrong if the feature has
+    the plural form or an article ("has long tail" for "has a long tail").
 
     Args:
         said: The predicate made from the alternative (a person's own wording of the feature).

@@ -40,14 +40,14 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     If n candidates are ranked at random and m of them are people's responses, the expected average
-    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. In a
-    random ranking of n candidates with m responses, (k - 1)(m - 1)/(n - 1) other responses are
-    expected above a response at rank k, which yields the expected average precision. If only one of
-    n randomly ranked candidates is a response, the expected average precision equals the response's
-    expected reciprocal rank: H_n/n, where H_n is the n-th harmonic number.
+    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. Above a
+    response at rank k, (k - 1)(m - 1)/(n - 1) other responses are expected; the expected average
+    precision follows from this number. If only one of n randomly ranked candidates is a response,
+    the expected average precision equals the response's expected reciprocal rank: H_n/n, where H_n
+    is the n-th harmonic number.
 
     Args:
-        responses: The number m of responses, from 1 to n.
+        responses: The number m of candidates that are people's responses; at least 1.
         candidates: The number n of candidates.
     """
     alone = chance_mrr(candidates)

@@ -92,12 +92,12 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
         or the reason why no difference is reported. ``note`` can contain the caveat that the
         prompts of the two models are worded differently. ``note`` can also contain the caveat that
-        ranks were recomputed among only some of the candidates that a model originally ranked.
-        ``printed`` is true for all elicitation rows, and for retrieval rows with 1, 4 or 10 stated
-        properties. In rows with the measure ``probability`` or ``spearman``, the columns for
-        candidates and chance levels are null, because these measures do not depend on the candidate
-        set. ``first_value``, ``second_value`` and ``difference`` are null if no concept was
-        measured for both models.
+        ranks were recomputed among only some of the candidates that a model originally ranked. The
+        column ``printed`` marks the main results: all elicitation rows, and the retrieval rows with
+        1, 4 or 10 stated properties. In rows with the measure ``probability`` or ``spearman``, the
+        columns for candidates and chance levels are null, because these measures do not depend on
+        the candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no
+        concept was measured for both models.
     """
     import polars as pl
 

@@ -1,8 +1,8 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
 The measures are computed only from responses that have a rank. A response counts as absent if none
-of its accepted spellings is a candidate word. A response counts as missing if some of its spellings
-are candidate words, but the model's tokenizer cannot encode any of these candidate words. Absent
+of its accepted spellings is a candidate word. A participant's response counts as missing if some of
+its spellings are candidate words, but the model's tokenizer can encode none of these words. Absent
 responses (not candidates) and missing responses (not encodable by the tokenizer) are counted
 separately and are not given a low rank.
 """

@@ -23,8 +23,8 @@ class Paired(NamedTuple):
         high: The upper end of the confidence interval of the difference; None if there is no
             interval.
         p_value: The two-sided p-value for the hypothesis of no difference. The p-value is 1 if the
-            difference is 0 in all bootstrap resamples. In all other cases without a confidence
-            interval, the p-value is None.
+            difference is 0 in all bootstrap resamples. Without a confidence interval, the p-value
+            is None unless the difference is 0 in all bootstrap resamples.
     """
 
     pairs: int

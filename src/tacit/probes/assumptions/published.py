@@ -147,7 +147,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Describe the candidates for the run's value that corresponds to a published value.
+        """Compare a run's candidate words with those that a published value is based on.
 
         All fields of the result are None if the published value does not depend on candidates, or
         if the run has no corresponding value.
@@ -197,7 +197,8 @@ def _own_words(model: str | None) -> int | None:
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
     """Describe how the candidates differ from those of Weir et al. (2020), or return None.
 
-    The result is None if no difference from the candidates of Weir et al. (2020) is known.
+    The result is None if the run's candidates are not known to differ from those of Weir et al.
+    (2020).
 
     Weir et al. (2020) report only the approximate number of words that are in the vocabularies of
     all their models.

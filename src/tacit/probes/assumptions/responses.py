@@ -28,9 +28,10 @@ ResponsePreset = Literal["people", "feature", "first"]
 ``people``: every wording that participants used, with the number of people who used it. If the
 norms do not record how many people gave each wording of a feature, the preset ``people`` uses the
 name and the production frequency of the feature instead. ``feature``: all wordings that
-participants used, and all words that underscores join in the feature (``fur_hair``), each with the
-production frequency of the feature. ``first``: only the feature as a predicate (``has fur_hair``
-becomes "has fur"), with the production frequency of the feature.
+participants used, and all wordings of the feature itself (``has fur_hair`` becomes "has fur" and
+"has hair"). Each wording counts with the production frequency of the feature. ``first``: only the
+feature as a predicate (``has fur_hair`` becomes "has fur"), with the production frequency of the
+feature.
 """
 
 MERGED = "singular and plural merged"

@@ -143,13 +143,14 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         among the top five in at least one prompt with the row's relation and preface. ``prompts``
         is the number of prompts that have the relation and preface of the row. ``first`` is the
         number of prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``.
-        ``right`` is the number of prompts in which the word ranks first and is one of people's
-        responses. ``in_top5`` is the number of prompts in which the word ranks among the top five
-        candidates. ``stored`` is the number of prompts whose stored candidates include the word,
-        and ``probability`` is the word's mean probability in these prompts. ``probability`` is
-        usually higher than the word's mean probability over all prompts, because it does not
-        include the prompts in which the word is not among the best candidates. Rows with the same
-        relation and preface are sorted by decreasing ``first``, and then alphabetically by word.
+        ``right`` is the number of prompts in which the row's word ranks first and is one of
+        people's responses to the prompt. ``in_top5`` is the number of prompts in which the word
+        ranks among the top five candidates. ``stored`` is the number of prompts whose stored
+        candidates include the word, and ``probability`` is the word's mean probability in these
+        prompts. ``probability`` is usually higher than the word's mean probability over all
+        prompts, because it does not include the prompts in which the word is not among the best
+        candidates. Rows with the same relation and preface are sorted by decreasing ``first``, and
+        then alphabetically by word.
     """
     import polars as pl
 

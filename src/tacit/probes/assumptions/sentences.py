@@ -190,8 +190,8 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
 def headline(findings: Findings) -> str | None:
     """Return one or two sentences on retrieval; None if no concept has a rank.
 
-    If prompts can contain less than half of the properties that people named (weighted by
-    production frequency), a sentence with this share follows the sentence on retrieval.
+    If less than half of the properties that people named can be part of a prompt, a second sentence
+    states their share. Properties are weighted by production frequency.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -235,7 +235,8 @@ def _ranks(findings: Findings) -> str | None:
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
     """Return a clause with the mean reciprocal rank of concepts that have many properties.
 
-    The mean is computed from prompts that contain only few properties of each concept.
+    The mean reciprocal rank is computed from prompts that state only a few properties of each
+    concept.
 
     The mean for prompts with many properties covers fewer concepts than the mean for prompts with
     few properties, because not every concept has many properties.

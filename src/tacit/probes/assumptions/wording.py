@@ -200,7 +200,7 @@ def _is_regular(word: str, form: str) -> bool:
 
 @cache
 def shipped_nouns() -> Nouns:
-    """Return the lists of exceptional nouns that ship with Tacit."""
+    """Return Tacit's own lists of exceptions to the rules for plurals and articles."""
     return Nouns.load()
 
 

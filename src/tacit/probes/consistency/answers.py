@@ -115,7 +115,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of inputs with positive words and of inputs with negative words.
+        """Return the indices of inputs with positive and of inputs with negative answer words.
 
         An input is a prompt variant combined with one answer word.
 
@@ -185,7 +185,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy of the votes with NaN for pairs of answer words that have no votes.
 
-    If a pair of answer words has no votes, NaN counts make the answer missing. If both answer words
+    A pair of answer words whose vote counts are both NaN has a missing answer. If both answer words
     had vote counts of 0 instead of NaN, the answer would be a tie.
 
     Args:
@@ -287,9 +287,9 @@ class Chosen:
         choice: The index of the selected choice. If several choices have the highest value (field
             ``values``), ``choice`` is the index of the first of these choices. ``choice`` is -1 if
             the answer is missing.
-        missing: Whether the anchor question has no answer. An anchor question has no answer if the
-            value (field ``values``) of one of its choices is unknown. With sampled replies, it also
-            has no answer if several choices share the highest value.
+        missing: Whether the model's answer to the anchor question is missing. An anchor question
+            has no answer if the value (field ``values``) of one of its choices is unknown. With
+            sampled replies, it also has no answer if several choices share the highest value.
         tied: Whether another choice has the same value (field ``values``) as the selected choice.
         winner: For ``choose``, the index of the prompt variant that decides the answer. For
             ``verify``, the index of the combination of prompt variant and answer word that decides
@@ -301,7 +301,8 @@ class Chosen:
             minus the share of negative replies.
         values: The value of every choice, shape (anchors, choices); NaN for unknown values and for
             padding of shorter lists of choices. Values are in nats per byte for ``choose`` and in
-            nats for ``verify``; for ``verify_votes``, they are differences of reply shares.
+            nats for ``verify``. For ``verify_votes``, a value is the share of positive replies
+            minus the share of negative replies.
     """
 
     choice: Ints

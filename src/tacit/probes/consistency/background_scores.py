@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class CorrectAnswers:
     """For each fact, whether the model correctly answered the two questions about it.
 
-    One question is about the fact, and the other is about the fact's negative (false version).
+    Of the two background questions for a fact, one asks about the fact itself, and the other asks
+    about the fact's negative (a false version).
 
     Args:
         positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
@@ -192,13 +193,14 @@ def relevance(
         of facts whose background question is answered incorrectly. ``facts_right`` and
         ``facts_wrong`` exclude facts that belong only to unanswered anchor questions.
         ``given_right`` is an average over the facts answered correctly: for each fact, the accuracy
-        on the anchor questions to which the fact belongs. ``given_wrong`` is an average over the
-        facts answered incorrectly: for each fact, the accuracy on the anchor questions to which the
-        fact belongs. ``accuracy`` is an average over all facts: for each fact, the accuracy on the
-        anchor questions to which the fact belongs. ``relevance`` is ``given_right`` minus
-        ``accuracy``. ``low`` and ``high`` are the ends of the confidence interval of the relevance.
-        ``no_interval`` is the reason why the relevance has no confidence interval, such as too few
-        facts answered correctly. An average over an empty set of facts is null.
+        on the anchor questions to which the fact belongs. For each fact whose background question
+        is answered incorrectly, the accuracy on the fact's anchor questions is computed;
+        ``given_wrong`` is the average of these accuracies. ``accuracy`` is an average over all
+        facts: for each fact, the accuracy on the anchor questions to which the fact belongs.
+        ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the ends of
+        the confidence interval of the relevance. ``no_interval`` is the reason why the relevance
+        has no confidence interval, such as too few correctly answered background questions. An
+        average over an empty set of facts is null.
     """
     import polars as pl
 

@@ -37,7 +37,7 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
             for the default parameters.
 
     Returns:
-        Table with one row and the columns of ``by_relation``.
+        Table with one row and the columns of the table that ``by_relation`` returns.
     """
     return _table([("all", "all", range(anchors.height))], anchors, how)
 

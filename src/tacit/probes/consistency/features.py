@@ -55,10 +55,10 @@ class FactAnswers:
         positive_margin: The margin (positive minus negative score) of the answer to the question
             about each fact, shape (facts,); NaN if unknown. The margin is greater than 0 if the
             answer to the question about the fact is positive (such as "yes").
-        negative_margin: The margin (positive minus negative score) of the answer to the question
-            about each fact's negative (a false version of the fact), shape (facts,); NaN if
-            unknown. The margin is greater than 0 if the answer to the question about the negative
-            is positive (such as "yes").
+        negative_margin: For each fact, the margin of the answer to the question about its negative
+            (a false version), shape (facts,); NaN if unknown. The margin is the positive minus the
+            negative score. The margin is greater than 0 if the model gives a positive answer (such
+            as "yes") to the question about the false version of the fact.
     """
 
     correct: CorrectAnswers

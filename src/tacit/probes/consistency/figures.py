@@ -334,7 +334,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
 def anchor_sensitivity(shown: Shown) -> Chart | None:
     """Plot anchor accuracy by prompt variant and by method of answering anchor questions.
 
-    Sahu et al. (2022) have no such figure.
+    The figure has no counterpart in Sahu et al. (2022).
     """
     import polars as pl
 
@@ -382,7 +382,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot measures of several models against the models' numbers of parameters.
 
-    Sahu et al. (2022) have no such figure.
+    The figure has no counterpart in Sahu et al. (2022).
     """
     return scale_chart(shown, scaling)
 
@@ -396,7 +396,7 @@ def size_of_models(shown: Shown) -> Chart | None:
 def intervention(shown: Shown) -> Chart | None:
     """Plot how the accuracy changes if facts are added to the prompt, by kind of fact.
 
-    Sahu et al. (2022) have no such figure.
+    The figure has no counterpart in Sahu et al. (2022).
     """
     import polars as pl
 

@@ -55,7 +55,8 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""For each question group, the column of ``ANSWERS_IN_CONTEXT`` and its required value."""
+"""Groups of anchor questions: each group contains the rows of ``ANSWERS_IN_CONTEXT`` in which the
+given column has the given value."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",

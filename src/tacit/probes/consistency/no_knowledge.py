@@ -11,15 +11,15 @@ number of facts in the knowledge base with this tail and the fact's relation. Al
 same head (first concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives (false
-statements). For the tail of a fact, the two attributes that count facts with this tail leave out
-the fact itself. If the counts of facts with a tail included the fact itself, the counts would
-reveal to the regression that the tail belongs to a fact. With the presets ``same-relation`` and
-``matched``, the tail of a negative is taken from a different fact; this fact is left out when facts
-with this tail are counted. With the preset ``uniform``, the tail of a negative is a dictionary
-word. The word is not taken from a fact, so every fact with this tail is counted. If the tails of
-each relation's facts are shuffled to form false statements, the six attributes of tails are
-distributed alike in true and false statements. The baseline's AUROC is then about 0.5. The module
-``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
+statements). Two attributes of a fact's tail are counts of the facts that contain the tail. Neither
+count includes the fact itself. If a fact were counted among the facts with its own tail, the counts
+would reveal to the regression that the tail belongs to a fact. With the presets ``same-relation``
+and ``matched``, the tail of a negative is taken from a different fact; this fact is left out when
+facts with this tail are counted. With the preset ``uniform``, the tail of a negative is a
+dictionary word. The word is not taken from a fact, so every fact with this tail is counted. If the
+tails of each relation's facts are shuffled to form false statements, the six attributes of tails
+are distributed alike in true and false statements. The baseline's AUROC is then about 0.5. The
+module ``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
 """
 
 from __future__ import annotations

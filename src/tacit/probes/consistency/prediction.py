@@ -199,7 +199,10 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the differences between predictors (table ``GAINS``); empty if none is fitted."""
+    """Return the table ``GAINS``: the differences between the measures of two predictors.
+
+    The table is empty if no predictor was fitted.
+    """
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,

@@ -76,7 +76,11 @@ class PromptSet:
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
-        """The requests of each prompt group, with the keys ``question`` and ``variant``."""
+        """The requests of each prompt group, by the name of the group.
+
+        A request's key is the index of its question (``question``) and of its prompt variant
+        (``variant``).
+        """
         return {name: _requests(questions) for name, questions in self._questions.items()}
 
     def prompts(self, name: str) -> list[Prompt]:

@@ -23,7 +23,7 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare a probe's numbers of prompts and questions with the paper's numbers.
+    """Compare a probe's numbers of prompts and questions with those of Sahu et al. (2022).
 
     Args:
         probe: The consistency probe.

@@ -85,8 +85,8 @@ def choice_variants(
 ) -> tuple[PromptVariant, ...]:
     """Return the prompt variants for scoring choices.
 
-    There are 23 variants, or 22 with the five meta-prompts in the arXiv version of Sahu et al.
-    (2022).
+    The function returns 23 prompt variants, or 22 if ``version`` selects the five meta-prompts of
+    the arXiv version of Sahu et al. (2022).
 
     Meta-prompts (prompt templates) that ask for a truth value are excluded, because the choices of
     an anchor question are not truth values.

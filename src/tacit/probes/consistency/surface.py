@@ -5,8 +5,8 @@ ConceptNet marks the two concepts of a fact in the surface text of the fact: "Yo
 as in "*Something you find on [[a test]] is [[hard questions]]". To determine which concept in
 double square brackets is the tail, Tacit compares the bracketed concepts with the labels of the
 fact's head and tail. To form a question, the surface text is inserted into a question template. In
-a question about a negative (a false version of a fact), the tail in the surface text is replaced by
-the negative's tail. The inserted tail has an article ("a", "an" or "the") if the tail that it
+a question about a negative (a false version of a fact), the negative's tail replaces the fact's
+tail in the surface text. The inserted tail has an article ("a", "an" or "the") if the tail that it
 replaces has one, so that no missing article reveals which questions are about negatives.
 """
 

@@ -318,7 +318,8 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
     """Compute the accuracy on each annotator's drawing, before and after repair.
 
-    Each stage (raw beliefs, or beliefs repaired under one objective) has a column.
+    The returned table has an accuracy column for each stage: the beliefs before repair, and the
+    beliefs repaired under each objective.
 
     The column ``always_true`` contains the accuracy that would result if every statement were
     judged true.

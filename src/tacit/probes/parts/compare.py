@@ -87,7 +87,7 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def violations(findings: Findings) -> pl.DataFrame:
-    """Count each thing's violated constraints, and its violated or satisfied constraints.
+    """Count each thing's violated constraints, and its constraints with a known outcome.
 
     The counts are the numerator (column ``over``) and the denominator (column ``under``) of the
     violation rate.

@@ -26,7 +26,7 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare counts from drawings with the values in Gu et al. (2023), such as Table 1.
+    """Compare counts from drawings with the tables in Gu et al. (2023), such as Table 1.
 
     Args:
         probe: The parts probe, which contains the drawings.

@@ -40,7 +40,7 @@ Number = Literal["paper", "grammar"]
 
 @dataclass(frozen=True)
 class Wording:
-    """The rules for plural nouns and articles: the paper's rules or those of English.
+    """The rules for plural nouns and articles, either of Gu et al. (2023) or of English.
 
     Args:
         number: The name of the rules for plural nouns and articles: ``paper`` or ``grammar``.

@@ -148,8 +148,8 @@ class SuiteFile:
             only: The names of the runs to include. If ``only`` is empty, all runs are included.
 
         Raises:
-            DataError: If the file is missing or malformed. If the file is malformed, the error
-                message contains the line number.
+            DataError: If the file is missing or malformed. For a malformed file, the error message
+                contains the line number of the mistake.
             RequestError: If a suite, an option in ``given`` or a run in ``only`` does not exist, or
                 an option in ``given`` has an invalid value.
         """

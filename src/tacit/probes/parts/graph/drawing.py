@@ -106,8 +106,8 @@ class _Line:
         tail: The part of the drawn thing at which the line starts.
         head: The part of the drawn thing at which the line ends.
         names: For each relation that the line represents, a pair: the name of the relation, and its
-            edge in the graph. The name is worded with the part ``tail`` as subject and the part
-            ``head`` as object.
+            edge in the graph. Each relation's name takes the part ``tail`` as its subject and the
+            part ``head`` as its object.
         directed: Whether the line has an arrowhead. A line has an arrowhead if at least one of its
             relations is not symmetric.
     """
@@ -187,7 +187,9 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Return a titled SVG document, and one SVG group (with a heading) per figure column.
+        """Return a titled SVG document, and one SVG group per stage (such as after repair).
+
+        Each SVG group is one column of the figure and has a heading.
 
         The attributes of the document describe the layout, so that a web page can stack the columns
         (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
