@@ -90,7 +90,10 @@ def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline:
 def _added(
     rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Add each statement if the statement and its consequences increase the total weight."""
+    """Add each statement of ``order`` to the assignment if this raises the total weight.
+
+    A statement is added together with the statements that it implies.
+    """
     for statement in order[weights[order] > 0]:
         if assignment[statement]:
             continue

@@ -189,8 +189,8 @@ def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Boole
     """Return which variables belong to order relations whose weights are all non-negative.
 
     An order relation is asymmetric and transitive, and no constraint connects it with other
-    relations except its inverse. The weights of an order relation are the weights of its
-    statements; each group of beliefs is considered separately.
+    relations except its inverse. Each group of beliefs is considered separately: the weights of an
+    order relation are the weights of its statements in one group.
     """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family

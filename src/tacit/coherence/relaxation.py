@@ -97,8 +97,8 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 def pairwise_bound(program: Program) -> float:
     """Return a quick upper bound: the total weight of the statements of positive weight.
 
-    If the only relation is asymmetric and transitive, the bound includes only the larger of the
-    weights of two contrary statements, such as "A above B" and "B above A".
+    If the program's only relation is asymmetric and transitive, two contrary statements (such as "A
+    above B" and "B above A") contribute only the larger of their weights to the bound.
     """
     return float(program.weights @ _pairwise(program))
 
@@ -106,8 +106,8 @@ def pairwise_bound(program: Program) -> float:
 def _pairwise(program: Program) -> Booleans:
     """Select the statements of positive weight.
 
-    If the only relation is asymmetric and transitive, select at most one of two contrary
-    statements, such as "A above B" and "B above A": the statement with the larger weight.
+    If the program's only relation is asymmetric and transitive, leave out the lighter of two
+    contrary statements, such as "A above B" and "B above A".
     """
     true = program.weights > 0
     if program.family.order:

@@ -17,9 +17,9 @@ statements, and not on the hash seed, the number of processes or the order of th
 3. Repair's third tie rule applies if a family of relations has several members (not counting
    inverses), or a member that is not both asymmetric and transitive. The third rule also applies if
    a statement of the family has a negative weight. Among the assignments with the largest total
-   weight, repair's third tie rule chooses one with the fewest true statements. Of two assignments
-   with the same total weight and the same number of true statements, the third rule prefers the
-   assignment whose true statements have the smaller sum of tie-breaking numbers.
+   weight, repair's third tie rule chooses one with the fewest true statements. If several
+   assignments of the largest total weight have the fewest true statements, repair chooses the one
+   whose true statements have the smallest sum of tie-breaking numbers.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
 for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of

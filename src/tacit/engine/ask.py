@@ -75,8 +75,8 @@ class Engine:
     """Answers requests with one model and caches the answers.
 
     A model that streams answers receives all uncached requests of one kind in one call, and the
-    engine stores new answers every ``PERIOD`` seconds. A model that does not stream answers
-    receives one block of requests per call.
+    engine stores new answers every ``PERIOD`` seconds. A model without streaming receives one block
+    of requests per call.
 
     Args:
         model: The model.

@@ -66,9 +66,9 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         of all facts of the questions. Unless ``relation`` is ``all``, only facts with the row's
         relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is false if the
         extraction options (the argument ``how``) exclude the concepts or facts that the row counts,
-        and true otherwise. In the rows that count facts between concepts of different parts
-        (``FACTS_ACROSS_PARTS``), ``count`` is null if the option ``parts`` is ``pooled``, which
-        matches all parts of a question together. The facts of ``POOLED_FACTS`` are not counted
+        and true otherwise. If the option ``parts`` is ``pooled``, all parts of a question are
+        matched together. The column ``count`` is then null in the rows ``FACTS_ACROSS_PARTS``
+        (facts between concepts of different parts). The facts of ``POOLED_FACTS`` are not counted
         (``count`` and ``n`` are null) if the maximum path length is 2 or 3 hops, because counting
         would be slow. In the rows ``POOLED_FACTS``, ``count`` and ``n`` include the facts beyond
         the maximum number of facts per question.

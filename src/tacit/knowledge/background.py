@@ -91,7 +91,7 @@ def count(
         found: The concepts and facts that the extraction found.
         audited: The table that ``audit(base, found, how)`` returns.
         drawn: The table that ``negatives`` returns for the extracted facts.
-        how: The options of the extraction.
+        how: The options with which the concepts and facts were extracted.
     """
     import polars as pl
 
@@ -166,7 +166,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 def negatives_in_words(words: int, frequency_cap: int) -> str:
     """Return a phrase with the number of words eligible as tails of false facts.
 
-    The phrase also contains the number of eligible words that are excluded because they are not
+    The returned phrase also says how many of the eligible tails are excluded because they are not
     among the ``frequency_cap`` most frequent words.
     """
     out = max(0, words - frequency_cap)

@@ -65,10 +65,10 @@ def concepts_in(
     """Find the concepts of the knowledge base that occur in each text.
 
     By default, a part of a text contains a concept if more than half of the concept's words share a
-    lemma with a word of the part. Even if too few lemmas match, a part of a text contains a concept
-    whose label occurs verbatim in the part, as one or more consecutive tokens. A concept that
-    consists only of stop words is found only if its label occurs verbatim in the text. A concept
-    whose label contains no word is never found.
+    lemma with a word of the part. Even if too few lemmas match, a concept is found if its label
+    occurs verbatim in a part of a text, as one or more consecutive tokens. A concept that consists
+    only of stop words is found only if its label occurs verbatim in the text. A concept whose label
+    contains no word is never found.
 
     Args:
         base: The knowledge base.

@@ -325,7 +325,7 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
 
     For a word that consists only of the letters a to z, wordfreq looks up the frequency in its word
     list and rounds the frequency. The word list of wordfreq contains few distinct frequencies, so
-    the rounded frequencies are cached.
+    each frequency is rounded only once.
     """
     from wordfreq import get_frequency_dict, word_frequency
 

@@ -83,7 +83,7 @@ class SharesPrefixes(LanguageModel, Protocol):
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether a prefix that several prompts share is computed only once.
+        """Whether a prefix that several prompts share is processed only once.
 
         If ``shares_prefixes`` is true, callers should sort the prompts by text.
         """

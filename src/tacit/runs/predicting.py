@@ -181,7 +181,7 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options in a run's request whose names are fields of the class ``kind``."""
+    """Return those options of a run's request that are also fields of the given class."""
     return {name: request[name] for name in names_of(kind) if name in request}
 
 

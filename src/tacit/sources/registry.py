@@ -162,7 +162,7 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Add its name to each entry, and replace the name of a kind by the ``Kind`` object.
+        """Add the field ``name`` to each entry, and replace kind names by ``Kind`` objects.
 
         The name of an entry is its key in the registry file.
         """

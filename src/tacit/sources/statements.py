@@ -90,11 +90,11 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         statements, summed over all drawings of the thing. The column ``distinct`` contains the
         number of different statements that occur in the drawings of the thing. The column
         ``agreed`` contains the number of distinct statements that have the same label in all
-        annotators' drawings of the thing. The number is 0 for a thing with only one annotator. The
-        column ``contradicted`` contains the number of statements that are true in one annotator's
-        drawing and false in the drawing of another annotator. A statement that is true in two
-        drawings and false in a third drawing counts three times in ``contradicted``, once for each
-        drawing.
+        annotators' drawings of the thing. For a thing with only one annotator, the column
+        ``agreed`` is 0. The column ``contradicted`` contains the number of statements that are true
+        in one annotator's drawing and false in the drawing of another annotator. A statement that
+        is true in two drawings and false in a third drawing counts three times in ``contradicted``,
+        once for each drawing.
     """
     import polars as pl
 

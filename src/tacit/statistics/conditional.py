@@ -5,9 +5,9 @@ called rows. Facts that the model knows, because it answers their background que
 called marked items. A row is correct if the model answers the anchor question correctly. P(right)
 is the mean, over all facts, of the share of correct answers to the anchor questions that are linked
 to the fact. P(right | marked) is the share of correct answers to the anchor questions that are
-linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is the share of
-correct answers to the anchor questions that are linked to a fact, averaged over the facts that the
-model does not know.
+linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is a mean over
+the facts that the model does not know. Each of these facts contributes the share of its linked
+anchor questions that the model answers correctly.
 
 1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
    odds ratio. The log odds ratio compares the odds of a correct answer between facts that the model

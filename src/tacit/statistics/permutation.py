@@ -47,14 +47,14 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     The chance level E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1) depends on the number n of rows, the share p
     of correct rows, and the ties between scores. The sum Σ(g/N) runs over the thresholds (distinct
     scores): g rows have exactly the threshold's score, and N rows have at least this score. The
-    formula for E[AP] follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores), where
-    P is the number of all correct rows. At each threshold, H correct rows have exactly the
-    threshold's score, T correct rows have at least this score, and N rows in total have at least
-    this score. Of all n rows, N rows have at least the threshold's score, and T of these N rows are
-    correct. In a random permutation of the labels, T has a hypergeometric distribution with E[T²] =
-    N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n rows. Given T,
-    the expected number of correct rows among the g rows with exactly the threshold's score is E[H |
-    T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
+    formula for E[AP] follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores). P is
+    the number of all correct rows; H, T and N are numbers of rows at one threshold. At each
+    threshold, H correct rows have exactly the threshold's score, T correct rows have at least this
+    score, and N rows in total have at least this score. Of all n rows, N rows have at least the
+    threshold's score, and T of these N rows are correct. In a random permutation of the labels, T
+    has a hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the
+    share of correct rows among all n rows. Given T, the expected number of correct rows among the g
+    rows with exactly the threshold's score is E[H | T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).

@@ -42,7 +42,7 @@ class OddsRatio:
         log_error: The cluster-robust standard error of the logarithm of the odds ratio.
         p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
         undefined: The reason why the odds ratio is undefined: one of the module's constants, such
-            as ``FEW_ROWS``. None if the odds ratio is defined.
+            as ``FEW_ROWS``. If the odds ratio is defined, ``undefined`` is None.
         influence: For each cluster, its influence on the logarithm of the odds ratio. The clusters
             are in sorted order. The cluster influences are scaled so that the square root of the
             sum of their squares equals the standard error ``log_error``.

@@ -135,7 +135,8 @@ class WorkerHandle:
 
         Args:
             nodes: The IDs of the nodes that are alive.
-            patience: The timeouts.
+            patience: The time limits, including the time after which a silent worker is treated as
+                lost.
         """
         if self.pending is None:
             return None

@@ -92,7 +92,7 @@ def _chunks(
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
     """Divide rows (token sequences) into batches of limited size.
 
-    Each batch is yielded with a separate cache of the keys and values of the prefixes that its rows
+    Each batch is yielded with a separate key-value cache, which contains the prefixes that the rows
     continue.
     """
     width = trunks.mask.shape[1]

@@ -44,7 +44,9 @@ def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextM
 def gathered(
     body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
 ) -> AbstractContextManager[None]:
-    """Limit logits to the given positions; the logits' shape is (1, positions, vocabulary).
+    """Compute logits only at the given positions.
+
+    The logits then have the shape (1, positions, vocabulary).
 
     Args:
         body: The submodule whose output is the input of the language-model head.

@@ -45,7 +45,8 @@ class PackedAttention(TorchFunctionMode):
         sees: Attention mask of shape (packs, 1, length, prefix + length), which is True where a
             token attends to a key. The last axis of the mask contains the tokens of the cached
             prefix, to which every token attends, followed by the tokens of the pack.
-        piece: Number of tokens in a piece, which must divide the length of the packs.
+        piece: Number of tokens in a piece of a pack. The length of the packs must be a multiple of
+            ``piece``.
     """
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:

@@ -166,7 +166,7 @@ class Tree:
 
     @property
     def branches(self) -> bool:
-        """Whether there are at least two rows, and the prefix that all rows share is not empty."""
+        """Whether ``rows`` has at least two inputs, and all of them begin with the same tokens."""
         return len(self.rows) > 1 and bool(self.trunk)
 
     @property

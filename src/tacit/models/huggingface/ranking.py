@@ -248,7 +248,7 @@ class RankingModel(LocalModel):
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
         """Return how much computing logits at only one position changes log-probabilities.
 
-        The returned change is the largest one, in nats.
+        The result is the largest change in any log-probability, in nats.
 
         The result is infinity if the model fails when logits are restricted to one position.
         """

@@ -159,7 +159,7 @@ def _pads(tokens: Sequence[Token]) -> bool:
 def _asked(talk: Talk, where: str) -> Talk:
     """Return ``talk`` with the most log-probabilities per position that a server accepts.
 
-    The numbers in ``TOPS`` are tried in decreasing order.
+    The function tries the numbers of log-probabilities in ``TOPS``, in decreasing order.
 
     Raises:
         ModelError: If the server refuses every tested number of log-probabilities, or if its answer

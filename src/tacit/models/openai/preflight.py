@@ -340,7 +340,7 @@ def mixes_up(where: str, concurrency: int, largest: float) -> str:
 
 
 def warn(where: str, notes: Sequence[str]) -> None:
-    """Log warnings about a server that passes the preflight with deficiencies."""
+    """Log each note about a server as a warning."""
     for note in notes:
         log.warning("%s: %s", where, note)
 

@@ -37,8 +37,8 @@ class Tally:
     """A thread-safe comparison of drawn tokens with the reported log-probabilities.
 
     Args:
-        top: The number of most probable tokens to compare at each position, not counting a less
-            probable token that the server lists only because it was drawn.
+        top: The number of most probable tokens to compare at each position. A drawn token that is
+            less probable than these tokens is not compared.
     """
 
     top: int

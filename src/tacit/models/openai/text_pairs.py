@@ -53,7 +53,7 @@ class Pair:
     """Two texts that differ in one place and, if possible, have the same length.
 
     Args:
-        differ: A description of the difference, for use in messages.
+        differ: A description of the difference between the two texts, for use in messages.
         texts: The two texts. In many pairs, only the second text contains what a faulty server
             removes, such as a space at the end of the text.
     """
@@ -105,9 +105,8 @@ class Differences:
         nexts: The next token after each text, with its most probable alternatives. The texts whose
             answers best reveal whether the server has changed come first.
         telling: The number of texts whose answers best reveal whether the server has been changed
-            or replaced. In ``nexts``, these texts come first. The texts whose answers best reveal
-            whether the server has changed are the long texts, the second text of each pair of short
-            texts, and the text ``_ESCAPED``.
+            or replaced. The texts whose answers best reveal whether the server has changed are the
+            long texts, the second text of each pair of short texts, and the text ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.
@@ -139,7 +138,7 @@ def compare_pairs(
     Args:
         at_once: A function that returns the next token after each text, with the most probable
             tokens at its position.
-        known: The next tokens that were already requested; the keys are the texts.
+        known: A mapping from each text that was already requested to the next token after the text.
         is_same: A function that returns whether two texts have the same tokens. If two texts have
             the same tokens, the server is expected to return equal answers.
         noise: The largest difference, in nats, between the log-probabilities that the server
@@ -206,9 +205,10 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
         For each compared token, the absolute difference, in nats, between its log-probabilities in
         the lists ``one.top`` and ``other.top``. A token that is missing from ``other.top`` is
         skipped if its log-probability is less than ``LARGEST`` nats above the lowest
-        log-probability in ``other.top``. If a token is missing from ``other.top`` although its
-        log-probability is at least ``LARGEST`` nats above the lowest one in ``other.top``, the
-        difference is NaN. A token that cannot be identified by its id or its spelling is skipped.
+        log-probability in ``other.top``. If a token is missing from ``other.top``, but its
+        log-probability in ``one.top`` is at least ``LARGEST`` nats above the lowest log-probability
+        in ``other.top``, the difference is NaN. A token that cannot be identified by its id or its
+        spelling is skipped.
     """
     least = _least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]

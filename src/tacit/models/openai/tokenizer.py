@@ -110,8 +110,8 @@ class TokenizerFile:
     def knows(self, text: str) -> bool:
         """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
 
-        The result is always True for an empty text or a text with incomplete characters, because
-        such a text does not determine a single token.
+        An empty text or a text with incomplete characters does not identify a token, so the result
+        for such a text is always True.
         """
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 

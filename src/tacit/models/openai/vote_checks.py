@@ -66,7 +66,8 @@ answer with its opposite (see ``OPPOSITES``).
 DRAWN_TEXTS = 3
 """The maximum number of prompts to which replies are sampled.
 
-Tacit selects the prompts that best reveal sampling faults.
+Among the prompts with known first-token probabilities, Tacit selects those that best reveal
+sampling faults.
 """
 
 AT_ONCE, SINGLY = 24, 8

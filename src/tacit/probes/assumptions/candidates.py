@@ -55,7 +55,7 @@ def chance_precision(responses: int, candidates: int) -> float:
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the expected reciprocal rank of a random rank, for each number of candidates.
+    """Return the reciprocal rank expected by chance for each number of candidates.
 
     The expected reciprocal rank is null if the number of candidates is null or 0.
     """

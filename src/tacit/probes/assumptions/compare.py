@@ -133,7 +133,7 @@ def retrieval_name(measure: str, n: int, wording: str) -> str:
 
 
 def _asked(row: Mapping[str, Any]) -> str:
-    """Return the wording of the prompts; both wordings if two models' questions differ."""
+    """Return the wording of two models' prompts, or both wordings if they differ."""
     if row["same_question"]:
         return str(row["first_wording"])
     both = f"{row['first_wording']} and {row['second_wording']}"
@@ -266,8 +266,8 @@ def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
     """Return each model's retrieval measures, with the same candidates for all models.
 
     If all models have the same candidates, the values of each model are returned unchanged. If the
-    candidates differ between models, the values are recomputed among the words that all models
-    scored.
+    candidates differ between models, each model's measures are recomputed among the words that all
+    models scored.
     """
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:

@@ -152,10 +152,10 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         The columns ``relation``, ``preface``, ``prompts``, ``used``, ``too_few``, ``constant``,
         ``spearman``, ``spearman_low`` and ``spearman_high``. ``used`` is the number of prompts for
         which Spearman's rho is defined. ``too_few`` is the number of prompts with fewer than 3
-        ranked responses. ``constant`` is the number of other prompts for which all frequencies or
-        all log-probabilities are tied. ``spearman`` is the mean of Spearman's rho over the prompts
-        for which rho is defined. ``spearman_low`` and ``spearman_high`` are the ends of the
-        confidence interval of ``spearman``.
+        ranked responses. ``constant`` is the number of prompts with at least 3 ranked responses
+        that are all tied in frequency or all tied in log-probability. ``spearman`` is the mean of
+        Spearman's rho over the prompts for which rho is defined. ``spearman_low`` and
+        ``spearman_high`` are the ends of the confidence interval of ``spearman``.
     """
     import polars as pl
 

@@ -297,7 +297,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a row of ``people`` for each example prompt in Table 1 of Weir et al. (2020).
+    """Yield a row of the table ``people`` for each example of Weir et al. (2020, Table 1).
 
     If the run has no prompt for an example's concept and relation, the first prompt with the same
     relation replaces the example.

@@ -64,9 +64,8 @@ class Worded:
         property: The property, as read from the norms.
         text: The wording of the property as a predicate, such as "has fur".
         corrected: Whether ``text`` is the user's corrected wording.
-        from_feature: The reason why ``text`` is based on the property's name in the norms, although
-            the norms contain a participant's wording: ``UNGRAMMATICAL`` or ``NO_VERB``; None if
-            neither reason applies.
+        from_feature: The reason (``UNGRAMMATICAL`` or ``NO_VERB``) for rejecting a participant's
+            wording and using the property's name; None if no wording was rejected.
     """
 
     property: Property

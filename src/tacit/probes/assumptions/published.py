@@ -128,7 +128,8 @@ class _Ranks:
     """How the candidate words that a run ranks compare with those in Weir et al. (2020).
 
     Args:
-        candidates: The number of words that the run ranks; None if the value is not rank-based.
+        candidates: The number of words that the run ranks; None if the published value does not
+            depend on candidates, or the run has no corresponding value.
         chance: The chance level: the expected value of the measure (such as the mean reciprocal
             rank) if ``candidates`` words are ranked at random.
         differs: A note on how the run's candidate words differ from those in Weir et al. (2020);
@@ -261,7 +262,7 @@ def _wording(by_number: pl.DataFrame | None) -> str:
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield tables of people's responses and the model's words, in American spelling.
 
-    The American spelling allows a comparison with Table 1 of Weir et al. (2020).
+    American spelling makes the words comparable with those in Table 1 of Weir et al. (2020).
     """
     import polars as pl
 

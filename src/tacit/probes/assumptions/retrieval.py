@@ -284,7 +284,7 @@ class Retrieval:
         articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
             "an", depending on the candidate word).
         orders: The orders in which prompts state properties. Prompts with properties of a single
-            category use only the first of these orders.
+            category use only the first order in ``orders``.
         sentences: Whether the model scores whole sentences in which a candidate fills the blank.
         top: The number of top-ranked candidates to store for each prompt.
         most: The maximum number of properties in a prompt.

@@ -124,7 +124,7 @@ def whole_sentences(shown: Shown) -> str:
 
 
 def elicitation_wording(shown: Shown) -> str:
-    """Return a caption text on the preface and the wording of the elicitation prompts."""
+    """Return the preface and the wording of the elicitation prompts, for a caption."""
     tables = [shown.table(name) for name in ("elicitation_by_relation", "agreement")]
     preface = next(with_preface(table)[1] for table in tables if table is not None)
     models: dict[str, list[str]] = {}
@@ -452,7 +452,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the share of usable properties, weighted by production frequency.
+    """Return the usable properties' share of the total production frequency.
 
     The share is None if the total production frequency is 0 or unknown.
 

@@ -193,7 +193,10 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the ``Standing`` of a response's most probable spelling, or None."""
+    """Return the ``Standing`` (rank and score) of a response's most probable spelling.
+
+    If no spelling of the response is in ``known``, None is returned.
+    """
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)

@@ -65,11 +65,11 @@ class Method:
             in any prompt variant is the answer. With ``single``, only one meta-prompt and one label
             pair are used, and the word with the higher score in this pair is the answer. With
             ``count``, each combination of meta-prompt and label pair has one vote, and the majority
-            of the votes decides the answer. With ``calibrated``, the mean score of each input (a
-            prompt variant combined with one answer word) over all questions is subtracted from the
-            input's scores. After the mean score of each input is subtracted, the answer word with
-            the highest score is the answer. ``count`` and ``calibrated`` are methods of Tacit and
-            are not in Sahu et al. (2022).
+            of the votes decides the answer. An input is a prompt variant combined with one answer
+            word. With ``calibrated``, each input's mean score over all questions is subtracted from
+            the input's scores. After the mean score of each input is subtracted, the answer word
+            with the highest score is the answer. ``count`` and ``calibrated`` are methods of Tacit
+            and are not in Sahu et al. (2022).
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """For each fact, whether the model correctly answered the two questions about it.
+    """For each fact, whether its two background questions were answered correctly.
 
     Of the two background questions for a fact, one asks about the fact itself, and the other asks
     about the fact's negative (a false version).

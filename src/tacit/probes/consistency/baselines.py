@@ -1,9 +1,9 @@
 """Evaluate baselines that answer anchor questions, for example by the longest choice.
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline has a high
-conceptual consistency if the model's background scores are higher for the anchor questions that the
-baseline answers correctly than for the other anchor questions (METHODS section 4, "Anchor
-baselines").
+conceptual consistency if the anchor questions that it answers correctly have higher background
+scores than the other anchor questions. The background scores are the model's (METHODS section 4,
+"Anchor baselines").
 """
 
 from __future__ import annotations

@@ -142,7 +142,10 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the log odds ratios of two models and their difference (``LOG_ODDS_RATIO``)."""
+        """Return the measure's name, both models' log odds ratios, and the ratios' difference.
+
+        The name is ``LOG_ODDS_RATIO``.
+        """
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)

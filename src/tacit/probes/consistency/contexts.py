@@ -127,8 +127,8 @@ class Contexts:
         """For each anchor question, irrelevant facts that belong to another anchor question.
 
         The irrelevant facts of an anchor question are taken from another anchor question, and the
-        two questions have no concept in common. The number of irrelevant facts of an anchor
-        question equals the number of its facts in ``own``. An anchor question for which no
+        two questions have no concept in common. An anchor question has as many irrelevant facts as
+        it has facts of its own (in the property ``own``). An anchor question for which no
         irrelevant facts can be found is omitted. The irrelevant facts of an anchor question contain
         no concept of this anchor question, neither as head (first concept) nor as tail (second
         concept). Apart from stop words, the concepts in an anchor question's irrelevant facts share

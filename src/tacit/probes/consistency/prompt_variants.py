@@ -142,11 +142,11 @@ def at_most(scores: Scores) -> Scores:
     """Return a prompt's scores with each missing score replaced by its upper bound.
 
     Returns:
-        Scores in nats. If an answer contains a token that the model does not know, the answer
-        cannot be chosen, so the upper bound of its score is minus infinity. If a server returns
-        scores only for the most probable tokens, the upper bound of a missing score is the lowest
-        known score of a one-token answer to the prompt. If no upper bound of a missing score is
-        known, the score is replaced by infinity.
+        The scores of the prompt's answers, in nats. If an answer contains a token that the model
+        does not know, the answer cannot be chosen, so the upper bound of its score is minus
+        infinity. If a server returns scores only for the most probable tokens, the upper bound of a
+        missing score is the lowest known score of a one-token answer to the prompt. If no upper
+        bound of a missing score is known, the score is replaced by infinity.
     """
     if all(one.logprob is not None for one in scores.answers):
         return scores

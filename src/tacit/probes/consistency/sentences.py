@@ -207,7 +207,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence with the number of facts whose questions use their surface text."""
+    """Return a sentence with the number of facts worded with their surface text."""
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (

@@ -61,7 +61,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count background questions without an answer, with a tie, and without a margin.
+    """Count background questions: unanswered, tied, and answered but without a margin.
 
     Args:
         answers: The answers to the background questions.

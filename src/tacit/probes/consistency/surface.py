@@ -109,7 +109,7 @@ class Surface:
     """The surface texts of facts, which are used to word background questions.
 
     Args:
-        facts: Number of distinct facts.
+        facts: Number of distinct facts, with or without a surface text.
         texts: Number of distinct facts with a surface text.
         sentences: The parsed surface texts, by fact (head, relation, tail).
         template: The template of background questions. The surface text replaces the placeholder

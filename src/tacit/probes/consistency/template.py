@@ -1,4 +1,4 @@
-"""The templates of Sahu et al. (section 3.2, Tables 1 and 2), and users' own templates."""
+"""The templates of Sahu et al. (2022, section 3.2, Tables 1 and 2) and of users."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class RelationTemplate:
     The comments in ``consistency.yaml`` describe the fields of a relation template.
 
     Args:
-        text: The question as in the paper, with the placeholders ``{c1}`` and ``{c2}``.
+        text: The question as worded in Sahu et al. (2022), with the placeholders ``{c1}`` and
+            ``{c2}``.
         singular: The question in grammatical English for a singular subject; None if ``text`` is
             grammatical.
         plural: The question in grammatical English for a plural subject; None if ``singular`` is
@@ -109,8 +110,8 @@ class Templates:
         meta_prompts: The meta-prompts in the order of the paper's Table 1, with the placeholders
             ``{question}``, ``{label_a}`` and ``{label_b}``.
         pairs: The positive and the negative word of each label pair.
-        versions: The number of meta-prompts in each version of the paper, by the name of the
-            version.
+        versions: The number of meta-prompts in each version of Sahu et al. (2022), by the version's
+            name, such as ``arxiv``.
         asks_for_truth: The numbers (counted from 1) of the meta-prompts that ask for a truth value
             and therefore cannot be answered by a choice.
         verify: The template of the yes/no question that asks whether a choice is the answer, with

@@ -69,8 +69,9 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
         findings: The findings, including the table of background questions.
         request: The options of the run. The option ``paper_version`` determines which prompts are
             shown.
-        most: Approximate maximum number of scores to show. If the run has more scores than
-            ``most``, only a sample of the anchor questions is shown.
+        most: Approximate maximum number of scores to show for all background questions and choices
+            together. If the run has more scores than ``most``, only a sample of the anchor
+            questions is shown.
     """
     import polars as pl
 

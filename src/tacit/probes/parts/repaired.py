@@ -96,10 +96,10 @@ def violation(
         ``undecided``, ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. ``rate`` is
         ``violated`` / (``applicable`` - ``undecided``), and is null if no constraint is decided. In
         the row ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The
-        row ``macro`` has no counts. In the row ``micro``, ``rate`` is computed from the constraints
-        of all types together. ``shuffled`` and ``always_true`` are the violation rates of two
-        baselines (shuffled beliefs, and always answering true), and are null for the stages after
-        repair.
+        columns ``violated``, ``applicable`` and ``undecided`` are null in the row ``macro``. In the
+        row ``micro``, ``rate`` is computed from the constraints of all types together. ``shuffled``
+        and ``always_true`` are the violation rates of two baselines (shuffled beliefs, and always
+        answering true), and are null for the stages after repair.
     """
     import polars as pl
 
@@ -174,7 +174,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return each objective's repair result, and how many drawings changed in accuracy.
+    """Return each objective's repair result and its effect on the accuracy of drawings.
 
     Args:
         repairs: For each objective, the result of repair.

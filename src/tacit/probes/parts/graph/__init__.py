@@ -6,9 +6,10 @@ B`` and ``B next to A``. An edge whose statements violate a constraint has a dis
 pattern and line width. The tooltip of an edge describes any constraint violation, such as ``yolk
 surrounds shell, and shell surrounds yolk``. A stage is one set of truth values: the beliefs before
 repair, the beliefs after repair, or the gold labels. All stages (before repair, after repair, gold
-labels) are shown as graphs if no graph has more than ``drawing.MOST_LINES`` lines and no line label
-overlaps another label, or the dot or name of a part. If a graph has too many lines or an
-overlapping line label, all stages (before repair, after repair, gold labels) are shown as tables.
+labels) are shown as graphs if every graph has at most ``drawing.MOST_LINES`` lines, and every line
+label fits. A line label fits if it overlaps neither another line label nor the dot or the name of a
+part. If a graph has too many lines or an overlapping line label, all stages (before repair, after
+repair, gold labels) are shown as tables.
 
 If a relation is transitive, graphs omit each edge that two other edges of the relation imply
 (transitive reduction). An edge that two other edges imply is omitted only if none of these three

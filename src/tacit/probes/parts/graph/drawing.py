@@ -162,7 +162,7 @@ def _with_left_out(column: Column) -> Column:
 
 @dataclass(frozen=True)
 class _Page:
-    """A figure: its title, its stages, and the layout of the headings.
+    """A figure that shows the graphs of one drawing side by side, below a title.
 
     Args:
         subject: The title and subtitle of the figure, and the parts of the drawn thing.
