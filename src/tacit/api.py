@@ -357,8 +357,8 @@ def repair(
         ontology: The same as the argument ``ontology`` of ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
             ``paper`` is the objective of ParRoT (Gu et al. 2023). With the objective ``paper``,
-            even an improbable statement is assigned true, unless a constraint forbids it. Unless
-            you reproduce ParRoT, prefer ``log-odds``.
+            even an improbable statement is assigned true, unless a constraint forbids it. Prefer
+            ``log-odds``, unless you want to reproduce Gu et al. (2023).
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.

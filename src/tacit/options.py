@@ -35,8 +35,8 @@ class Option:
         metavar: The placeholder for the option's value in the help text.
         least: The minimum value, if the option is a number.
         group: The heading in the help text under which the option is listed.
-        requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes the option,
-            runs with different values of the option are different runs.
+        requested: Whether ``run.yaml`` includes the option. For an option that ``run.yaml``
+            includes, each value requires a separate run folder.
         data: A function that takes the option's value and returns the digest of each data file to
             which the value refers, keyed by file name. If ``data`` is None and the option's value
             is a path, the only data file is the file at this path, and its digest is the SHA-256

@@ -213,7 +213,7 @@ class Rows:
         )
 
     def _hues(self) -> Iterator[tuple[Any, dict[str, str]]]:
-        """Yield, for each series, an expression that selects its rows, and its colour."""
+        """Yield a row filter (polars expression) and a colour for each series."""
         import polars as pl
 
         if not self.series:

@@ -178,8 +178,8 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
 
     Args:
         result: The result of the check, in the format of ``tacit check --json``.
-        hidden: The number of groups of beliefs that violate no constraint but whose believed
-            statements cannot all be true together.
+        hidden: The number of groups of beliefs in which no single constraint is violated, although
+            the believed statements cannot all be true together.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
     # The paper does not have the last two kinds, and most ontologies use neither.

@@ -38,9 +38,9 @@ class Assignment:
             assignment.
         row_free: For each row of the table of beliefs, whether its statement has the opposite truth
             value in another assignment with the same total weight.
-        room: For each group of beliefs, a proven limit on how far the total weight of the true
-            statements is below the largest possible total weight. ``room`` is 0 if the assignment
-            of the group is proven optimal.
+        room: For each group of beliefs, a proven upper bound on how much another consistent
+            assignment could increase the total weight of the true statements. ``room`` is 0 if the
+            assignment of the group is proven optimal.
         optimal: For each group of beliefs, whether the assignment is proven optimal.
         settled: Whether, in every group of beliefs, the tie rule compared all assignments with the
             largest total weight before it chose one of them.
@@ -136,7 +136,7 @@ def _statements(
     families: tuple[Family, ...],
     ontology: Ontology,
 ) -> pl.DataFrame:
-    """Return all statements assigned true, including equivalents by inverse or symmetry."""
+    """Return every statement assigned true, with any inverse or symmetric counterpart."""
     _, places = compile_ontology(ontology)
     found = [pl.DataFrame(schema=dict.fromkeys(("g", "s", "r", "o"), pl.Int64))]
     for bucket, answer in zip(buckets, answers, strict=True):

@@ -142,7 +142,7 @@ class Check:
     def macro(self) -> float | None:
         """The mean of the constraint types' violation rates.
 
-        The mean is None if no constraint is violated or satisfied.
+        The mean is None if no constraint has a known outcome (violated or satisfied).
         """
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None

@@ -252,7 +252,9 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Return each relation's class, and whether the ontology lists its inverse before it.
+    """Map each relation to itself or its inverse, whichever the ontology lists first.
+
+    A second mapping says, for each relation, whether the ontology lists the inverse first.
 
     A relation and its inverse form one class, named after the relation that the ontology lists
     first.

@@ -46,8 +46,8 @@ class Answers:
         bound: For each problem, an upper bound on the total weight of every consistent assignment,
             shape (p,).
         optimal: For each problem, whether its assignment is proven optimal, shape (p,).
-        settled: For each problem, whether the tie rule (which chooses among equally good
-            assignments) compared all best assignments, shape (p,).
+        settled: For each problem, whether all equally good best assignments were considered when
+            the tie rule chose one of them, shape (p,).
     """
 
     true: Booleans

@@ -334,7 +334,7 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
 
 
 class Executor(Protocol):
-    """Computes blocks of requests with one model and stores the answers."""
+    """Computes and stores one model's answers to blocks of requests."""
 
     @property
     def description(self) -> Mapping[str, Any]:

@@ -235,8 +235,8 @@ def scale(
         how: The bootstrap for the intervals; None for the default bootstrap.
 
     Returns:
-        A table with the columns of ``SCALE``, whose rows are sorted by result (in the order of
-        declaration) and then by family.
+        A table with the columns of ``SCALE``. The rows are sorted by result, in the order in which
+        ``scaling`` returns the results, and then by model family.
     """
     import polars as pl
 

@@ -122,10 +122,10 @@ class Layout:
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
             ``across`` is ``stage``, for example, the printed table has one column per value of the
-            key column ``stage``, such as ``before``. Each column that ``across`` creates shows the
-            values of the table column that is last in ``columns``, with any confidence interval on
-            a second line. If ``across`` is set, each printed row begins with the columns listed in
-            ``columns``, without the last of them.
+            key column ``stage``, such as ``before``. The columns created by ``across`` show the
+            values of the last column in ``columns``, with any confidence interval on a second line.
+            If ``across`` is set, each printed row begins with the columns listed in ``columns``,
+            without the last of them.
 
     Examples:
         >>> from tacit import Layout

@@ -244,10 +244,10 @@ class Background:
             come from a knowledge base.
         by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
             columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on.
-            ``by_part`` contains only concepts that match the words of a single part, such as one
-            choice. Concepts that match only the combined words of several parts are omitted from
-            ``by_part``, even if the option ``parts`` is ``pooled``. ``by_part`` is None if the
-            facts do not come from a knowledge base.
+            ``by_part`` contains only concepts that match the words of one part of the question,
+            either its text or a single choice. Concepts that match only the combined words of
+            several parts are omitted from ``by_part``, even if the option ``parts`` is ``pooled``.
+            ``by_part`` is None if the facts do not come from a knowledge base.
         topics: Table of the concepts found in each question's topic (a word or phrase, such as
             CommonsenseQA's question concept), with the columns ``question`` and ``concept``.
             ``topics`` is None if the topics are unknown.

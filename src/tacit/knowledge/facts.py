@@ -6,15 +6,15 @@ direction, and contains only edges of the relations that the caller specifies. A
 knowledge base can be an inner node of a path.
 
 The edge between a concept u of a text and a node x is on a two-hop path if x is also a neighbour of
-another concept of this text. A three-hop path can start with the edge between a concept u of a text
-and its neighbour x if a two-hop path leads from x to another concept of the text without visiting
-u. In a three-hop path u, x, y, v between two concepts u and v of a text, the middle edge connects x
-and y. The four nodes of a three-hop path (u, x, y and v) must all differ. For each pair of a text
-and a node x, two numbers, ``near`` and ``near_sum``, are sufficient to determine which edges are on
-two-hop or three-hop paths between concepts of the text. For a text and a node x, ``near`` is the
-number of the text's concepts that are neighbours of x, and ``near_sum`` is the sum of the
-identifiers of these concepts. If only one concept of the text is a neighbour of node x (``near`` is
-1), ``near_sum`` is the identifier of this concept.
+another concept of this text. Let u be a concept of a text, and x a neighbour of u. If two more hops
+lead from x to another concept of the text and avoid u, the edge between u and x starts a three-hop
+path. In a three-hop path u, x, y, v between two concepts u and v of a text, the middle edge
+connects x and y. The four nodes of a three-hop path (u, x, y and v) must all differ. For each pair
+of a text and a node x, two numbers, ``near`` and ``near_sum``, are sufficient to determine which
+edges are on two-hop or three-hop paths between concepts of the text. For a text and a node x,
+``near`` is the number of the text's concepts that are neighbours of x, and ``near_sum`` is the sum
+of the identifiers of these concepts. If only one concept of the text is a neighbour of node x
+(``near`` is 1), ``near_sum`` is the identifier of this concept.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ distinct tail were equally likely to be drawn, rare tails would be more frequent
 
 With every preset, the new tail differs from the head of the fact. The head, the relation and the
 new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,
-the negative of a fact depends only on the fact and the seed. If a fact belongs to several
-questions, its negative is the same in all of them.
+the negative of a fact depends only on the fact and the seed. If a fact belongs to several anchor
+questions, its negative (false version) is the same for all of them.
 """
 
 from __future__ import annotations

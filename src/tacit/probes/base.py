@@ -321,7 +321,7 @@ class ReadsReplies(Protocol):
     """A probe whose questions can be answered by chat replies."""
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error, before any request is sent, if chat replies cannot answer the requests.
+        """Raise an error, before any request is sent, if the probe cannot use chat replies.
 
         Args:
             sampled: Whether the answers are sampled replies, which have no log-probabilities.

@@ -92,7 +92,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return an answer to a skipped request: all scores are missing for ``reason``."""
+        """Return the answer to a request that was skipped for ``reason``; it has no scores."""
         ...
 
     def schema(self) -> Mapping[str, Any]:

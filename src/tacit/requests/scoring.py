@@ -40,7 +40,7 @@ OUTSIDE = "not among the most probable tokens that the server returns"
 OUTSIDE_FIRST = (
     "not among the most probable first tokens that the server returns, or has several tokens"
 )
-"""A reason why an answer's score is missing.
+"""Reason for an answer's missing score if a server returns only likely first tokens.
 
 An upper bound of the answer's probability is nevertheless known.
 """

@@ -1,4 +1,4 @@
-"""Parse the alternatives (wordings) of a feature, and the participants who wrote them.
+"""Parse the alternatives (wordings) of a feature, and the list of their authors.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
 the participants who wrote them. Each entry in the list of participants identifies the participants
@@ -36,7 +36,8 @@ class Alternatives:
     """The alternatives of a feature: the different wordings in which participants wrote it.
 
     Args:
-        texts: The wordings, each listed once, in the order of the file.
+        texts: The participants' wordings of the feature, each listed once, in the order of the
+            file.
         people: For each entry of ``texts``, the participants who wrote this wording. Empty if the
             file does not list the participants, or if their number does not match the number of
             wordings.

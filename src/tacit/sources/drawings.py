@@ -125,7 +125,9 @@ def read_drawings(
 
 
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
-    """Read everyday things and the parts given to the annotators (ParRoT, section 4.1).
+    """Read the parts listed for each everyday thing (Gu et al. 2023, section 4.1).
+
+    The annotators were given these lists of parts.
 
     Args:
         path: A file with the columns ``Everyday thing`` and ``Parts``, or the folder that contains

@@ -47,9 +47,9 @@ class Property:
         alternatives: The participants' wordings of the property, in the order of the file. Empty if
             the file lists no wordings for the property, or wrongly lists the wordings of a
             different feature.
-        people: For each entry of ``alternatives``, the participants who wrote this wording. Empty
-            if the file does not list the participants, or if the list of participants does not
-            match the list of wordings.
+        people: For each wording in ``alternatives``, the participants who wrote it. Empty if the
+            file does not list the participants, or if the list of participants does not match the
+            list of wordings.
     """
 
     concept: str
@@ -73,7 +73,8 @@ class Layout:
         marks: Names of columns that identify the layout. A file has the first layout in ``LAYOUTS``
             for which the header contains at least one of the names in ``marks``.
         frequency: The name of the column with the production frequencies.
-        category: The name of the optional column with the categories.
+        category: The name of the optional column with the category of each property, such as
+            ``functional``.
         alternatives: The name of the optional column with the participants' wordings
             (alternatives); None if the layout has no such column.
         participants: The name of the optional column with the participants who wrote the wordings;
@@ -135,8 +136,8 @@ class Norms:
         uncounted: The line numbers of rows for which it is unknown how many participants used each
             alternative (wording of the property), grouped by the reason why the number is unknown.
             The reasons why the number of participants is unknown are the values of
-            ``tacit.sources.alternatives.PROBLEMS``. Alternatives (participants' wordings) that
-            belong to another feature than the one in their row are removed.
+            ``tacit.sources.alternatives.PROBLEMS``. If a row lists wordings that do not belong to
+            its feature, the wordings are removed, and the row's line number is included.
     """
 
     path: Path

@@ -23,9 +23,9 @@ anchor questions that the model answers correctly.
    puts the clusters of facts in a random order, and keeps the labels "known" and "unknown" of each
    cluster together. The interval contains those log odds ratios that the permutation test does not
    reject, as in the module `studentised`.
-4. The two ends of the interval are converted from log odds ratios back to values of the gain. When
-   a log odds ratio is converted to the gain P(right | marked) - P(right), P(right) and the share of
-   known facts are held fixed.
+4. To obtain a confidence interval for the gain, the two ends of the log odds ratio's interval are
+   converted back to gains. When a log odds ratio is converted to the gain P(right | marked) -
+   P(right), P(right) and the share of known facts are held fixed.
 5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
    odds ratio, the gain in P(right) for known facts is nearly proportional to the share of unknown
    facts. The gain P(right | marked) - P(right) depends on the share of known facts, so the sampling
@@ -36,10 +36,11 @@ anchor questions that the model answers correctly.
    share of known facts.
 
 The gain P(right | marked) - P(right) has no interval if the share of correct answers is 0 or 1,
-either for known (marked) or for unknown (unmarked) facts. The log odds ratio between known and
-unknown facts is then infinite or undefined. An interval requires at least ``FEWEST_ITEMS`` facts
-that the model knows, ``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters
-of facts. The standard error of the log odds ratio cannot be estimated reliably from few facts.
+either for known (marked) or for unknown (unmarked) facts. With 0 % or 100 % correct answers for
+known or for unknown facts, the log odds ratio between the two kinds of facts is infinite or
+undefined. An interval requires at least ``FEWEST_ITEMS`` facts that the model knows,
+``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters of facts. The
+standard error of the log odds ratio cannot be estimated reliably from few facts.
 """
 
 from __future__ import annotations
@@ -169,9 +170,9 @@ class _Table:
         values: For each item (such as a fact), the share of correct rows among the rows (such as
             anchor questions) that are linked to the item, shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
-        weights: For each fact (item) and cluster of anchor questions (rows), the share of the
-            fact's linked questions that belong to the cluster, shape (clusters, items). If an item
-            is linked to n rows, each of the n links has the weight 1/n.
+        weights: For each cluster of anchor questions and each fact (item), the share of the fact's
+            linked questions that are in the cluster, shape (clusters, items). If an item is linked
+            to n rows, each of the n links has the weight 1/n.
         right: For each fact (item) and cluster of anchor questions (rows), the share of the fact's
             linked questions that belong to the cluster and are answered correctly, shape (clusters,
             items).
@@ -213,7 +214,10 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Return both ends of the gain's interval, or None if they cannot be computed."""
+        """Return the confidence interval of the gain P(right | marked) - P(right).
+
+        The result is None if the ends of the interval cannot be computed.
+        """
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)

@@ -26,8 +26,8 @@ class Patience:
         start: The time limit for the start of the first worker. If no worker has started within
             ``start`` seconds, the run fails. If a worker takes longer than ``start`` to load its
             model, a warning is logged.
-        seen: The longest time to wait until a segment of the score store that a worker has written
-            is visible to this process.
+        seen: The longest time to wait until this process can see a file that a worker has written
+            to the score store.
         tries: The number of failed attempts to compute a block, or to start a worker, after which
             Tacit stops trying.
     """

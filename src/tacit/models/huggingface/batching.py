@@ -76,8 +76,8 @@ def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int
 
     Args:
         costs: The number of tokens of each row.
-        budget: Limit on the number of tokens per batch; if ``forward`` runs out of memory, the
-            limit is halved and the rows are computed in smaller batches.
+        budget: Limit on the number of tokens per batch. If ``forward`` runs out of memory, the
+            limit is halved, and smaller batches are tried.
         forward: Function that receives the indices of the rows in a batch.
 
     Raises:

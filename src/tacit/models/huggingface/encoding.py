@@ -244,7 +244,7 @@ class Encoder:
 def fill(prompt: Prompt) -> list[Filled]:
     """Insert each answer after the text and separator, or into a blank at the text's end.
 
-    The white space before a blank is the separator.
+    White space before a blank is treated as the separator between the text and the answer.
 
     Raises:
         PromptError: If text follows the blank; a causal model predicts an answer only from

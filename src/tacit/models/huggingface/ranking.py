@@ -209,8 +209,8 @@ class RankingModel(LocalModel):
     ) -> torch.Tensor:
         """Return the logits at one given position of each input.
 
-        If ``body`` (the part of the model before the output layer) is not None, no logits are
-        computed at other positions.
+        If ``body`` (the part of the model before the output layer) is not None, logits are computed
+        only at the given positions.
         """
         import torch
 

@@ -72,8 +72,8 @@ class Halves:
     Args:
         heads: The token ids of the strings' first parts (the characters before the space at which a
             string is split). Strings with equal first parts share one entry.
-        tails: For each distinct second part of a string, the tokens of this part and the position
-            of the answer in it. If the tokenizer produces no token for the answer in a second part,
+        tails: The tokens of each distinct second part of a string, and the range of the answer's
+            tokens among them. If the tokenizer produces no token for the answer in a second part,
             ``tails`` contains None for this part.
         head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
             first part of text i.

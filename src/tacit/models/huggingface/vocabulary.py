@@ -46,8 +46,9 @@ class Candidates:
     """The tokens of a vocabulary's words, for prompts with the same text next to the blank.
 
     Args:
-        single: Indices of words that can be exchanged in the prompt's text by exchanging a single
-            token. The log-probabilities of all words in ``single`` are read at one position.
+        single: Indices of the words that can replace each other in the prompt's text by a change of
+            only one token. The log-probabilities of all words in ``single`` are read at one
+            position.
         ids: For each word in ``single``, the id of the token by which the word differs from the
             other words in ``single``.
         several: Indices of the words that are scored in separate passes: words of several tokens,
@@ -73,12 +74,12 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        The result contains all indices in ``several``. If scored tokens such as a separator precede
-        the words in ``single`` (``lead`` is not 0), the result also contains the first index in
-        ``single``. The words in ``single`` differ only in their last scored token. The scored
-        tokens before the last one (``lead`` tokens, such as a separator) are the same for all words
-        in ``single``. The log-probability of the shared ``lead`` tokens equals the score of the
-        first word in ``single`` minus the log-probability of this word's last token.
+        ``whole`` contains the indices of all words in ``several``. If scored tokens such as a
+        separator precede the words in ``single`` (``lead`` is not 0), the result also contains the
+        first index in ``single``. The words in ``single`` differ only in their last scored token.
+        The scored tokens before the last one (``lead`` tokens, such as a separator) are the same
+        for all words in ``single``. The log-probability of the shared ``lead`` tokens equals the
+        score of the first word in ``single`` minus the log-probability of this word's last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -283,7 +284,7 @@ def _fills(tokens: Tokens, lead: int, frame: Frame | None) -> bool:
 
 
 def _spread(places: Sequence[int]) -> list[int]:
-    """Return a few of the indices, including the first and the last index."""
+    """Select a few word indices from ``places``, including the first and the last one."""
     step = max(1, len(places) // _WITNESSES)
     return [*places[::step][:_WITNESSES], *places[-1:]]
 

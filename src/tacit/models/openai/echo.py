@@ -152,7 +152,8 @@ def find_echo(
         tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
         nexts: The next token after each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
-        long: The long texts among the keys of ``nexts``.
+        long: The keys of ``nexts`` that are long texts, which show whether the server reads whole
+            prompts.
 
     Raises:
         ModelError: If the server and the given tokenizer divide a text into different tokens, or

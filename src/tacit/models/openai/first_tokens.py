@@ -157,7 +157,9 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return ``talk`` with the most log-probabilities per position that a server accepts.
+    """Return the chat settings ``talk`` with the largest ``top`` that the server accepts.
+
+    ``top`` is the number of most probable tokens to request at each position.
 
     The function tries the numbers of log-probabilities in ``TOPS``, in decreasing order.
 

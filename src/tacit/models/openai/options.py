@@ -51,7 +51,7 @@ class Backoff:
         """Return the number of seconds to wait after a failed request.
 
         If the server asks for a wait of up to ``most`` seconds, the result is at least this wait.
-        If the server asks for a longer wait, the result is ``most`` seconds.
+        If the server asks for a wait of more than ``most`` seconds, the result is ``most``.
         """
         from tenacity import wait_random_exponential
 

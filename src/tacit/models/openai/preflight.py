@@ -133,7 +133,7 @@ def most_probable(top: int) -> str:
 def preflight(
     questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
 ) -> Abilities:
-    """Run the preflight of a completions server.
+    """Run the preflight: test a completions server's features before scoring.
 
     Args:
         questions: Object that sends requests to the server, with the settings that are known before

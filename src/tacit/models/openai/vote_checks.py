@@ -12,16 +12,16 @@ server reports for the token. In the goodness-of-fit test, all tokens that the s
 are counted together as one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
-the two p-values (Bonferroni correction). If the combined p-value of the two tests (temperature and
-goodness of fit) is below 0.01 for the tokens drawn first, Tacit draws additional tokens with other
-seeds and applies both tests to the additional tokens alone. Tacit warns the user if the temperature
-and goodness-of-fit tests fail on both sets of draws. The thresholds for the combined p-value are
-0.01 for the first set and 0.1 for the second set. If a server is correct, at most one in a thousand
-checks of its sampled tokens leads to a warning. At the end of a run, Tacit raises an error if the
-combined p-value of the two tests (temperature and goodness of fit) is below 0.01 for the first set
-of draws and below 0.001 for the second set of draws. If a server is correct, at most one in a
-hundred thousand checks of its sampled tokens leads to an error. If a server is correct, at most one
-in a hundred checks of its sampled tokens needs additional draws.
+the two p-values (Bonferroni correction). If the combined p-value of the temperature and
+goodness-of-fit tests is below 0.01 for the first set of drawn tokens, Tacit draws a second set with
+other seeds. Both tests are then applied to the second set alone. Tacit warns the user if the
+temperature and goodness-of-fit tests fail on both sets of draws. The thresholds for the combined
+p-value are 0.01 for the first set and 0.1 for the second set. If a server is correct, at most one
+in a thousand checks of its sampled tokens leads to a warning. At the end of a run, Tacit raises an
+error if the combined p-value of the two tests (temperature and goodness of fit) is below 0.01 for
+the first set of draws and below 0.001 for the second set of draws. If a server is correct, at most
+one in a hundred thousand checks of its sampled tokens leads to an error. If a server is correct, at
+most one in a hundred checks of its sampled tokens needs additional draws.
 """
 
 from __future__ import annotations

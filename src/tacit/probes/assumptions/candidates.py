@@ -30,8 +30,8 @@ def chance_mrr(candidates: int) -> float:
     """Return the expected reciprocal rank of a target whose rank is uniformly random.
 
     Args:
-        candidates: The number n of candidates, at least 1. The result is H_n / n, where H_n is the
-            n-th harmonic number.
+        candidates: The number n of candidates, at least 1. For n candidates, the result is H_n / n,
+            where H_n is the n-th harmonic number.
     """
     return sum(1 / rank for rank in range(candidates, 0, -1)) / candidates
 

@@ -80,24 +80,24 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns described
-        below. ``n`` is the number of concepts measured for both models. ``part`` is ``retrieval``
-        or ``elicitation``. ``measure`` is ``mrr``, ``probability`` or ``renormalised`` for
-        retrieval, and ``map vocabulary``, ``map sensible`` or ``spearman`` for elicitation.
-        ``relation`` is null for retrieval. ``properties`` (the number of stated properties),
-        ``first_wording`` and ``second_wording`` are null for elicitation. ``same_question`` is
-        false if ``first_wording`` and ``second_wording`` differ, because different wordings ask
-        different questions. ``first_candidates`` is the number of words that the first model ranked
-        (the maximum over the prompts), and ``second_candidates`` is the corresponding number for
-        the second model. ``first_chance`` is the mean chance level of the first model, and
-        ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
-        or the reason why no difference is reported. ``note`` can contain the caveat that the
-        prompts of the two models are worded differently. ``note`` can also contain the caveat that
-        ranks were recomputed among only some of the candidates that a model originally ranked. The
-        column ``printed`` marks the main results: all elicitation rows, and the retrieval rows with
-        1, 4 or 10 stated properties. In rows with the measure ``probability`` or ``spearman``, the
-        columns for candidates and chance levels are null, because these measures do not depend on
-        the candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no
-        concept was measured for both models.
+        below. ``n`` is the number of concepts measured for both models. The column ``part`` names
+        the part of the probe: ``retrieval`` or ``elicitation``. ``measure`` is ``mrr``,
+        ``probability`` or ``renormalised`` for retrieval, and ``map vocabulary``, ``map sensible``
+        or ``spearman`` for elicitation. ``relation`` is null for retrieval. ``properties`` (the
+        number of stated properties), ``first_wording`` and ``second_wording`` are null for
+        elicitation. ``same_question`` is false if ``first_wording`` and ``second_wording`` differ,
+        because different wordings ask different questions. ``first_candidates`` is the number of
+        words that the first model ranked (the maximum over the prompts), and ``second_candidates``
+        is the corresponding number for the second model. ``first_chance`` is the mean chance level
+        of the first model, and ``second_chance`` is the mean chance level of the second model.
+        ``note`` contains caveats, or the reason why no difference is reported. ``note`` can contain
+        the caveat that the prompts of the two models are worded differently. ``note`` can also
+        contain the caveat that ranks were recomputed among only some of the candidates that a model
+        originally ranked. The column ``printed`` marks the main results: all elicitation rows, and
+        the retrieval rows with 1, 4 or 10 stated properties. In rows with the measure
+        ``probability`` or ``spearman``, the columns for candidates and chance levels are null,
+        because these measures do not depend on the candidate set. ``first_value``, ``second_value``
+        and ``difference`` are null if no concept was measured for both models.
     """
     import polars as pl
 
@@ -263,7 +263,7 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return each model's retrieval measures, with the same candidates for all models.
+    """Return each model's retrieval measures among the candidates that all models share.
 
     If all models have the same candidates, the values of each model are returned unchanged. If the
     candidates differ between models, each model's measures are recomputed among the words that all

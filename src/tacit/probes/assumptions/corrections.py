@@ -81,7 +81,7 @@ class Corrections:
         norms: The feature norms, which contain the properties to correct. If the norms are in
             McRae's notation, a correction may contain the feature as written in the norms file
             (``beh_-_eats``) or as Tacit reads it (``does eat``).
-        corrections: The corrections to apply.
+        corrections: The user's corrections of the wordings of properties.
     """
 
     def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:

@@ -114,10 +114,10 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
             the order ``MAIN``. The label of each row is in the column ``of``.
 
     Returns:
-        The concepts, and a text that explains how the concepts were chosen. If "bear" has a rank
-        for every model, "bear" is the first concept in the list. In addition to "bear" (an example
-        in Weir et al. 2020), the list contains the concepts at fixed percentiles (such as the 50th)
-        of the mean reciprocal rank over all prompts and models.
+        The concepts, and a text that explains how the concepts were chosen. If Weir et al.'s
+        example "bear" has a rank for every model, it is the first concept in the list. In addition
+        to "bear" (an example in Weir et al. 2020), the list contains the concepts at fixed
+        percentiles (such as the 50th) of the mean reciprocal rank over all prompts and models.
     """
     import polars as pl
 

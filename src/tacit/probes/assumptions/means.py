@@ -59,7 +59,8 @@ def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
     Args:
         pairs: The columns ``concept`` (whose values are resampled), ``first`` and ``second``. Rows
             with a null ``first`` or ``second`` are ignored.
-        bootstrap: The bootstrap that computes the confidence interval of the difference.
+        bootstrap: The bootstrap that computes the confidence interval of the mean difference,
+            ``second`` minus ``first``.
     """
     import numpy as np
 

@@ -89,8 +89,8 @@ class WordedNorms:
         left_out: Each property that is left out, paired with the reason; grouped by concept.
         corrected: Of the properties that prompts can state, the number whose wording the user
             corrected.
-        from_feature: For each reason in ``FROM_FEATURE``, the number of usable properties whose
-            wording is based on the feature for that reason.
+        from_feature: The number of usable properties whose wording is based on the feature's name
+            rather than a participant's words, by reason (see ``FROM_FEATURE``).
         unmatched: The user's corrections that match no property of the norms.
     """
 

@@ -135,8 +135,9 @@ def verbs_of(word: str, tag: str) -> list[str]:
 def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person.
 
-    A word that may also be a noun is treated as a verb only under two conditions: more words follow
-    the word in the property, and its base form is in the list of verbs in ``assumptions.yaml``.
+    A word that may also be a noun, such as "drinks", is treated as a verb only if more words of the
+    property follow it. In addition, its base form must be in the list ``verbs`` in
+    ``assumptions.yaml``.
     """
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):

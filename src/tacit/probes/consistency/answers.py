@@ -27,11 +27,12 @@ class Answers:
     """The answers to yes/no questions. Each array has the shape (questions,).
 
     Args:
-        positive: Whether the answer is positive. False if the best score of a positive answer word
-            equals the best score of a negative answer word, or if the answer is missing.
-        missing: Whether the question has no answer. The answer is missing if no positive word or no
-            negative word can be generated, or if a word with an unknown score might have the
-            highest score.
+        positive: Whether the answer to the question is positive, such as "Yes". False if the best
+            score of a positive answer word equals the best score of a negative answer word, or if
+            the answer is missing.
+        missing: Whether the question has no answer. The answer is missing if the model can generate
+            no positive word, or if it can generate no negative word. The answer is also missing if
+            a word with an unknown score might have the highest score.
         tied: Whether the best score of a positive answer word equals the best score of a negative
             answer word. If the best positive score equals the best negative score, the answer
             counts as negative.

@@ -72,7 +72,7 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     Returns:
         Table with one row per anchor question and the columns ``facts``, ``positives``,
         ``negatives``, ``positive_accuracy``, ``negative_accuracy`` and ``background_score``.
-        ``positives`` is the number of answered background questions about the relation's true
+        ``positives`` is the number of answered background questions about the anchor question's
         facts. ``negatives`` is the number of answered questions about negatives (false versions of
         facts). ``background_score`` is the mean of ``positive_accuracy`` and ``negative_accuracy``;
         null if either accuracy is null.

@@ -208,7 +208,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count the anchor questions in each cell, and those that one model answers correctly.
+        """Count anchor questions and correct answers in each cell (group of questions).
 
         A cell is a combination of question concept (cluster) and background score.
         """
@@ -255,7 +255,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count the anchor questions in each cell, and those that one model answers correctly.
+        """Count anchor questions and correct answers in each cell (group of questions).
 
         A cell is a combination of question concept (cluster), background score and stratum
         (questions with similar numbers of facts).

@@ -190,7 +190,7 @@ class Controls:
         """Return, for each anchor question, the facts that the control ``name`` excludes.
 
         Args:
-            name: A key of ``WITHOUT``.
+            name: The control, as a key of ``WITHOUT``: ``answer``, ``choices`` or ``topic``.
 
         Returns:
             Table with the columns ``anchor`` and ``fact``, without duplicates.

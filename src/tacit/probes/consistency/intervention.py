@@ -55,8 +55,7 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""Groups of anchor questions: each group contains the rows of ``ANSWERS_IN_CONTEXT`` in which the
-given column has the given value."""
+"""Groups of anchor questions, each defined by a column of ``ANSWERS_IN_CONTEXT`` and its value."""
 
 ANSWERS_IN_CONTEXT = TableSpec(
     "answers_in_context",

@@ -1,4 +1,4 @@
-"""Examples of negatives (false versions of facts) by relation (the paper's Table 3)."""
+"""Examples of false facts (negatives) by relation, as in Table 3 of Sahu et al. (2022)."""
 
 from __future__ import annotations
 

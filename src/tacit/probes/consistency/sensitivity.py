@@ -251,7 +251,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the answering method's preset, or ``votes`` if sampled replies are pooled."""
+    """Return the method's preset, such as ``count``, or ``votes`` for pooled replies."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 

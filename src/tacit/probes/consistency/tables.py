@@ -39,7 +39,8 @@ def sampled(before: str = "", replies: str = "that answer \u201cyes\u201d") -> t
 
     Args:
         before: Prefix of the column names.
-        replies: A clause that describes the replies that the vote share counts.
+        replies: The clause after "The share of parsed replies" in the description of the vote-share
+            column.
     """
     return (
         Column(

@@ -173,8 +173,9 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    For the preset ``surface``, the result is the wording of Sahu et al. (2022), but that wording is
-    used only for facts without a surface text (sentence in the knowledge base).
+    The preset ``surface`` words facts by their own sentences in the knowledge base. For this
+    preset, the function returns the wording of Sahu et al. (2022), which is used for facts without
+    a usable sentence.
 
     Raises:
         RequestError: If the preset does not exist.

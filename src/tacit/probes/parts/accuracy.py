@@ -153,7 +153,7 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy on each set of statements: overall, by gold label, and balanced.
+    """Compute overall, per-label and balanced accuracy for each set of statements.
 
     Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
     the statements labelled false. Balanced accuracy is undefined if no belief in a statement

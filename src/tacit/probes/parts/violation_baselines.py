@@ -50,8 +50,9 @@ def baselines(
     Returns:
         A table with the columns ``constraint``, ``always_true`` and ``shuffled``. The value of
         ``constraint`` is a type of constraint (such as ``symmetric``), or one of the overall rates
-        ``macro`` and ``micro``. The column ``shuffled`` contains the mean rate over the
-        permutations in which the rate is defined. An undefined rate is null.
+        ``macro`` and ``micro``. The column ``shuffled`` contains the violation rate of the shuffled
+        beliefs, averaged over the permutations in which the rate is defined. An undefined rate is
+        null.
     """
     import numpy as np
     import polars as pl
