@@ -39,8 +39,8 @@ class Option:
             includes, each value requires a separate run folder.
         data: A function that takes the option's value and returns the digest of each data file to
             which the value refers, keyed by file name. If ``data`` is None and the option's value
-            is a path, the only data file is the file at this path, and its digest is the SHA-256
-            hash.
+            is a path, the file at the path is the only data file. The digest of this file is its
+            SHA-256 hash.
         hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.

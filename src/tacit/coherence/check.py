@@ -70,8 +70,8 @@ class Check:
         missing: Number of statements whose belief is missing. A statement with a missing belief
             counts neither as believed nor as disbelieved. A constraint is undecided if its outcome
             depends on a missing belief.
-        unasked: The number of statements about two different items of the same group of beliefs
-            that have no row in the table of beliefs, summed over all relations and groups.
+        unasked: The number of statements without a row in the table of beliefs. Only statements
+            about two different items of the same group are counted, for every relation.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,

@@ -165,8 +165,8 @@ class Engine:
             requests: The requests.
             path: The file to which ``Plan.record`` writes the blocks (groups of requests that are
                 answered together). If the model and the requests are unchanged, blocks of requests
-                that are recorded in the file are reused. A recorded block is ignored if the store
-                already contains the answers to all its requests.
+                that are recorded in the file are reused. A block in the file is ignored if the
+                store already contains the answers to all of the block's requests.
 
         Raises:
             ModelError: If the model does not support one of the requests.

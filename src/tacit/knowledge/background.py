@@ -267,7 +267,10 @@ class Background:
     audited: pl.DataFrame | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return totals, quantiles of the number of facts per question, and ``counts``.
+        """Return counts, and quantiles of the number of facts per question.
+
+        The counts include the numbers of questions, of facts and of facts per relation. The fields
+        ``counts`` and ``audited`` are included unless they are None.
 
         The quantiles of the number of facts per question are computed from the questions that have
         at least one fact. If no question has facts, the quantiles of the number of facts per

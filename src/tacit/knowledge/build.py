@@ -62,7 +62,7 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
 
     Args:
         source: The dump files of a knowledge source such as ConceptNet, and their metadata.
-        out: The path of the new file.
+        out: The path of the knowledge base file to write.
         advance: Function that is called with the number of bytes read so far, summed over all
             dumps.
 

@@ -270,8 +270,8 @@ class Declared:
             number of rows.
         graphs: The function that returns a set of graphs for the report (class attribute
             ``report_graphs``). The function returns None if there is nothing to draw. If a report
-            contains a set of graphs, the reader selects which graph is shown. The arguments of the
-            function are the findings of each model and a chart theme.
+            contains a set of graphs, the reader selects which graph is shown. ``report_graphs``
+            takes two arguments: the findings of each model, and a chart theme.
         filters: The columns by which a report's tables can be filtered.
     """
 

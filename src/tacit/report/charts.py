@@ -125,9 +125,8 @@ def checked(script: str) -> str:
     """Check that a script can be embedded in a page unchanged, and return the script.
 
     Raises:
-        WorkError: If the script contains text that would end the script element, or a character
-            that browsers change, so that the script's hash in the content security policy would be
-            wrong.
+        WorkError: If the script contains ``</script`` or ``<!--``, or a character that browsers
+            change. A changed script would not match its hash in the content security policy.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(

@@ -238,7 +238,7 @@ def _top(
 class RankingKind:
     """Defines how the parts of a ranking are stored: its top candidates and its targets.
 
-    See ``Kind``.
+    See the protocol ``Kind``.
     """
 
     folder = "rankings"

@@ -1,13 +1,12 @@
 """Ranking metrics: how well a score ranks correct answers above incorrect answers.
 
 In this module, a row is one answer with its score and a label (correct or incorrect). Each distinct
-score is a threshold. For each threshold (distinct score), the functions of this module count the
-correct rows and all rows that have exactly this score. A ranking metric depends only on the order
-of the distinct scores, and on the numbers of correct rows and of all rows with each score. A
-function with a plural name, such as ``aurocs``, computes its metric for many samples at once, from
-the numbers of rows with each score. Two scores are tied if they are equal as floating-point
-numbers. Scores that should be tied must be computed in exactly the same way, because rounding
-errors could make them unequal.
+score is a threshold. For each distinct score, the functions of this module count the rows with this
+score, and the correct rows among them. A ranking metric depends only on the order of the distinct
+scores, and on the numbers of correct rows and of all rows with each score. A function with a plural
+name, such as ``aurocs``, computes its metric for many samples at once, from the numbers of rows
+with each score. Two scores are tied if they are equal as floating-point numbers. Scores that should
+be tied must be computed in exactly the same way, because rounding errors could make them unequal.
 """
 
 from __future__ import annotations

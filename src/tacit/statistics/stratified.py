@@ -1,12 +1,13 @@
 """Lift above chance within strata, such as questions with the same number of facts.
 
-A confounder, such as the number of background facts of an anchor question, may affect both the
-score and the share of correct answers. A score that depends on a confounder can predict correct
-answers overall, even if it predicts nothing among rows with equal values of the confounder. This
-module permutes labels only within strata: groups of rows with similar values of the confounder. The
-chance level is the mean of average precision over all permutations within strata. The p-value and
-the interval of the lift are computed from permutations within strata. The permutation tests are
-studentised as in the module `studentised` (METHODS section 4, "Number-of-facts confound").
+A confounder, such as an anchor question's number of background facts, may affect both the
+question's background score and the probability of a correct answer. A score that depends on a
+confounder can predict correct answers overall, even if it predicts nothing among rows with equal
+values of the confounder. This module permutes labels only within strata: groups of rows with
+similar values of the confounder. The chance level is the mean of average precision over all
+permutations within strata. The p-value and the interval of the lift are computed from permutations
+within strata. The permutation tests are studentised as in the module `studentised` (METHODS section
+4, "Number-of-facts confound").
 
 The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard
 error of the tested metric, log(1 - chance) - log(1 - AP), is an infinitesimal jackknife estimate.

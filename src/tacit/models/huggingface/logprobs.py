@@ -248,7 +248,7 @@ def read_values(
     which: Sequence[int] | NDArray[np.int64],
     tokens: Sequence[int] | NDArray[np.int64],
 ) -> torch.Tensor:
-    """Return tokens' log-probabilities in nats, of shape (values,).
+    """Compute the log-probability, in nats, of each token in ``tokens`` from the logits.
 
     The log-probabilities are normalised over the whole vocabulary and computed in float32.
 

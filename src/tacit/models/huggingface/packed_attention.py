@@ -35,7 +35,7 @@ def piece_of(length: int) -> int:
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context manager in which torch computes attention over packs piece by piece.
+    """A context manager in which torch computes attention over packed prompts in pieces.
 
     Attention over inputs that are not packs is unchanged. If a model does not call
     ``torch.nn.functional.scaled_dot_product_attention``, its attention is computed as usual.

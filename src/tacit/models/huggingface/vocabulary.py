@@ -74,12 +74,12 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        ``whole`` contains the indices of all words in ``several``. If scored tokens such as a
-        separator precede the words in ``single`` (``lead`` is not 0), the result also contains the
-        first index in ``single``. The words in ``single`` differ only in their last scored token.
-        The scored tokens before the last one (``lead`` tokens, such as a separator) are the same
-        for all words in ``single``. The log-probability of the shared ``lead`` tokens equals the
-        score of the first word in ``single`` minus the log-probability of this word's last token.
+        ``whole`` contains the indices of all words in ``several``. If ``lead`` is not 0, the first
+        word in ``single`` is also scored in a separate pass, to find the score of the leading
+        tokens. The words in ``single`` differ only in their last scored token. The scored tokens
+        before the last one (``lead`` tokens, such as a separator) are the same for all words in
+        ``single``. The log-probability of the shared ``lead`` tokens equals the score of the first
+        word in ``single`` minus the log-probability of this word's last token.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 

@@ -348,8 +348,8 @@ def _ranked(shown: Shown) -> pl.DataFrame | None:
     """Return the retrieval rows whose MRR is defined, with row labels in the column ``of``.
 
     If a row contains probabilities of whole sentences, the columns ``probability``,
-    ``probability_low`` and ``probability_high`` of the row are set to null. For whole sentences,
-    only the probability renormalised over the candidates is drawn.
+    ``probability_low`` and ``probability_high`` of the row are set to null. If a model scores whole
+    sentences, the figure shows only the probability that is renormalised over the candidates.
     """
     import polars as pl
 

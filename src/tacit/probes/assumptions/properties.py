@@ -165,7 +165,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and a reason if a participant's wording was rejected.
+    """Return a property's predicate, and why a participant's wording of it was rejected.
 
     The reason for rejection is None if the first of the participants' wordings is used, or if the
     norms list no participants' wordings.

@@ -357,7 +357,9 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether a prompt has the first order in ``orders`` and all categories.
+        """Check whether a prompt states properties of all categories in the main order.
+
+        The main order is the first order in ``orders``.
 
         In the prompts for Figure 2 of Weir et al. (2020), properties of all categories are listed
         in order of decreasing production frequency.

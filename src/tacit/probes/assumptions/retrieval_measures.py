@@ -148,9 +148,8 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
         ranks among the top five candidates. ``stored`` is the number of prompts whose stored
         candidates include the word, and ``probability`` is the word's mean probability in these
         prompts. ``probability`` is usually higher than the word's mean probability over all
-        prompts, because it does not include the prompts in which the word is not among the best
-        candidates. Rows with the same relation and preface are sorted by decreasing ``first``, and
-        then alphabetically by word.
+        prompts, because only the most probable words of each prompt are stored. Rows with the same
+        relation and preface are sorted by decreasing ``first``, and then alphabetically by word.
     """
     import polars as pl
 

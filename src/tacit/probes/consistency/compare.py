@@ -237,8 +237,8 @@ class Thresholds:
 class WithinStrata:
     """Counts of anchor questions and of correct answers within strata.
 
-    The questions of each stratum (with similar numbers of facts) are counted by cluster (question
-    concept) and background score.
+    In each stratum, the questions are counted separately for each question concept (the cluster)
+    and each background score.
 
     Args:
         right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).

@@ -34,7 +34,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class FactEffect:
-    """A background fact, and how the model's answer about the fact affects the prediction.
+    """A background fact and its effect on the predicted probability of a correct answer.
 
     Args:
         fact: The head, the relation and the tail of the fact.

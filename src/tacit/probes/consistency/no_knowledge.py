@@ -14,12 +14,12 @@ The knowledge base contains every fact as an edge, but it does not contain the n
 statements). Two attributes of a fact's tail are counts of the facts that contain the tail. Neither
 count includes the fact itself. If a fact were counted among the facts with its own tail, the counts
 would reveal to the regression that the tail belongs to a fact. With the presets ``same-relation``
-and ``matched``, the tail of a negative is taken from a different fact; this fact is left out when
-facts with this tail are counted. With the preset ``uniform``, the tail of a negative is a
-dictionary word. The word is not taken from a fact, so every fact with this tail is counted. If the
-tails of each relation's facts are shuffled to form false statements, the six attributes of tails
-are distributed alike in true and false statements. The baseline's AUROC is then about 0.5. The
-module ``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
+and ``matched``, a negative's tail is taken from another fact. Both counts for the negative's tail
+exclude the fact from which the tail is taken. With the preset ``uniform``, the tail of a negative
+is a dictionary word. The word is not taken from a fact, so every fact with this tail is counted. If
+the tails of each relation's facts are shuffled to form false statements, the six attributes of
+tails are distributed alike in true and false statements. The baseline's AUROC is then about 0.5.
+The module ``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class Surface:
 
 
 def _overlap(worded: str, label: str) -> float:
-    """Return the Jaccard index of the words of a concept's wording and of its label."""
+    """Return the Jaccard index of two sets of words: a concept's wording and its label."""
     one, other = _words(worded), _words(label)
     return len(one & other) / len(one | other) if one | other else 0.0
 

@@ -37,7 +37,7 @@ def enriched_drawings(
         (2023).
 
     Raises:
-        RequestError: If the file lists things and parts but no relations.
+        RequestError: If ``path`` is a file of things and parts without relations.
         DataError: If a file is missing or malformed, or a drawing implies that a statement is both
             true and false.
     """

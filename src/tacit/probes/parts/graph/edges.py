@@ -144,7 +144,8 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
             gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
         stage: The name of the column with the truth values: ``before`` (before repair), a repair
-            objective (after repair) or ``label`` (gold labels). An unknown truth value is null.
+            objective (after repair) or ``label`` (gold labels). If the truth value of a statement
+            is unknown, the column contains null.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
