@@ -26,8 +26,8 @@ import tacit
 #
 # The parts probe asks the model whether statements about the parts of everyday things are true,
 # such as "In a tree, trunk is above the roots." The run counts violated constraints and repairs the
-# beliefs with weighted MaxSAT (Gu et al., 2023). Scores are cached in `.tacit`, so running this
-# notebook cell again sends no question to the model.
+# beliefs with weighted MaxSAT (Gu et al. 2023). Scores are cached in `.tacit`, so running the next
+# cell again sends no question to the model.
 
 # %%
 parts = tacit.run("parts", model="demo", drawings=tacit.demo_data("drawings"), limit=12)
@@ -54,11 +54,11 @@ chart
 # %% [markdown]
 # ## Consistency: does knowing the background predict the answer?
 #
-# For each multiple-choice question, the consistency probe asks the model about facts that connect
-# the question's concepts, and then asks the question itself (Sahu et al., 2022). The facts come
-# from a knowledge base. The lift measures how well a model's answers about the background facts
-# predict whether the model answers the question correctly. A lift of 0 is the chance level, and a
-# lift of 1 is a perfect prediction.
+# For each multiple-choice question, the consistency probe asks the model about background facts,
+# which connect the question's concepts, and then asks the question itself (Sahu et al. 2022). The
+# facts come from a knowledge base. The lift measures how well a model's answers about the
+# background facts predict whether the model answers the question correctly. A lift of 0 is the
+# chance level, and a lift of 1 is a perfect prediction.
 
 # %%
 kb = tacit.build_kb(tacit.demo_data("facts"), "facts.kb")
@@ -75,9 +75,9 @@ consistency.summary["consistency"]
 #
 # Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
 # concepts by the model's probabilities. The probe also compares the properties that a model
-# predicts for a concept with the properties that people name (Weir et al., 2020). With several
-# models, `tacit.run` returns a mapping from model names to runs, with an attribute `comparison`
-# that contains the differences between the models.
+# predicts for a concept with the properties that people name (Weir et al. 2020). With several
+# models, `tacit.run` returns a mapping from model names to runs. The mapping's attribute
+# `comparison` contains the differences between the models.
 
 # %%
 both = tacit.run(
@@ -91,9 +91,9 @@ both = tacit.run(
 both["demo-masked"].tables["retrieval_by_number"].select("wording", "n", "mrr", "chance_mrr").head()
 
 # %% [markdown]
-# The two demo models are measured on the same concepts, so the differences between them are paired
-# by concept. If the confidence interval of a difference includes 0, the data do not show that the
-# models differ.
+# Differences between the two demo models are paired by concept, because both models are measured on
+# the same concepts. If the confidence interval of a difference includes 0, the data do not show
+# that the models differ.
 
 # %%
 both.comparison.select("figure", "first_value", "second_value", "difference", "low", "high").head()
@@ -101,9 +101,9 @@ both.comparison.select("figure", "first_value", "second_value", "difference", "l
 # %% [markdown]
 # ## A report to share
 #
-# The report, one HTML file with figures, tables and every prompt, can be opened from disk and loads
-# nothing from the network. If `out=` is given, `tacit.run` has already written a report to the
-# run's folder.
+# The report is one HTML file with figures, tables and every prompt. You can open the report from
+# disk, and it loads nothing from the network. If you pass `out=`, `tacit.run` also writes a report
+# to the run's folder.
 
 # %%
 parts.report("parts.html")

@@ -13,16 +13,17 @@
 # %% [markdown]
 # # Is this quantised model still the same?
 #
-# Quantisation makes a model smaller and faster. Benchmarks often report that accuracy "hardly
-# changes". This notebook answers three questions about a quantised model. How many of the model's
-# beliefs does quantisation change? Does the quantised model contradict itself more often than the
-# original model? Which differences in accuracy between the original and the quantised model can the
-# data rule out?
+# Quantisation makes a model smaller and faster, and benchmarks often report that accuracy "hardly
+# changes". This notebook answers three questions about a quantised model:
+#
+# - How many of the model's beliefs does quantisation change?
+# - Does the quantised model contradict itself more often than the original model?
+# - Which differences in accuracy between the two models can the data rule out?
 #
 # The notebook downloads nothing: it rounds the weights of the demo model, which is part of Tacit,
-# to 8, 4 and 3 bits. If you already have the original and the quantised checkpoint of a model, skip
-# the cells that round the weights. In the later cells, replace the two model paths by the names of
-# your checkpoints.
+# to 8, 4 and 3 bits. If you already have an original and a quantised checkpoint, skip the rounding
+# and set `models` to the names of your checkpoints, the original first. In the later cells, replace
+# `"demo"` by the name of the original checkpoint.
 
 # %%
 from pathlib import Path
@@ -39,9 +40,10 @@ disable_progress_bar()
 # %% [markdown]
 # ## Make three quantised copies
 #
-# Every weight is rounded to the nearest of 2^bits - 1 equally spaced values from -m to m, where m
-# is the largest absolute weight in the weight's matrix row. Quantisation methods such as GPTQ, AWQ
-# and bitsandbytes are more accurate than the rounding in this notebook.
+# In the weight matrices of the transformer blocks, every weight is rounded to the nearest of
+# 2^bits - 1 equally spaced values from -m to m, where m is the largest absolute weight in the
+# matrix row. Quantisation methods such as GPTQ, AWQ and bitsandbytes are more accurate than the
+# rounding in this notebook.
 
 # %%
 source = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
@@ -69,7 +71,7 @@ models
 # ## Ask all four the same questions
 #
 # One call of `tacit.run` asks all models the same questions about the same everyday things, and
-# compares the models' results. For checkpoints from the Hugging Face Hub, write
+# compares the results. For checkpoints from the Hugging Face Hub, write
 # `model=["org/model", "org/model-GPTQ"]`.
 
 # %%
@@ -79,9 +81,9 @@ runs
 # %% [markdown]
 # ## How many beliefs changed?
 #
-# The table `questions` has one row per statement with the model's belief, P(true). A belief changes
-# sides if it is above one half in either the original or the quantised model, but not in both. Two
-# models can have the same accuracy and still disagree about many statements.
+# Two models can have the same accuracy and still disagree about many statements. The table
+# `questions` has one row per statement with the model's belief, P(true). A belief changes sides if
+# it is above one half in only one of the two models.
 
 # %%
 statement = ["thing", "subject", "relation", "object"]
@@ -104,8 +106,7 @@ changed
 # ## Did accuracy and consistency change?
 #
 # For every measure and every pair of models, the table `comparison` contains the paired difference
-# and its 95 % confidence interval. The confidence intervals in `comparison` are computed by a
-# cluster bootstrap, in which the clusters are everyday things.
+# and its 95 % confidence interval, computed by a cluster bootstrap over everyday things.
 
 # %%
 differences = runs.comparison.filter(first="demo").select(
@@ -116,21 +117,19 @@ differences.drop_nulls()
 # %% [markdown]
 # ## What can you conclude?
 #
-# At 4 bits, the demo model's accuracy is exactly the same as at full precision, although some
-# beliefs moved from one side of 0.5 to the other. At 3 bits, the demo model's accuracy before
-# repair differs from the accuracy at full precision: the confidence interval of the difference
-# excludes 0. Interpret a difference between a quantised model and the original model as follows:
+# At 4 bits, the demo model's accuracy before repair is exactly the same as at full precision,
+# although some beliefs changed sides. At 3 bits, the accuracy before repair is lower than at full
+# precision, and the confidence interval of the difference excludes 0. Interpret a difference
+# between a quantised model and the original model as follows:
 #
-# - If the confidence interval of a difference excludes 0, the quantised model differs from the
-#   original model.
+# - If the confidence interval of a difference excludes 0, the data show that the models differ.
 # - If the confidence interval includes 0, the models are not necessarily equal: there may be too
 #   few data to detect the difference. Decide in advance how large a difference must be to matter,
-#   for example 2 points of accuracy. The models are equivalent for your purpose if the whole
-#   confidence interval of the difference in accuracy lies between -2 and +2 points.
-# - In addition to the accuracy, look at the column `changed_sides` of the table `changed`: the
-#   share of statements whose belief moved from one side of 0.5 to the other. Beliefs that become
-#   correct and beliefs that become incorrect cancel out in the accuracy, but users notice every
-#   changed answer.
+#   for example 2 percentage points of accuracy. The models are equivalent for your purpose if the
+#   whole confidence interval of the difference in accuracy lies between -2 and +2 points.
+# - Besides the accuracy, look at the column `changed_sides` of the table `changed`, which is the
+#   share of statements whose belief changed sides. Beliefs that become correct and beliefs that
+#   become incorrect cancel out in the accuracy, but users notice every changed answer.
 #
 # `runs.report` writes the comparison of the models to an HTML page.
 
