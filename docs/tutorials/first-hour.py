@@ -76,8 +76,8 @@ consistency.summary["consistency"]
 # Given a prompt such as "A ___ has fur, is big, and has claws", the assumptions probe ranks the
 # concepts by the model's probabilities. The probe also compares the properties that a model
 # predicts for a concept with the properties that people name (Weir et al. 2020). With several
-# models, `tacit.run` returns a mapping from model names to runs. The mapping's attribute
-# `comparison` contains the differences between the models.
+# models, `tacit.run` returns a mapping from model names to runs. The attribute `comparison` of the
+# mapping that `tacit.run` returns contains the differences between the models.
 
 # %%
 both = tacit.run(

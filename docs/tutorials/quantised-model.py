@@ -117,10 +117,10 @@ differences.drop_nulls()
 # %% [markdown]
 # ## What can you conclude?
 #
-# At 4 bits, the demo model's accuracy before repair is exactly the same as at full precision,
-# although some beliefs changed sides. At 3 bits, the accuracy before repair is lower than at full
-# precision, and the confidence interval of the difference excludes 0. Interpret a difference
-# between a quantised model and the original model as follows:
+# At 4 bits, the demo model's accuracy before repair equals that at full precision, although some
+# beliefs moved to the other side of one half. At 3 bits, the accuracy before repair is lower than
+# at full precision, and the confidence interval of the difference excludes 0. Interpret a
+# difference between a quantised model and the original model as follows:
 #
 # - If the confidence interval of a difference excludes 0, the data show that the models differ.
 # - If the confidence interval includes 0, the models are not necessarily equal: there may be too

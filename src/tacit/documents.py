@@ -137,7 +137,11 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line of a YAML location, or else of its closest enclosing location."""
+    """Return the line number of a location in a YAML file.
+
+    If the location is absent, for example because a key is missing, return the line number of the
+    closest enclosing location.
+    """
     place = tuple(location)
     while place not in lines:
         place = place[:-1]

@@ -26,7 +26,10 @@ FIGURES = [
 ]
 """The figures that are defined for anchors of eight clusters."""
 
-RATIO = "log odds ratio of a correct answer, adjusted for the number of facts"
+RATIO = (
+    "log odds ratio of a correct answer (background score 1 versus 0), adjusted for the number of "
+    "facts"
+)
 """Undefined here: it needs ten clusters."""
 
 

@@ -211,7 +211,7 @@ def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     )
     assert f"The model was asked {everything - 65:,} of the run's questions, and" in asked
     assert "65 questions were skipped because the prompt is longer" in asked
-    assert f" of the {everything - 65:,} questions for which the belief is known" in judged_true
+    assert f" of the {everything - 65:,} questions whose answers determine a belief" in judged_true
     asked, judged_true, *_ = PartsProbe.sentences(findings)
     assert asked.startswith("The model was asked")
     assert " of the questions" in judged_true

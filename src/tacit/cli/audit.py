@@ -45,7 +45,9 @@ def audit(
     ] = "grammatical",
     templates: Annotated[
         Path | None,
-        typer.Option(help="A YAML file with your own templates for the relations of facts."),
+        typer.Option(
+            help="A YAML file with your own templates that turn the facts of a relation into text."
+        ),
     ] = None,
     extracted: BackgroundOptions,
     force: given.Force = False,

@@ -75,9 +75,9 @@ Duplicates = Annotated[
 TimeLimit = Annotated[
     float,
     typer.Option(
-        help="Time limit of the search for the optimal repair, in seconds; inf for no limit. If "
-        "the limit is reached, the search stops with the best assignment of truth values found so "
-        "far and a proven bound on the optimum."
+        help="Time limit, in seconds, of the search for the best truth values that satisfy all "
+        "constraints; inf for no limit. If the limit is reached, the search stops with the "
+        "best assignment of truth values found so far and a proven bound on the optimum."
     ),
 ]
 
@@ -291,8 +291,9 @@ def repair(
         typer.Option(
             help="The objective that repair maximises. paper: the sum of the confidences of all "
             "statements that are true after repair. log-odds: the joint probability of the "
-            "repaired truth values. margin: agreement with the beliefs before repair; a "
-            "belief counts more the further its probability is from one half."
+            "repaired truth values. margin: agreement with the beliefs before repair, "
+            "where each belief is weighted by the distance of its probability from one "
+            "half."
         ),
     ] = Goal.paper,
     groups: Groups = None,
@@ -314,9 +315,9 @@ def repair(
 ) -> None:
     """Repair a table of beliefs, so that the beliefs satisfy all logical constraints.
 
-    Repair solves a weighted MaxSAT problem: the repaired beliefs satisfy every constraint and
-    preserve as much of the model's confidence as possible. Unless the solver reaches the time
-    limit, it proves that the repaired truth values are optimal.
+    Repair solves a weighted MaxSAT problem: of all truth assignments that satisfy every constraint,
+    it finds the one that best fits the beliefs, as measured by --objective. Unless the solver
+    reaches the time limit, it proves that the repaired truth values are optimal.
 
     The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
     paper, a statement becomes true if no constraint forbids it, even if the model's belief in the

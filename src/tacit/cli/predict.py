@@ -61,8 +61,8 @@ def predict(
     """Predict whether the model of a finished run answers a new question correctly.
 
     The command asks the model the new question and yes/no questions about the new question's
-    background facts. From the model's answers, the predictor that was fitted in the finished run
-    estimates the probability that the model answers the new question correctly.
+    background facts. From the answers to the background questions and the scores of the choices,
+    the finished run's predictor estimates the probability that the model's choice is correct.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

@@ -255,12 +255,12 @@ def check(
 ) -> Check:
     """Count the constraints that a table of beliefs violates.
 
-    A transitive constraint or an implication is counted as violated, satisfied or undecided if its
-    premises are believed. Every other constraint is counted if at least one of its two statements
-    is believed. A constraint is undecided if its outcome depends on a statement that has no row or
-    no belief. A statement that has no row or no belief counts neither as believed nor as
-    disbelieved. The violation rate is the number of violated constraints, divided by the number of
-    constraints that are either violated or satisfied.
+    A transitive constraint or an implication is counted only if all its premises are believed. A
+    symmetric, asymmetric or inverse constraint, or an exclusion, is counted if at least one of its
+    two statements is believed. A constraint is undecided if its outcome depends on a statement that
+    has no row or no belief. A statement that has no row or no belief counts neither as believed nor
+    as disbelieved. The violation rate is the number of violated constraints, divided by the number
+    of constraints that are either violated or satisfied.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if

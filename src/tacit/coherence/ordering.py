@@ -72,8 +72,8 @@ def _gains(weights: Integers) -> Integers:
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
     """List the subsets of n items, grouped by the number of items in the subset.
 
-    For each size, the function returns the subsets as bit masks, their members, and the smaller
-    subsets that remain if one member is removed.
+    For each subset size, the function returns three arrays: the subsets as bit masks, their
+    members, and, for each member, the subset without the member.
     """
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)

@@ -4,14 +4,14 @@ Statements that are equivalent because their relations are symmetric or inverse 
 one variable. If a family of relations contains a transitive relation, the items (subjects and
 objects) of each group of beliefs are split into connected components. Each connected component of
 items is a separate repair problem. The weight of a statement is computed from the belief in the
-statement, and can be negative. Usually, a statement connects its subject and its object into one
-repair problem if the weight of the statement is at least 0. For an asymmetric, transitive relation
-without negative weights, a statement connects its subject and its object into one repair problem
-only if the weight of the statement is positive. In a family without a transitive relation, each
-pair of items is a separate repair problem. Solving the repair problems separately loses nothing:
-the best assignments of the separate problems together form a best assignment for all statements.
-There is always a best assignment in which every true statement has positive weight or is implied by
-true statements of positive weight.
+statement, and can be negative. Usually, the subject and the object of a statement belong to the
+same repair problem if the weight of the statement is at least 0. Suppose that no statement of an
+asymmetric, transitive relation has a negative weight. Then a statement with weight 0 does not put
+its subject and its object into the same repair problem. If a family of relations contains no
+transitive relation, each pair of items is a separate repair problem. Solving the repair problems
+separately loses nothing: the best assignments of the separate problems together form a best
+assignment for all statements. There is always a best assignment in which every true statement has
+positive weight or is implied by true statements of positive weight.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to order relations whose weights are all non-negative.
+    """Return whether each variable belongs to an order relation without negative weights.
 
     An order relation is asymmetric and transitive, and no constraint connects it with other
     relations except its inverse. Each group of beliefs is considered separately: the weights of an

@@ -4,8 +4,8 @@ Each statement is represented by a variable that is 0 or 1, and each constraint 
 inequality. In most cases, all values of the linear program's solution are already integers. If all
 values of the linear program's solution are integers, duality proves that the solution is an optimal
 assignment. If several assignments are equally good, the reduced costs of the linear program show
-which statements may differ between the assignments. The solver can find ties between assignments
-without enumerating all assignments.
+which statements may have different truth values in these assignments. The solver can find ties
+between assignments without enumerating all assignments.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Relaxation:
 
 
 def relaxed_bound(program: Program, deadline: float) -> float:
-    """Return the lowest upper bound that the linear relaxation proves before the deadline.
+    """Return an upper bound on a program's largest total weight, by linear relaxation.
 
     Args:
         program: The integer program whose largest possible total weight is bounded from above. If
@@ -95,7 +95,9 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return a quick upper bound: the total weight of the statements of positive weight.
+    """Return a quick upper bound on the program's largest possible total weight.
+
+    The bound is the total weight of the statements of positive weight.
 
     If the program's only relation is asymmetric and transitive, two contrary statements (such as "A
     above B" and "B above A") contribute only the larger of their weights to the bound.
@@ -148,7 +150,7 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
         start: The initial state of the first-order method. Constraint rows that were added to the
             program after the initial state was computed must come last. If a constraint row was
             added after the initial state was computed, its multiplier (dual variable) starts at 0.
-        relaxation: The linear relaxation for whose optimum an upper bound is computed.
+        relaxation: The linear relaxation of an integer program.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.
     """

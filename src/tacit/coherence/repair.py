@@ -6,14 +6,15 @@ statements, and not on the hash seed, the number of processes or the order of th
 
 1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
    statements imply it.
-2. If a family of relations consists of one asymmetric, transitive relation (such as "above") and no
-   weight is negative, repair arranges the items in the order whose statements have the largest
-   total weight. Each statement has a tie-breaking number, which is computed from the words of the
-   statement. If several orders of the items have the largest total weight, repair chooses the order
-   with the smallest sum of tie-breaking numbers. The sum for an order includes the tie-breaking
-   numbers of all statements that have positive weight and are true in the order. Once repair has
-   chosen the order of the items, a statement of positive weight becomes true if it agrees with the
-   order, and false otherwise.
+2. Repair's second tie rule applies if a family of relations consists of one asymmetric, transitive
+   relation (such as "above") and no weight is negative. By the second rule, repair arranges the
+   items in the order whose statements have the largest total weight. Each statement has a
+   tie-breaking number, which is computed from the words of the statement. If several orders of the
+   items have the largest total weight, repair chooses the order whose statements have the smallest
+   sum of tie-breaking numbers. For each order of the items, repair adds up the tie-breaking numbers
+   of all statements that have positive weight and are true in that order. Once repair has chosen
+   the order of the items, a statement of positive weight becomes true if it agrees with the order,
+   and false otherwise.
 3. Repair's third tie rule applies if a family of relations has several members (not counting
    inverses), or a member that is not both asymmetric and transitive. The third rule also applies if
    a statement of the family has a negative weight. Among the assignments with the largest total

@@ -127,7 +127,8 @@ class Plan:
     def record(self, path: Path) -> None:
         """Write the plan's blocks of requests to a file.
 
-        If the file already contains blocks with the same ``digest``, these blocks are kept.
+        If the file's digest equals the plan's ``digest``, the blocks in the file are kept, and new
+        blocks are appended.
 
         If the model runs in this process and streams its answers (returns them before all requests
         of the block have been computed), ``Plan.record`` writes no file.
@@ -325,7 +326,10 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return which parts (such as answers) of ``whole`` the request has; None means all."""
+    """Return the indices of the request's parts (such as answers) in ``whole``.
+
+    Return None if the request equals ``whole``.
+    """
     if request == whole:
         return None
     kind = KINDS[type(request)]

@@ -158,8 +158,8 @@ def printed_values(
     Args:
         name: See ``published``.
         tables: Tacit's tables of findings, by name. If a block of published values has a default
-            value (the entry ``others``), the names to which the default value applies are read from
-            Tacit's table.
+            value (the entry ``others``), ``tables`` must contain the table that the block's entry
+            ``from`` names.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]

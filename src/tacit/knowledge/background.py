@@ -58,8 +58,9 @@ class Counts:
         relaxed_negatives: The number of distinct facts for which the search for a negative (false
             fact) dropped conditions, grouped by the condition that was dropped last. The conditions
             for negatives, such as the same part of speech as the fact's tail, are listed in
-            ``tacit.knowledge.negatives.CONDITIONS``. The conditions are dropped in this order until
-            a negative is found. ``relaxed_negatives`` is None for presets other than ``matched``.
+            ``tacit.knowledge.negatives.CONDITIONS``. The search drops the conditions one by one, in
+            the order of ``CONDITIONS``, until it finds a negative. ``relaxed_negatives`` is None
+            for presets other than ``matched``.
     """
 
     question_concepts: int

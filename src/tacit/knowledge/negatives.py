@@ -14,10 +14,10 @@ facts of the given relation is twice as likely to be drawn as a tail that occurs
 distinct tail were equally likely to be drawn, rare tails would be more frequent among negatives
 (false facts) than among facts, so a rare tail would be a sign of a negative.
 
-With every preset, the new tail differs from the head of the fact. The head, the relation and the
-new tail of a fact never form an edge of the knowledge base. For a given knowledge base and options,
-the negative of a fact depends only on the fact and the seed. If a fact belongs to several anchor
-questions, its negative (false version) is the same for all of them.
+Whichever preset is used, a negative's new tail differs from the head of the original fact. The
+head, the relation and the tail of a negative never form an edge of the knowledge base. For a given
+knowledge base and options, the negative of a fact depends only on the fact and the seed. If a fact
+belongs to several anchor questions, its negative (false version) is the same for all of them.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
 
     Args:
         base: The knowledge base. A negative (a fact's head and relation with a new tail) is never
-            an edge of the knowledge base. If the relation is symmetric, a new tail is also rejected
-            if the knowledge base contains the negative with head and tail swapped.
+            an edge of the knowledge base. If the relation of a negative is symmetric, the negative
+            with head and tail swapped is not an edge of the knowledge base either.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.

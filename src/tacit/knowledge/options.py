@@ -52,8 +52,8 @@ class BackgroundOptions:
     )
     verbatim: Literal["on", "off"] = option(
         "on",
-        help="Whether a word-for-word match of a concept's label is sufficient to find the "
-        "concept in a question or a choice, whatever --overlap requires: on or off.",
+        help="on: find a concept wherever a question or a choice contains its label word for "
+        "word, whatever the value of --overlap. off: use only the rule of --overlap.",
         group=EXTRACTION,
     )
     relations: str | None = option(
@@ -81,24 +81,25 @@ class BackgroundOptions:
         0,
         help=(
             "Random seed for drawing negatives (false versions of facts). If --cap limits the "
-            "number of facts, the seed also selects among facts of equal weight."
+            "number of facts, the seed also determines which of several facts with equal "
+            "weights in the knowledge base are included."
         ),
         group=EXTRACTION,
     )
     frequent: int = option(
         10_000,
-        help="With --negatives uniform: tails (second concepts) of negatives are drawn from the N "
-        "most frequent words.",
+        help="With --negatives uniform: draw the tails (second concepts) of false facts from "
+        "the N most frequent words of the knowledge base.",
         group=EXTRACTION,
     )
     negatives: Literal["uniform", "same-relation", "matched"] = option(
         "uniform",
         help=(
-            "How the tail (second concept) of a negative is drawn. uniform: any frequent word, "
-            "as in Sahu et al. 2022. same-relation: the tail of another fact with the same "
-            "relation. matched: like same-relation, but the drawn tail resembles the true tail "
-            "as far as possible in part of speech, number of words, frequency and number of "
-            "facts."
+            "How to draw the tail (second concept) that makes a fact false. uniform: any "
+            "frequent word, as in Sahu et al. 2022. same-relation: the tail of another fact "
+            "with the same relation. matched: like same-relation, but the drawn tail resembles "
+            "the true tail as far as possible in part of speech, number of words, frequency and "
+            "the number of facts that contain it."
         ),
         group=EXTRACTION,
     )

@@ -75,13 +75,14 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     A negative is a false fact, which results from replacing the tail (second concept) of a true
     fact.
 
-    If the counts ``degree`` and ``as_tail`` included the fact itself, both would be at least 1 for
-    every fact's tail and would reveal that the tail belongs to a fact. For a fact's tail, the
-    counts ``degree`` and ``as_tail`` exclude the fact itself. With the presets ``same-relation``
-    and ``matched``, the tail of a negative (false fact) is taken from a true fact. In the counts
-    ``degree`` and ``as_tail`` of a negative's tail, the fact from which the tail was taken is not
-    counted. With the preset ``uniform``, a negative's tail is a dictionary word that was not taken
-    from a fact. Therefore, no fact is left out of the word's counts ``degree`` and ``as_tail``.
+    The counts ``degree`` and ``as_tail`` must not reveal whether a tail belongs to a fact or to a
+    negative. If a fact were counted for its own tail, both counts of the tail would be at least 1.
+    For a fact's tail, the counts ``degree`` and ``as_tail`` exclude the fact itself. With the
+    presets ``same-relation`` and ``matched``, the tail of a negative (false fact) is taken from a
+    true fact. In the counts ``degree`` and ``as_tail`` of a negative's tail, the fact from which
+    the tail was taken is not counted. With the preset ``uniform``, a negative's tail is a
+    dictionary word that was not taken from a fact. Therefore, no fact is left out of the word's
+    counts ``degree`` and ``as_tail``.
 
     Args:
         base: The knowledge base.
@@ -89,8 +90,8 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
             (identifiers), one row per fact.
         own: Number to subtract from the fact counts ``degree`` and ``as_tail`` of a negative's
             tail. If negatives are drawn with the preset ``uniform``, nothing is subtracted (``own``
-            is 0). For the presets ``same-relation`` and ``matched``, ``own`` is 1, so that the fact
-            from which the tail was taken is not counted.
+            is 0). For the presets ``same-relation`` and ``matched``, ``own`` is 1, so that neither
+            count includes the fact from which the negative's tail was taken.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The

@@ -56,11 +56,11 @@ class Words:
     """The rules that select and lemmatize the words of a text (METHODS section 1).
 
     Args:
-        version: The rule that selects words; stop words are always excluded. ``review-lexicon``
-            selects words that lemminflect's lexicon lists as nouns, verbs, adjectives or adverbs,
-            and alphabetic words that are not in the lexicon. The version ``review`` selects the
-            words that a tagger tags as nouns, verbs, adjectives or adverbs. ``arxiv`` selects all
-            words that are not stop words.
+        version: The version of Sahu et al. (2022) that determines which words are selected; stop
+            words are always excluded. ``review-lexicon`` selects words that lemminflect's lexicon
+            lists as nouns, verbs, adjectives or adverbs, and alphabetic words that are not in the
+            lexicon. The version ``review`` selects the words that a tagger tags as nouns, verbs,
+            adjectives or adverbs. ``arxiv`` selects all words that are not stop words.
         tagger: Name or folder of a spaCy pipeline with a tagger. A tagger is required if
             ``version`` is ``review``.
 

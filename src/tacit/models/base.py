@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
 IN_CHAT = ", in chat"
-"""Suffix of the entry ``elicitation`` in the description of a model used in chats."""
+"""Suffix of the elicitation method's name if the model is prompted in a chat."""
 
 
 class LanguageModel(Protocol):

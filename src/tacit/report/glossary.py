@@ -38,8 +38,8 @@ def meanings(*, headings: bool = False) -> dict[str, str]:
     """Return a mapping from words in lower case to the definitions that the report shows.
 
     Args:
-        headings: If True, return the words that the report explains only where they occur in column
-            headings; if False, return the words that the report explains wherever they occur.
+        headings: Whether to return the words that the report explains only in column headings,
+            instead of the words that the report explains everywhere.
     """
     return {
         form.lower(): term.meaning

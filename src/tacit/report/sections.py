@@ -168,7 +168,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield a report column with the values of ``column``, and one with any 95 % CI.
+    """Yield a report column for ``column``, then a second one for its 95 % CI, if any.
 
     Columns that are hidden or contain lists are skipped.
     """

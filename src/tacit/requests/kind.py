@@ -108,7 +108,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop redundant rows, such as repeated answers; ``rows`` are in order of storage."""
+        """Drop redundant rows, such as repeated answers; ``rows`` begins with the oldest row."""
         ...
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
@@ -122,7 +122,8 @@ def improper(value: float | None, what: str) -> str | None:
     The caller puts the model's name before the error message.
 
     Args:
-        value: A value in nats. None stands for a missing value and is valid.
+        value: The value that should be a log-probability, in nats. None stands for a missing value
+            and is valid.
         what: Description of the value in the error message.
     """
     if value is None or -float("inf") < value < _HAIR:

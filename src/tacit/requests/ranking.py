@@ -39,7 +39,7 @@ class RankingPrompt:
     """A text whose candidate answers are the words of a vocabulary.
 
     Args:
-        text: The text, with at most one blank. ``___`` marks the blank.
+        text: The text, with at most one blank, as in ``A ___ has fur.`` ``___`` marks the blank.
         vocabulary: The candidate words.
         targets: The words whose ranks and log-probabilities are returned. If empty, only the top
             candidates are returned.
@@ -274,7 +274,7 @@ class RankingKind:
         return request.text, request.separator
 
     def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:
-        """Return a mapping from digests to the prompts' vocabularies."""
+        """Return the prompts' vocabularies, with the digest of each vocabulary as its key."""
         return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
 
     def row(self, request: RankingPrompt) -> dict[str, Any]:

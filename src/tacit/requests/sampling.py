@@ -144,7 +144,7 @@ class SamplingKind:
         return {}
 
     def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Return a dictionary of the prompt's text and the numbers that identify its replies."""
+        """Return a dictionary with the prompt's ``text`` and ``numbers``."""
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind

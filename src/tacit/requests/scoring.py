@@ -42,7 +42,8 @@ OUTSIDE_FIRST = (
 )
 """Reason for an answer's missing score if a server returns only likely first tokens.
 
-An upper bound of the answer's probability is nevertheless known.
+If an answer is not among the first tokens that the server returns, its probability is at most the
+lowest probability that is returned.
 """
 
 UNSAID = "the server returns no value for one of its tokens"

@@ -35,9 +35,8 @@ class Cost:
             one reply. The calls of the server's preflight (trial requests) are included.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. If the length of reasoning is limited, ``answer_tokens``
-            excludes the reasoning in the reply to one preflight (trial) request, which is sent
-            without a limit on reasoning.
+            of reasoning is not limited. ``answer_tokens`` excludes the reasoning in one preflight
+            (trial) reply, whose length Tacit does not limit.
     """
 
     texts: int

@@ -317,7 +317,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 
     Raises:
         ModelError: If one of the models is given by a server's address.
-        RequestError: If a file of beliefs is given.
+        RequestError: If a file of beliefs is given instead of a model.
     """
     from tacit.models.openai.options import is_address
 

@@ -79,9 +79,9 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find rows whose alternatives (wordings) belong to the feature of a different row.
 
-    A row is returned if no alternative shares a word with the row's own feature, and one
-    alternative equals the feature of a different row. A row is also returned if no alternative
-    shares a word with the row's own feature, and no alternative contains a letter. A row is also
+    A row is returned if none of its alternatives shares a word with its feature, and one of them
+    equals the feature of a different row. A row is also returned if its alternatives contain no
+    letters (only numbers, for example) and share no word with the row's own feature. A row is also
     returned if its feature equals an alternative of another returned row and shares no word with
     its own alternatives. An alternative equals a feature if both contain the same words; different
     inflected forms count as the same word. Words such as "is" and "used" are ignored when words are

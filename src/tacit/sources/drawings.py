@@ -185,7 +185,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
     Args:
         path: A file of things and their parts, or the folder that contains this file as
             ``things.tsv``.
-        things: The things that are returned; None for all things.
+        things: The things whose drawings are returned; None for all things.
 
     Raises:
         DataError: If the file is missing or malformed (see :func:`read_things`), or if one of

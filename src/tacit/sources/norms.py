@@ -70,8 +70,8 @@ class Layout:
     Args:
         name: The name of the layout: ``cslb``, ``mcrae`` or ``table``.
         title: The name of the layout, as shown in messages.
-        marks: Names of columns that identify the layout. A file has the first layout in ``LAYOUTS``
-            for which the header contains at least one of the names in ``marks``.
+        marks: Names of columns that identify the layout. A file's layout is the first layout in
+            ``LAYOUTS`` that has at least one of its ``marks`` in the file's header.
         frequency: The name of the column with the production frequencies.
         category: The name of the optional column with the category of each property, such as
             ``functional``.

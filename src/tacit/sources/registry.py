@@ -117,7 +117,8 @@ class Source(_Entry):
         citation: The publication that describes the data set.
         condition: A condition for access to the data, such as "after registration".
         licence: The licence of the data.
-        checksums_from: The source of the file sizes and the checksums.
+        checksums_from: The origin of the file sizes and checksums, such as the code of a GitHub
+            repository.
     """
 
     name: Name

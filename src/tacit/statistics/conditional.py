@@ -28,12 +28,12 @@ anchor questions that the model answers correctly.
    P(right), P(right) and the share of known facts are held fixed.
 5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
    odds ratio, the gain in P(right) for known facts is nearly proportional to the share of unknown
-   facts. The gain P(right | marked) - P(right) depends on the share of known facts, so the sampling
-   error of this share affects the gain. If an end of the gain's confidence interval has the same
-   sign as the gain, this end is moved away from the gain, to allow for the sampling error of the
-   share of known facts. On a logarithmic scale, an interval end at the distance d from the gain is
-   moved to the distance √(d² + e²), where e is the error margin of log(gain) due to the estimated
-   share of known facts.
+   facts. Because the gain for known facts depends on their share among all facts, the sampling
+   error of this share affects the gain. To allow for the sampling error of the share of known
+   facts, the gain's confidence interval is widened. Each end of the interval that has the same sign
+   as the gain is moved further away from the gain. The distance between an interval end and the
+   gain, d = |log(end / gain)|, increases to √(d² + e²). Here, e is the error margin of log(gain)
+   due to the estimated share of known facts.
 
 The gain P(right | marked) - P(right) has no interval if the share of correct answers is 0 or 1,
 either for known (marked) or for unknown (unmarked) facts. With 0 % or 100 % correct answers for
@@ -105,9 +105,9 @@ class Gain:
     Args:
         marked: Number of marked items, such as facts that the model knows.
         others: Number of unmarked items, such as facts that the model does not know.
-        given_marked: P(right | marked): the share of correct answers to the anchor questions (rows)
-            that are linked to a known fact (marked item), averaged over all known facts. None if
-            there are no marked items (such as facts that the model knows).
+        given_marked: P(right | marked): the share of correct answers to a fact's anchor questions
+            (rows), averaged over all known facts (marked items). None if there are no marked items
+            (such as facts that the model knows).
         given_others: P(right | unmarked): the share of correct answers to the anchor questions
             (rows) linked to a fact, averaged over all unknown facts (unmarked items). None if there
             are no unmarked items (such as facts that the model does not know).
@@ -173,9 +173,8 @@ class _Table:
         weights: For each cluster of anchor questions and each fact (item), the share of the fact's
             linked questions that are in the cluster, shape (clusters, items). If an item is linked
             to n rows, each of the n links has the weight 1/n.
-        right: For each fact (item) and cluster of anchor questions (rows), the share of the fact's
-            linked questions that belong to the cluster and are answered correctly, shape (clusters,
-            items).
+        right: For each cluster of questions and each fact (item), the share of the fact's linked
+            questions that are in the cluster and answered correctly, shape (clusters, items).
     """
 
     marked: NDArray[np.bool_]
@@ -276,8 +275,8 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
     Args:
         right: For each cluster and permutation, the total weight of the correct rows, shape
             (clusters, permutations).
-        weights: For each cluster and permutation, the total weight of all rows, shape (clusters,
-            permutations).
+        weights: For each cluster and permutation, the total weight of the cluster's rows, correct
+            or incorrect, shape (clusters, permutations).
     """
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

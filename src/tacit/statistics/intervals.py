@@ -288,7 +288,7 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return the sentence for a report's notes that explains when there is no interval.
+    """Return the sentence in which a report explains why some values have no interval.
 
     Args:
         clusters: The plural noun for the units that are resampled, such as ``things``.

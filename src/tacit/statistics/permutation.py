@@ -51,10 +51,11 @@ def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     the number of all correct rows; H, T and N are numbers of rows at one threshold. At each
     threshold, H correct rows have exactly the threshold's score, T correct rows have at least this
     score, and N rows in total have at least this score. Of all n rows, N rows have at least the
-    threshold's score, and T of these N rows are correct. In a random permutation of the labels, T
-    has a hypergeometric distribution with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the
-    share of correct rows among all n rows. Given T, the expected number of correct rows among the g
-    rows with exactly the threshold's score is E[H | T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
+    threshold's score, and T of these N rows are correct. If the labels of all n rows are permuted
+    at random, the number T of correct rows among N of these rows has a hypergeometric distribution
+    with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n
+    rows. Given T, the expected number of correct rows among the g rows with exactly the threshold's
+    score is E[H | T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).

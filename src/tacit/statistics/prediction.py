@@ -98,11 +98,12 @@ def smallest_lift(
     simulated sample, the rows to label as correct are drawn without replacement. A row's weight is
     exp(b·rank/n), where rank is the rank of the row's score, b is a slope and n is the number of
     rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
-    each simulated sample. The function searches for the smallest slope b, that is, the weakest
-    dependence of labels on scores, at which the share of significant samples (p-value at most
-    ``level``) is at least ``power``. The returned value is the mean lift of simulated samples in
-    which labels depend on scores just strongly enough for the test to reach the required ``power``.
-    The simulated samples have no clusters: all rows are treated as independent.
+    each simulated sample. The function searches for the smallest slope b (the weakest dependence of
+    labels on scores) at which the share of significant samples reaches ``power``. A sample is
+    significant if its p-value is at most ``level``. The returned value is the mean lift of
+    simulated samples in which labels depend on scores just strongly enough for the test to reach
+    the required ``power``. The simulated samples have no clusters: all rows are treated as
+    independent.
 
     Args:
         right: The number of correct rows. To plan a study, pass the expected accuracy times the

@@ -3,8 +3,8 @@
 Each model is one point, and a least-squares line is fitted to the points. The horizontal coordinate
 of a model's point is log10 of the number of parameters, and the vertical coordinate is the metric.
 The interval of the slope is computed by resampling clusters of questions. The same resamples are
-used for all models. The interval shows how much the slope depends on the questions, but not how
-much the slope depends on the choice of models.
+used for all models. The slope's confidence interval shows how much the slope depends on the
+questions, but not how much it depends on the choice of models.
 """
 
 from __future__ import annotations

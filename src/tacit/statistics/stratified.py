@@ -9,14 +9,15 @@ permutations within strata. The p-value and the interval of the lift are compute
 within strata. The permutation tests are studentised as in the module `studentised` (METHODS section
 4, "Number-of-facts confound").
 
-The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision. The standard
-error of the tested metric, log(1 - chance) - log(1 - AP), is an infinitesimal jackknife estimate.
-The chance level depends on the share of correct rows in each stratum, so a row affects both average
-precision and the chance level. For the standard error, the chance level is approximated by the
-average precision of soft labels: each row's label is replaced by the share of correct rows in its
-stratum. For the standard error, the influences of the rows (the derivatives of the metric with
-respect to the weight of each row) are summed within each cluster. A cluster may contain rows of
-several strata. Within each stratum, the permutations keep the labels of a cluster together.
+The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision and chance is the
+chance level. The standard error of the tested metric, log(1 - chance) - log(1 - AP), is an
+infinitesimal jackknife estimate. The chance level depends on the share of correct rows in each
+stratum, so a row affects both average precision and the chance level. For the standard error, the
+chance level is approximated by the average precision of soft labels: each row's label is replaced
+by the share of correct rows in its stratum. For the standard error, the influences of the rows (the
+derivatives of the metric with respect to the weight of each row) are summed within each cluster. A
+cluster may contain rows of several strata. Within each stratum, the permutations keep the labels of
+a cluster together.
 """
 
 from __future__ import annotations
@@ -89,9 +90,10 @@ def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
 
     Args:
         values: For each row, the quantity that defines the strata, shape (rows,).
-        least: The smallest number of rows that a stratum may have. A stratum with fewer rows is
-            merged with the stratum of the next higher values. If the stratum of the highest values
-            has too few rows, it is merged with the stratum of the next lower values.
+        least: The smallest number of rows that a stratum may have. A stratum with fewer than
+            ``least`` rows is merged with the stratum of the next higher values. If the stratum of
+            the highest values has too few rows, it is merged with the stratum of the next lower
+            values.
 
     Returns:
         For each row, the index of its stratum, shape (rows,). The strata are numbered from 0, in

@@ -12,8 +12,9 @@ is at most 2.5 % if and only if the whole 95 % CI is above chance.
 
 The permutations keep the labels of a cluster together. If labels are independent of scores, and all
 clusters have the same size, every permutation is as likely as the observed sample. If all clusters
-have the same size, a test at the 5 % level has a false-positive rate of 5 %. If clusters have
-different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
+have the same size, a permutation test at the 5 % level has a false-positive rate of at most 5 %. If
+clusters have different sizes, the false-positive rate of a test at the 5 % level is only
+approximately 5 %.
 """
 
 from __future__ import annotations

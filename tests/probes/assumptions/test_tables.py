@@ -200,15 +200,14 @@ def test_what_was_dropped_and_counted_is_told() -> None:
         "8 of 10 properties can be part of a prompt.",
         "Properties that are left out of prompts, by reason: names its concept (2).",
         (
-            "Properties whose wording in prompts comes from the property's name in the feature "
-            "norms, not from a participant's wording, by reason: no wording (3)."
+            "Properties that are worded by their name in the feature norms instead of in a "
+            "participant's words, by reason: no wording (3)."
         ),
         (
-            "Reasons why rows of the feature norms do not show how many participants wrote each "
-            "alternative wording of a property (number of rows): alternatives without "
-            "participants (2)."
+            "Rows of the feature norms that do not show how many participants wrote each wording "
+            "of a property, by reason: alternatives without participants (2)."
         ),
-        "Responses that are treated specially: counted by the feature (5).",
+        "Responses that are not used exactly as people gave them: counted by the feature (5).",
         "Number of concepts left out of elicitation, by filter: several words (2).",
     ):
         assert sentence in told

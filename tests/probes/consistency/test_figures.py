@@ -331,8 +331,8 @@ def test_the_six_farthest_relations_are_named() -> None:
     }
     assert len(tips(figure)) == 8
     assert (
-        "R0: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%), 20 facts; conceptual consistency (CC) 0.490, chance "
-        "0.400, n = 10" in tips(figure)
+        "R0: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%), 20 facts; conceptual "
+        "consistency (CC) 0.490, chance 0.400, n = 10" in tips(figure)
     )
     assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
     assert "clustered by head of the fact" in joined_text(figure)
@@ -524,13 +524,13 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
         "99.7\u00a0%",
         "0.3\u00a0%",
         (
-            "each cell: % of 300 answers for which this prompt variant has the highest score of "
-            "all variants"
+            "each cell: % of 300 answers for which the cell's prompt variant has the highest "
+            "score of all variants"
         ),
     } <= set(texts(figure))
     assert (
-        "background score of one from all prompt variants together, by method of combination: "
-        "max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
+        "background score of one when all prompt variants are used together, by method of "
+        "combining them: max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
     )
     assert (
         "meta-prompt 6, with the answer words Yes and No, is "

@@ -180,8 +180,8 @@ def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> N
     assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
     assert found.summary["no_knowledge_auroc"] is None
     assert (
-        "The no-knowledge baseline (a regression on the second concept of a statement) is "
-        f"undefined: {reason}."
+        "The no-knowledge baseline, which classifies statements as true or false by their second "
+        f"concept alone, is undefined: {reason}."
     ) in list(probe.sentences(found))
 
 

@@ -91,7 +91,7 @@ def test_a_perfect_ranking() -> None:
         "a lift of 1.000, computed from 40 anchor questions, 15 of which are answered correctly"
         in sentence
     )
-    assert sentence.endswith("exceeds 0 gives p = 0.005.")
+    assert sentence.endswith("exceeds the chance level gives p = 0.005.")
 
 
 def test_one_question_concept() -> None:

@@ -1,14 +1,15 @@
 """Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
 
 Prompts are packed into long rows (packs), in which the common prefix of several prompts is computed
-only once. If several packs share a long prefix, the prefix is computed once, cached, and reused for
-each pack. When a model is loaded, a check measures whether packing changes log-probabilities. If
-packing changes log-probabilities, a warning is logged, and each prompt is computed separately. If
-prompts are not packed, one forward pass over a prompt's text scores all answers that consist of one
-token. If prompts are not packed, a prefix that several multi-token answers share is computed only
-once. The keys and values of the shared prefix are cached, and the computation of each answer
-continues from the cache. If the use of cached keys and values would change log-probabilities, the
-model processes the text of an unpacked prompt again for each multi-token answer.
+only once. If several packed rows share a long prefix, the prefix is computed once, cached, and
+reused for each row. When a model is loaded, a check measures whether packing changes
+log-probabilities. If packing changes log-probabilities, a warning is logged, and each prompt is
+computed separately. If prompts are not packed, one forward pass over a prompt's text scores all
+answers that consist of one token. If prompts are not packed, a prefix that several multi-token
+answers share is computed only once. The keys and values of the shared prefix are cached, and the
+computation of each answer continues from the cache. If the use of cached keys and values would
+change log-probabilities, the model processes the text of an unpacked prompt again for each
+multi-token answer.
 """
 
 from __future__ import annotations
@@ -129,10 +130,11 @@ class CausalModel(RankingModel):
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest, with details of prefix sharing and packing.
 
-        ``packs`` is true if prompts are packed. ``not_packed`` is the reason why prompts are not
-        packed, or None if prompts are packed. ``sharing_difference`` is the largest change in a
-        log-probability that is caused by prefix sharing, in nats. ``packing_difference`` is the
-        largest change in a log-probability that is caused by packing, in nats.
+        The entry ``packs`` is true if several prompts are packed into one row. ``not_packed`` is
+        the reason why prompts are not packed, or None if prompts are packed. ``sharing_difference``
+        is the largest change in a log-probability that is caused by prefix sharing, in nats.
+        ``packing_difference`` is the largest change in a log-probability that is caused by packing,
+        in nats.
         """
         return {
             **super().description,
@@ -224,9 +226,9 @@ class CausalModel(RankingModel):
         the prefix tree of each prompt that is not packed.
 
         A prompt is not packed if the prompt and one of its answers together have more tokens than
-        the maximum pack length or the attention window. A prompt is not packed if one of its
-        inputs, without the cached prefix, has more tokens than the longest row in the load-time
-        check of packing.
+        the maximum pack length or the attention window. When the model is loaded, packing is
+        checked with rows up to a certain length. A prompt is not packed if one of its inputs,
+        without the cached prefix, is longer than these rows.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)

@@ -276,8 +276,8 @@ class Remembered:
     """A cache of encoded prompts that have not been scored yet.
 
     To count the tokens of prompts, Tacit encodes the prompts as model inputs (token ids), and
-    caches these inputs. When the answers to the prompts are scored, Tacit uses the cached inputs,
-    so that cached prompts are not encoded again.
+    caches these inputs. When Tacit scores the answers to a cached prompt, it uses the cached inputs
+    instead of encoding the prompt again.
 
     Args:
         most: Approximate limit in tokens; inputs beyond the limit are not cached.

@@ -3,7 +3,8 @@
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
 tree. The tokens in a piece of a pack attend only to tokens in the same piece and to the ancestors
-of the piece's first token. The keys and values of the pack's other tokens are not needed.
+of the piece's first token. To compute attention for a piece, keys and values outside the piece are
+needed only for the ancestors of the piece's first token.
 """
 
 from __future__ import annotations

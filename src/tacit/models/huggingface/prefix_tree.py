@@ -41,7 +41,8 @@ class Rows:
         ids: The tokens of all sequences, concatenated.
         starts: The index in ``ids`` at which each sequence begins. An additional last element is
             the index at which the last sequence ends.
-        reads: The tokens to score; their ``row`` is the index of the sequence, counted from 0.
+        reads: The tokens to score; ``reads.row`` contains the index of each token's sequence,
+            counted from 0.
     """
 
     ids: Ints
@@ -241,8 +242,8 @@ def _parts(
 ) -> Iterator[range]:
     """Yield ranges of the sorted rows, cut where adjacent rows share the shortest prefix.
 
-    A range of rows is not split if all its rows share at least ``LEAST`` tokens, and at least one
-    part of the range would fit in one pack.
+    A range of rows is split if its rows share fewer than ``LEAST`` tokens, or if none of the
+    resulting parts would fit in one pack.
     """
     if not part:
         return

@@ -3,9 +3,9 @@
 A tokenizer that first splits text into words never merges tokens across the space before a word.
 Tacit splits a string at a single space (see ``cut_of``), and tokenizes the part before the space
 and the rest of the string separately. Each string to be tokenized is a prompt's text with one
-answer inserted. The strings of a prompt share the part before the space at which they are split,
-and strings of different prompts may share the other part. If the tokenizer can merge tokens across
-a space, Tacit tokenizes each string as a whole.
+answer inserted. All strings of one prompt are equal before the split, and strings of different
+prompts can be equal after the split. Equal parts are tokenized only once. If the tokenizer can
+merge tokens across a space, Tacit tokenizes each string as a whole.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Halves:
         heads: The token ids of the strings' first parts (the characters before the space at which a
             string is split). Strings with equal first parts share one entry.
         tails: The tokens of each distinct second part of a string, and the range of the answer's
-            tokens among them. If the tokenizer produces no token for the answer in a second part,
-            ``tails`` contains None for this part.
+            tokens among them. If the tokenizer produces no token for the answer when it encodes a
+            string's second part, ``tails`` contains None for this second part.
         head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
             first part of text i.
         tail: Indices in ``tails``: ``tails[tail[i]]`` contains the tokens of the second part of
@@ -115,7 +115,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
         filled: For each text, one string per answer: the text with the answer inserted. All strings
-            that are made from the same text must be identical before the inserted answer.
+            for one text must agree in the characters before the inserted answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.

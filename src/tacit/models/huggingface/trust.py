@@ -44,9 +44,9 @@ def keep_kernels_away(trust: Trust) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed.
 
     If ``kernels`` is installed, transformers downloads code from the hub and runs it for attention,
-    quantised weights and some architectures. transformers runs code from the hub for all models,
-    regardless of who published the model. The environment variable USE_HUB_KERNELS turns off only
-    some of the code that transformers downloads from the hub.
+    quantised weights and some architectures, regardless of who published the model. The environment
+    variable USE_HUB_KERNELS turns off only some of the code that transformers downloads from the
+    hub.
 
     Raises:
         ModelError: If the package ``kernels`` is already imported and therefore cannot be hidden.

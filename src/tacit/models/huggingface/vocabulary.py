@@ -207,8 +207,8 @@ class CandidateTokens:
         If the separator between the text and a candidate is a separate token, it is scored as well,
         so every candidate has more than one scored token. If every candidate has several scored
         tokens, the method finds the largest group of candidates that differ only in their last
-        scored token. If the largest group has at least two candidates, the method returns the
-        ``lead`` and ``Frame`` (surrounding tokens) of this group.
+        scored token. If at least two candidates differ only in their last scored token, the method
+        returns the ``lead`` and ``Frame`` of the largest group of such candidates.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -237,11 +237,11 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator before a candidate, and the text adjacent to the candidate.
 
-    On a side where white space is next to the candidate, only this white space is returned. If
-    another character is adjacent to the candidate, the characters up to the next white space are
-    returned from that side of the candidate. An ellipsis marks where text was cut off. Without the
-    ellipsis, a word from the middle of a string would look like a word at the string's start or
-    end, which a tokenizer may treat differently.
+    On a side where white space is next to the candidate, only this white space is returned. On a
+    side where no white space is next to the candidate, the characters up to the next white space
+    are returned. An ellipsis marks where text was cut off. Without the ellipsis at a cut, a word
+    inside a string would look like the string's first or last word. A tokenizer may treat first and
+    last words differently.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)

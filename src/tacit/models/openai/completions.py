@@ -131,7 +131,7 @@ class Reading:
         return _measured(tokens, sum(values))
 
     def _following(self, filled: Filled) -> Measured:
-        """Score an answer by the log-probability of each of its tokens as the next token."""
+        """Score an answer token by token, each as the continuation of the preceding text."""
         found = self._tokens(filled)
         if found is None:
             return Measured(None, missing=UNSPELT)

@@ -1,15 +1,15 @@
 """Exact multinomial test of whether sampled tokens match a server's log-probabilities.
 
 The statistic G compares each word's share of the sampled replies with the probability that the
-server reports for the word. G is twice the sum, over all prompts, of the log-likelihood ratio
-between the words' shares of the replies and the probabilities that the server reports. The
-distribution of the statistic G is computed exactly, because it is far from a chi-squared
-distribution if few tokens are sampled and many tokens are improbable. Multinomial counts have the
-same distribution as independent Poisson counts conditional on their sum. The distribution of G is
-computed as a convolution over categories: one for each word that the server lists, and one for all
-other words. The contribution of each category to G is rounded up to a multiple of a fixed step. The
-rounded contributions of the categories are used for both the observed G and its distribution, so
-the p-value is exact for the rounded statistic G.
+server reports for the word. G is the sum of ``2 n ln(n/e)`` over all words of all prompts. Here, n
+is a word's count among the sampled replies, and e is its expected count. The distribution of the
+statistic G is computed exactly, because it is far from a chi-squared distribution if few tokens are
+sampled and many tokens are improbable. Multinomial counts have the same distribution as independent
+Poisson counts conditional on their sum. The distribution of G is computed as a convolution over
+categories: one for each word that the server lists, and one for all other words. The contribution
+of each category to G is rounded up to a multiple of a fixed step. The rounded contributions of the
+categories are used for both the observed G and its distribution, so the p-value is exact for the
+rounded statistic G.
 """
 
 from __future__ import annotations
@@ -258,7 +258,8 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
     """Apply a sampling temperature to the probabilities of the words that a server lists.
 
-    The total probability of the words that the server does not list stays the same.
+    The temperature does not change the total probability of the words that the server does not
+    list.
     """
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)

@@ -3,8 +3,8 @@
 httpx applies its timeout to each read and each write separately. If only single reads and writes
 had a timeout, a server could keep a client waiting forever, for example by sending one byte every
 few seconds. The transport in this module sets one deadline for the whole request: DNS lookup,
-connecting, TLS, sending, headers and body. The size limit counts all bytes that arrive from the
-network, including headers.
+connecting, TLS, sending, headers and body. The limit on the size of an answer applies to all bytes
+that arrive from the network, including headers.
 
 The transport uses httpcore's public interface for network back-ends. The transport starts threads
 only for DNS lookups, because a DNS lookup has no timeout of its own.

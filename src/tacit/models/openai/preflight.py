@@ -306,7 +306,7 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Sort texts by hash, so that repeated requests are sent in a different order.
+    """Sort texts by hash, so that requests are not repeated in their original order.
 
     If the order differs, a server with several replicas may answer a repeated request with a
     different replica.
@@ -422,7 +422,7 @@ def _apart(first: Sequence[Token], again: Sequence[Token]) -> list[float]:
 
 
 def _given(token: Token) -> list[Token]:
-    """Return a token and the most probable tokens at its position."""
+    """Return a token of a reply, and the most probable tokens at the token's position."""
     return [token, *token.top]
 
 

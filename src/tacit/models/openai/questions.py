@@ -52,8 +52,8 @@ class Questions:
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
         """Return a reply with the next token after a text.
 
-        An empty completion is requested again several times; if all completions are empty, the
-        reply has no token.
+        If the completion is empty, the request is repeated several times; if all completions are
+        empty, the reply has no token.
 
         Raises:
             RefusalError: If the server refuses the request.
@@ -81,7 +81,9 @@ class Questions:
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None
     ) -> tuple[Token, ...]:
-        """Return an echo: any special tokens, the text's tokens, and any generated token.
+        """Send a text to the server, and return the tokens that the server echoes.
+
+        Besides the text's tokens, an echo can contain special tokens and a generated token.
 
         Raises:
             RefusalError: If the server refuses the request.

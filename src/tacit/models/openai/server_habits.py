@@ -111,7 +111,8 @@ def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
     The expected number is the sum of ``masses``.
 
     For a correct server, the probability of a false alarm (the result True) is at most 1 in 1,000.
-    If ``again`` is True, a stricter threshold makes false alarms far less probable.
+    If ``again`` is True, the function applies a stricter threshold, and returns True for a correct
+    server far less often.
     """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
@@ -183,7 +184,10 @@ class Habits:
     def settle(
         self, tokenizer: TokenizerFile | None = None, noise: float = 0.0, top: int = 0
     ) -> None:
-        """Stop recording, and reject later replies with properties that were not recorded.
+        """Stop recording the properties of replies.
+
+        Afterwards, the method ``check`` rejects replies whose properties do not match the recorded
+        ones.
 
         Args:
             tokenizer: The model's tokenizer. If None, Tacit checks the server's token count of each
@@ -223,7 +227,7 @@ class Habits:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Reject an answer with properties that no answer had before ``settle`` was called.
+        """Record an answer's properties; after ``settle``, reject an answer with new ones.
 
         Args:
             text: The prompt.

@@ -198,14 +198,14 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
             position.
         other: A token from another reply of the server, with the list of the most probable tokens
             at its position.
-        most: The number of tokens to compare, starting with the most probable token listed for
-            ``one``; None to compare all tokens.
+        most: The number of tokens to compare, starting with the most probable token in ``one.top``;
+            None to compare all tokens.
 
     Returns:
         For each compared token, the absolute difference, in nats, between its log-probabilities in
-        the lists ``one.top`` and ``other.top``. A token that is missing from ``other.top`` is
-        skipped if its log-probability is less than ``LARGEST`` nats above the lowest
-        log-probability in ``other.top``. If a token is missing from ``other.top``, but its
+        the lists ``one.top`` and ``other.top``. A token that is missing from ``other.top`` is left
+        out of the result if its log-probability in ``one.top`` is below the lowest log-probability
+        in ``other.top`` plus ``LARGEST``. If a token is missing from ``other.top``, but its
         log-probability in ``one.top`` is at least ``LARGEST`` nats above the lowest log-probability
         in ``other.top``, the difference is NaN. A token that cannot be identified by its id or its
         spelling is skipped.

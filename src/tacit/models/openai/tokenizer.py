@@ -116,7 +116,7 @@ class TokenizerFile:
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
-        """Return whether a token from the server may be the token with the given id."""
+        """Return False if a server's token is certainly not the token with the given id."""
         if token.number is not None:
             return token.number == number
         own = self.spelled(number)

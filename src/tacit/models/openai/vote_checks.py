@@ -18,10 +18,11 @@ other seeds. Both tests are then applied to the second set alone. Tacit warns th
 temperature and goodness-of-fit tests fail on both sets of draws. The thresholds for the combined
 p-value are 0.01 for the first set and 0.1 for the second set. If a server is correct, at most one
 in a thousand checks of its sampled tokens leads to a warning. At the end of a run, Tacit raises an
-error if the combined p-value of the two tests (temperature and goodness of fit) is below 0.01 for
-the first set of draws and below 0.001 for the second set of draws. If a server is correct, at most
-one in a hundred thousand checks of its sampled tokens leads to an error. If a server is correct, at
-most one in a hundred checks of its sampled tokens needs additional draws.
+error if the temperature and goodness-of-fit tests fail clearly on both sets of drawn tokens. For
+this error, the thresholds for the combined p-value are 0.01 for the first set and 0.001 for the
+second set. If a server is correct, at most one in a hundred thousand checks of its sampled tokens
+leads to an error. If a server is correct, at most one in a hundred checks of its sampled tokens
+needs additional draws.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ AT_ONCE, SINGLY = 24, 8
 """Replies sampled per prompt: 24 if a request can return several replies, otherwise 8."""
 
 AGAIN = 2
-"""If the first draws fail the tests, the ratio of additional draws to first draws."""
+"""The ratio of additional draws to first draws.
+
+Replies are drawn again if the first draws fail the tests.
+"""
 
 SEEDS = SINGLY**2 * (1 + AGAIN)
 """The maximum number of seeds that one call of ``Drawing.inspect`` uses."""
@@ -189,8 +193,9 @@ class Inspection:
         counted: For each prompt, the number of times that each word was drawn as the first word of
             the reply.
         first: The combined p-value of the temperature and goodness-of-fit tests on the first set of
-            draws. It is given only if ``counted`` contains the second set. ``first`` is None if
-            ``counted`` contains the first set of draws.
+            draws. It is given only if ``counted`` contains the second set. If the test was not
+            repeated with newly drawn words, ``counted`` contains the first draws, and ``first`` is
+            None.
     """
 
     counted: tuple[Counted, ...]
@@ -274,7 +279,9 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Test whether sampled tokens fit the log-probabilities; if not, sample more tokens.
+        """Test whether sampled tokens fit the server's log-probabilities.
+
+        If they do not fit, the test is repeated with newly sampled tokens.
 
         Args:
             seed: The first of up to ``SEEDS`` consecutive seeds.

@@ -60,7 +60,7 @@ def wordings(text: str) -> Iterator[str]:
 
 
 def corrected(said: str, feature: str) -> str | None:
-    """Return the feature's predicate if a person's wording of the feature is ungrammatical.
+    """Return the predicate that replaces a person's ungrammatical wording of a feature.
 
     An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
     feature does not. An alternative wording that differs from the feature only in word forms or

@@ -122,9 +122,10 @@ def candidate_sets(
         elicited: The elicitation prompts, paired with their rankings.
 
     Returns:
-        The columns ``part`` (``retrieval`` or ``elicitation``), ``of``, ``relation`` (null for
-        retrieval), ``words`` (the number of candidates), ``missing`` and ``digest`` (the SHA-256
-        hash of the candidates). For retrieval, ``of`` is the wording of the prompts; for
+        Table with the columns ``part``, ``of``, ``relation``, ``words``, ``missing`` and
+        ``digest``. The column ``part`` is ``retrieval`` or ``elicitation``, and the column
+        ``relation`` is null for retrieval. ``words`` is the number of candidates, and ``digest`` is
+        the SHA-256 hash of the candidates. For retrieval, ``of`` is the wording of the prompts; for
         elicitation, ``of`` is the name of the candidate set (``vocabulary`` or ``sensible``).
         ``missing`` is the number of candidates that the model's tokenizer cannot encode (the
         maximum over the prompts).

@@ -83,21 +83,22 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         below. ``n`` is the number of concepts measured for both models. The column ``part`` names
         the part of the probe: ``retrieval`` or ``elicitation``. ``measure`` is ``mrr``,
         ``probability`` or ``renormalised`` for retrieval, and ``map vocabulary``, ``map sensible``
-        or ``spearman`` for elicitation. ``relation`` is null for retrieval. ``properties`` (the
-        number of stated properties), ``first_wording`` and ``second_wording`` are null for
-        elicitation. ``same_question`` is false if ``first_wording`` and ``second_wording`` differ,
-        because different wordings ask different questions. ``first_candidates`` is the number of
-        words that the first model ranked (the maximum over the prompts), and ``second_candidates``
-        is the corresponding number for the second model. ``first_chance`` is the mean chance level
-        of the first model, and ``second_chance`` is the mean chance level of the second model.
-        ``note`` contains caveats, or the reason why no difference is reported. ``note`` can contain
-        the caveat that the prompts of the two models are worded differently. ``note`` can also
-        contain the caveat that ranks were recomputed among only some of the candidates that a model
-        originally ranked. The column ``printed`` marks the main results: all elicitation rows, and
-        the retrieval rows with 1, 4 or 10 stated properties. In rows with the measure
-        ``probability`` or ``spearman``, the columns for candidates and chance levels are null,
-        because these measures do not depend on the candidate set. ``first_value``, ``second_value``
-        and ``difference`` are null if no concept was measured for both models.
+        or ``spearman`` for elicitation. In the rows of the part ``retrieval``, ``relation`` is
+        null. In the rows of the part ``elicitation``, ``properties`` (the number of stated
+        properties), ``first_wording`` and ``second_wording`` are null. ``same_question`` is false
+        if ``first_wording`` and ``second_wording`` differ, because different wordings ask different
+        questions. ``first_candidates`` is the number of words that the first model ranked (the
+        maximum over the prompts), and ``second_candidates`` is the corresponding number for the
+        second model. ``first_chance`` is the mean chance level of the first model, and
+        ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
+        or the reason why no difference is reported. ``note`` can contain the caveat that the
+        prompts of the two models are worded differently. ``note`` can also contain the caveat that
+        ranks were recomputed among only some of the candidates that a model originally ranked. The
+        column ``printed`` marks the main results: all elicitation rows, and the retrieval rows with
+        1, 4 or 10 stated properties. In rows with the measure ``probability`` or ``spearman``, the
+        columns for candidates and chance levels are null, because these measures do not depend on
+        the candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no
+        concept was measured for both models.
     """
     import polars as pl
 
@@ -147,10 +148,10 @@ def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
         wordings: The wordings of the retrieval prompts, by model name.
     """
     return [
-        f"Assumptions probe: the wording of the retrieval prompts is {' and '.join(wordings[one])} "
-        f"for {one}, but {' and '.join(wordings[other])} for {other}. Prompts of different "
-        "wordings ask different questions. Rows that compare prompts of different wordings have a "
-        "note."
+        "Assumptions probe: the wording of the retrieval prompts is "
+        f"{' and '.join(wordings[one])} for {one}, but {' and '.join(wordings[other])} for "
+        f"{other}. Prompts of different wordings ask different questions. In the table of "
+        "differences, the column “note” marks rows that compare differently worded prompts."
         for one, other in combinations(wordings, 2)
         if not set(wordings[one]) & set(wordings[other])
     ]

@@ -110,7 +110,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's ranks, and the best of the ranks of people's responses to it.
+    """Add each concept's ranks, and the best rank among people's responses to the concept.
 
     A concept gets a rank for each prompt length (number of properties) in ``NUMBERS``: its best
     rank over all wordings of the prompt.

@@ -109,8 +109,8 @@ class Elicitation:
             al. (2020). Prompts with the same relation are in the order of their concepts in the
             norms file.
         steps: The concepts that each filter removed.
-        without: For each relation, the number of concepts that passed the filters but have no
-            one-word response.
+        without: For each relation, the number of concepts that no filter removed, but that have no
+            one-word response from people.
         notes: For each kind of decision in ``tacit.probes.assumptions.responses.NOTES``, the number
             of responses, alternatives or properties that the decision affected.
     """
@@ -314,7 +314,7 @@ class ListPrompt(NamedTuple):
 
 @dataclass(frozen=True)
 class Prince:
-    """Prince's own examples as retrieval and elicitation prompts (Weir et al. 2020, Table 3).
+    """The linguist Ellen Prince's examples as prompts (Weir et al. 2020, Table 3).
 
     Args:
         candidates: The words that are a single token of the model. If an answer in one of the

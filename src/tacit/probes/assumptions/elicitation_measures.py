@@ -1,10 +1,10 @@
 """Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
 
-The measures are computed only from responses that have a rank. A response counts as absent if none
-of its accepted spellings is a candidate word. A participant's response counts as missing if some of
-its spellings are candidate words, but the model's tokenizer can encode none of these words. Absent
-responses (not candidates) and missing responses (not encodable by the tokenizer) are counted
-separately and are not given a low rank.
+The measures are computed only from people's responses that have a rank among the candidate words. A
+response counts as absent if none of its accepted spellings is a candidate word. A participant's
+response counts as missing if some of its spellings are candidate words, but the model's tokenizer
+can encode none of these words. Absent responses (not candidates) and missing responses (not
+encodable by the tokenizer) are counted separately and are not given a low rank.
 """
 
 from __future__ import annotations
@@ -188,11 +188,11 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         rho), or ``map vocabulary`` or ``map sensible`` (the mean average precision for the
         candidate set ``vocabulary`` or ``sensible``). The table omits relations that do not have
         prompts both with and without the preface "Everyone knows that". ``prompts`` is the number
-        of concepts for which the measure is defined both with and without the preface "Everyone
-        knows that". ``with_preface`` is the mean of the measure for prompts with the preface
-        "Everyone knows that", and ``without_preface`` is the mean for prompts without it.
-        ``difference`` is ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are
-        the ends of the confidence interval of ``difference``.
+        of concepts for which the row's measure is defined both with and without the preface
+        "Everyone knows that". ``with_preface`` is the mean of the row's measure for prompts with
+        the preface "Everyone knows that", and ``without_preface`` is the mean for prompts without
+        it. ``difference`` is ``without_preface`` minus ``with_preface``, and ``low`` and ``high``
+        are the ends of the confidence interval of ``difference``.
     """
     import polars as pl
 

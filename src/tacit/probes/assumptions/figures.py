@@ -153,11 +153,14 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 @figure(
     "Concept retrieval by the order of properties",
     "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
-    "least frequent properties, or random properties. The most frequent and the least frequent "
-    "properties are listed in the prompt by decreasing or by increasing frequency.",
+    "least frequent properties, or random properties. A prompt lists the most frequent "
+    "properties either by decreasing or by increasing frequency. The least frequent properties "
+    "are likewise listed by decreasing or by increasing frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Draw retrieval from frequent, rare or random properties (Weir et al., Figure 3b).
+    """Plot how well concepts are retrieved from frequent, rare or random properties.
+
+    The plot corresponds to Figure 3b of Weir et al. (2020).
 
     Returns:
         The chart, with one row of panels per model; None if fewer than two orders of properties
@@ -270,7 +273,10 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Draw the words that most often rank first, and how often they are people's responses.
+    """Plot the share of prompts for which each favoured word ranks first.
+
+    On each bar, a tick marks the share of prompts for which the word ranks first and is one of
+    people's responses.
 
     Returns:
         The chart, with a row of panels per model; None if no word was ever the top candidate.

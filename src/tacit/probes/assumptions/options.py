@@ -70,10 +70,10 @@ class NormsOptions:
         help=(
             "Which wordings of a feature count as people's responses, and how each response is "
             "weighted. people: all wordings that people used; the weight is the number of "
-            "people who used the wording. feature: all wordings that people used or the "
-            "feature's name contains; the weight is the feature's production frequency. first: "
-            'only the first wording in the feature\'s name ("has fur" for "has fur_hair"); the '
-            "weight is the feature's production frequency."
+            "people who used the wording. feature: all wordings that people used, and all "
+            "wordings in the feature's name; the weight is the feature's production frequency. "
+            'first: only the first wording in the feature\'s name ("has fur" for "has fur_hair"); '
+            "the weight is the feature's production frequency."
         ),
     )
     least: int = option(

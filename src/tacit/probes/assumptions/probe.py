@@ -275,7 +275,7 @@ class AssumptionsProbe:
     Args:
         worded: The feature norms, and the texts by which prompts state the properties in them.
         words: For every compared model, the words that are a single token of the model.
-        model: The name, in ``words``, of the model that the probe tests.
+        model: The name of the model that the probe tests, which is a key of ``words.own``.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the
             wordings of the prompts.
         choices: The settings of the run.

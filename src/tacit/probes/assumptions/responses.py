@@ -30,8 +30,8 @@ norms do not record how many people gave each wording of a feature, the preset `
 name and the production frequency of the feature instead. ``feature``: all wordings that
 participants used, and all wordings of the feature itself (``has fur_hair`` becomes "has fur" and
 "has hair"). Each wording counts with the production frequency of the feature. ``first``: only the
-feature as a predicate (``has fur_hair`` becomes "has fur"), with the production frequency of the
-feature.
+feature's first wording, such as "has fur" for ``has fur_hair``, with the production frequency of
+the feature.
 """
 
 MERGED = "singular and plural merged"

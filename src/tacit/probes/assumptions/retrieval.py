@@ -333,8 +333,8 @@ class Retrieval:
     def prompts(self) -> Sequence[Prompt]:
         """The prompts for scoring each candidate separately; empty if ``listed`` is false.
 
-        ``listed`` is true if the model scores whole sentences, or if each candidate is scored
-        together with its article.
+        The property ``listed`` is true if the model scores whole sentences, or if each candidate is
+        scored together with its article.
         """
         if not self.listed:
             return ()
@@ -369,11 +369,11 @@ class Retrieval:
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return the request to rank all candidate words for the blank of a retrieval prompt.
 
-        The ranking reports the rank and the log-probability of each target word. The word for the
-        prompt's concept is always a target word. If the prompt is like those in Figure 2 of Weir et
-        al. (2020), the ranking also reports the rank of the word for every other concept. The
-        ranking stores the log-probabilities of all concepts, so that a later comparison of two runs
-        can rank only the concepts that both runs have.
+        The ranking reports the rank and the log-probability of each target word. In every ranking,
+        one of the target words is the word for the concept that the prompt describes. If the prompt
+        is like those in Figure 2 of Weir et al. (2020), the ranking also reports the rank of the
+        word for every other concept. The ranking stores the log-probabilities of all concepts, so
+        that a later comparison of two runs can rank only the concepts that both runs have.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()

@@ -26,13 +26,14 @@ _DESCRIBED = {
     responses.SINGULAR: "plural responses converted to the singular",
     responses.CORRECTED: "people's ungrammatical wordings of a property, replaced by the "
     "wording in the feature norms",
-    responses.FALLEN_BACK: "weighted by the production frequency of the feature, because the "
-    "number of people who gave the response is unknown",
+    responses.FALLEN_BACK: "responses based on the name and the production frequency of a "
+    "property, because the norms do not show how many people used each "
+    "wording of the property",
 }
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``of``, which contains the name of the row's model.
+    """Add the column ``of`` to the table: the name of each row's model.
 
     If the table has several wordings, the column ``of`` also contains the wording, in brackets
     after the model's name.
@@ -117,8 +118,8 @@ def whole_sentences(shown: Shown) -> str:
         for wording in dict(shown.summaries("wordings")).get(model, ())
     ):
         return (
-            " (if a causal model scores whole sentences, a word's probability is known only "
-            "among the candidates)"
+            " (if a causal model scores whole sentences, only a word's probability relative to "
+            "the other candidates is known)"
         )
     return ""
 
@@ -198,8 +199,8 @@ def headline(findings: Findings) -> str | None:
     if ranks is None or share is None or share >= _HALF:
         return ranks
     return (
-        f"{ranks} Only {percent(share)} of the properties that people named can be part of a "
-        "prompt (each property is weighted by the number of people who named it)."
+        f"{ranks} Only {percent(share)} of the properties that people named can be used in "
+        "retrieval prompts (each property is weighted by the number of people who named it)."
     )
 
 
@@ -268,18 +269,19 @@ def sentences(findings: Findings) -> Iterator[str]:
     yield from _elicitation(findings)
     yield from _properties(summary.get("properties", {}), summary.get("namings", {}))
     yield from _counted(
-        "Properties whose wording in prompts comes from the property's name in the feature "
-        "norms, not from a participant's wording, by reason",
+        "Properties that are worded by their name in the feature norms instead of in a "
+        "participant's words, by reason",
         summary.get("worded_by_feature", {}),
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Reasons why rows of the feature norms do not show how many participants wrote each "
-        "alternative wording of a property (number of rows)",
+        "Rows of the feature norms that do not show how many participants wrote each wording of "
+        "a property, by reason",
         uncounted,
     )
     yield from _counted(
-        "Responses that are treated specially", _described(summary.get("responses", {}))
+        "Responses that are not used exactly as people gave them",
+        _described(summary.get("responses", {})),
     )
     yield from _steps(summary.get("steps", ()), "Concepts left out")
     yield from _steps(

@@ -62,8 +62,8 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return the best candidates for prompts like those in Figure 2 of Weir et al. (2020).
 
-    The prompts in Figure 2 contain properties of all categories, sorted by decreasing production
-    frequency.
+    In Figure 2 of Weir et al. (2020), the prompts contain properties of all categories, sorted by
+    decreasing production frequency.
     """
     import polars as pl
 

@@ -131,8 +131,10 @@ RETRIEVAL = TableSpec(
 RETRIEVAL_TOP = TableSpec(
     "retrieval_top",
     "Best candidates of retrieval",
-    "The most probable candidates for each retrieval prompt that contains the most frequent "
-    "properties in decreasing order (Figure 2 of Weir et al. 2020).",
+    "The most probable candidates for each retrieval prompt whose properties are selected and "
+    "ordered as in Figure 2 of Weir et al. 2020. Each prompt in this table states the concept's "
+    "n most frequently produced properties, whatever their category, in decreasing order of "
+    "production frequency.",
     keys=4,
     columns=(*(_CONCEPT, _N, _WORDING, _PLACE, _WORD, _LOGPROB, _RENORMALISED),),
     shown=False,
@@ -140,10 +142,11 @@ RETRIEVAL_TOP = TableSpec(
 RETRIEVAL_SCORES = TableSpec(
     "retrieval_scores",
     "Scores of all concepts",
-    "The log-probability of every concept's word for each retrieval prompt that contains the "
-    "most frequent properties in decreasing order (Figure 2 of Weir et al. 2020). The "
-    "log-probabilities in this table can be used to rank the words of any subset of the "
-    "concepts.",
+    "The log-probability of every concept's word, for each retrieval prompt whose properties "
+    "are selected and ordered as in Figure 2 of Weir et al. 2020. Each prompt in this table "
+    "states the concept's n most frequently produced properties, whatever their category, in "
+    "decreasing order of production frequency. The log-probabilities in this table can be used "
+    "to rank the words of any subset of the concepts.",
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
@@ -210,8 +213,9 @@ PRINCE = TableSpec(
 CANDIDATES = TableSpec(
     "candidates",
     "Sets of candidates",
-    "The candidates that were ranked. The ranks of two runs are comparable if both runs have the "
-    "same candidates and every candidate has a score.",
+    "The sets of candidate words that the model ranked in retrieval and in elicitation. The "
+    "ranks of two runs are comparable if both runs have the same candidates and every candidate "
+    "has a score.",
     keys=3,
     columns=(
         Column("part", "part", meaning="Retrieval or elicitation."),
@@ -243,8 +247,8 @@ CANDIDATES = TableSpec(
 RETRIEVAL_BY_NUMBER = TableSpec(
     "retrieval_by_number",
     "Concept retrieval (Figures 2 and 3 of Weir et al. 2020)",
-    "One row per combination of the prompts' wording and the order, category and number of the "
-    "properties in the prompt. In rows without a category, the properties in the prompts were "
+    "One row per combination of prompt wording, order of properties, category of properties and "
+    "number of properties. In rows without a category, the properties in the prompts were "
     "selected from all categories. Column \u201cMRR\u201d: the mean reciprocal rank of the "
     "concept's word. Column \u201cmissing\u201d: the number of concepts whose word the "
     "tokenizer cannot encode. Column \u201cchance\u201d: the MRR if the candidates were ranked "
@@ -337,7 +341,7 @@ ELICITATION_BY_RELATION = TableSpec(
             "absent",
             "absent",
             "count",
-            "The number of people's responses of which no spelling is a candidate.",
+            "The number of people's responses that are not among the candidates in any spelling.",
         ),
         Column(
             "missing",

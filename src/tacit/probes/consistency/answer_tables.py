@@ -94,7 +94,7 @@ def anchors(
     background: pl.DataFrame,
     frequency: pl.Series,
 ) -> pl.DataFrame:
-    """Return a table of the anchor questions with their background scores and answers.
+    """Return a table with each anchor question's background score and the model's answer.
 
     Args:
         of: The anchor questions.

@@ -238,8 +238,8 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
     An input is a prompt variant combined with one answer word. If an input's score is unknown for
-    at least one question, the input's mean score over all questions is unknown too. The calibrated
-    scores of the input are then NaN for all questions, and the upper bounds of these missing scores
+    at least one question, the input's mean score over all questions is unknown too. If the mean of
+    an input's scores is unknown, all calibrated scores of the input are NaN, and their upper bounds
     are infinite.
     """
     if most is None:

@@ -191,16 +191,16 @@ def relevance(
         Table with one row for all relations and one row per relation. ``facts_right`` is the number
         of facts whose background question is answered correctly, and ``facts_wrong`` is the number
         of facts whose background question is answered incorrectly. ``facts_right`` and
-        ``facts_wrong`` exclude facts that belong only to unanswered anchor questions.
-        ``given_right`` is an average over the facts answered correctly: for each fact, the accuracy
-        on the anchor questions to which the fact belongs. For each fact whose background question
-        is answered incorrectly, the accuracy on the fact's anchor questions is computed;
-        ``given_wrong`` is the average of these accuracies. ``accuracy`` is an average over all
-        facts: for each fact, the accuracy on the anchor questions to which the fact belongs.
-        ``relevance`` is ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the ends of
-        the confidence interval of the relevance. ``no_interval`` is the reason why the relevance
-        has no confidence interval, such as too few correctly answered background questions. An
-        average over an empty set of facts is null.
+        ``facts_wrong`` exclude facts that belong only to unanswered anchor questions. For each fact
+        whose background question is answered correctly, the accuracy on the fact's anchor questions
+        is computed; ``given_right`` is the average of these accuracies. For each fact whose
+        background question is answered incorrectly, the accuracy on the fact's anchor questions is
+        computed; ``given_wrong`` is the average of these accuracies. ``accuracy`` is the average,
+        over all facts, of the accuracy on a fact's anchor questions. ``relevance`` is
+        ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence
+        interval of the relevance. ``no_interval`` is the reason why the relevance has no confidence
+        interval, such as too few correctly answered background questions. An average over an empty
+        set of facts is null.
     """
     import polars as pl
 

@@ -152,7 +152,7 @@ class Aligned:
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """Each model's background scores, and whether its answers are correct (1 or 0).
+        """The values whose means are computed: background scores, and correctness (1 or 0).
 
         The background scores and the correctness values are arrays of shape (models, anchors).
         """

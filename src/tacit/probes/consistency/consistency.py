@@ -33,8 +33,8 @@ def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFr
     Args:
         anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
             without a background score or without an answer are excluded.
-        how: The parameters of the permutations for the p-value and the confidence intervals; None
-            for the default parameters.
+        how: The parameters of the permutations from which the p-value and the confidence intervals
+            are computed; None for the default parameters.
 
     Returns:
         Table with one row and the columns of the table that ``by_relation`` returns.

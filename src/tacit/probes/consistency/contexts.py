@@ -107,7 +107,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor question, the facts of its own background that are used in contexts."""
+        """For each anchor question, the background facts in its context ``true``."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")

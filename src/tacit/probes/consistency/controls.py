@@ -224,7 +224,7 @@ class Controls:
 
     @cached_property
     def _irrelevant(self) -> pl.DataFrame:
-        """The background scores of the irrelevant backgrounds; null where none is available."""
+        """Background scores computed from another question's facts; null where unavailable."""
         import polars as pl
 
         scores = self.anchors["background_score"].to_list()
@@ -237,7 +237,9 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Return the index of the anchor question that provides each irrelevant background.
+        """Select the question that provides each anchor question's irrelevant background.
+
+        For each anchor question, the result is the index of the selected question.
 
         If the facts of anchor question A are the irrelevant background of anchor question B, A and
         B have the same number of facts and share no concept. If several anchor questions could

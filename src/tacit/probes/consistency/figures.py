@@ -248,8 +248,8 @@ def prompting_bias(shown: Shown) -> Chart | None:
         "a line joins the accuracy on facts (true) and the accuracy on negatives (false "
         "versions of facts); the longer the line, the more the model prefers one of the answers "
         "“yes” and “no”; dotted line: 50 %",
-        "mean: the background score, which is the mean of the accuracy on facts and the accuracy "
-        "on negatives; all values are averaged over anchor questions "
+        "mean: the background score, which is the mean of the accuracy on facts and the "
+        "accuracy on their false versions; all values are averaged over anchor questions "
         f"({counted(both['n'], 'anchor question')})",
     )
     panel = Rows(
@@ -305,8 +305,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         panels.append([heat, *_gives(winners, str(model), "background", colours)])
     parts = ways.filter(ways["preset"] != "single")
     together = [
-        f"background score of {model} from all prompt variants together, by method of "
-        "combination: "
+        f"background score of {model} when all prompt variants are used together, by method of "
+        "combining them: "
         + ", ".join(
             f"{name} {score(value)}"
             for name, value in part.select("preset", "background_score").iter_rows()
@@ -318,8 +318,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
         "left panel: mean background score when a single combination of meta-prompt and "
         f"answer-word pair is used, {counted(alone['n'], 'anchor question')}; a deeper shade means "
         "a score farther from 0.50, the score of a model that always gives the same answer",
-        "right panel: for each prompt variant, the share of the answered background questions "
-        "for which this variant gave the answer its highest score" * _beside(panels),
+        "right panel: how often each prompt variant gives the answer its highest score, as a "
+        "share of the answered background questions" * _beside(panels),
         *together,
         *_meta_prompts(alone),
     )
@@ -327,7 +327,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
 
 
 @figure(
-    "Sensitivity of the answers to the prompt",
+    "Sensitivity of the anchor accuracy to the prompt",
     "This figure is not in Sahu et al. (2022). Accuracy on anchor questions when a single prompt "
     "variant is used.",
 )
@@ -429,9 +429,9 @@ def intervention(shown: Shown) -> Chart | None:
         "facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
-        "facts correct: questions for which the model, without facts in the prompt, answers "
-        "“yes” to the background question about every true fact; answer in a fact: questions "
-        "for which a true fact contains a concept of the correct choice",
+        "facts correct: anchor questions whose background facts the model knows (it says “yes” "
+        "to every fact when the prompt contains no facts); answer in a fact: anchor questions of "
+        "which a background fact contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 
@@ -623,8 +623,8 @@ def _gives(
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         answers = several(int(won["count"].sum()), "answer")
         text = (
-            f"each cell: % of {answers} for which this prompt variant has the highest score of "
-            "all variants"
+            f"each cell: % of {answers} for which the cell's prompt variant has the highest "
+            "score of all variants"
         )
         yield _grid(won, column, shades, colours, text)
 

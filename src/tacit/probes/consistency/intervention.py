@@ -11,9 +11,10 @@ facts. A fact and its negative (false version) differ only in their tails (secon
 accuracies with different contexts (facts before the question), or without a context, are compared
 on all anchor questions and on four subsets of the anchor questions. In one subset of the anchor
 questions, the model correctly answers every background question about the anchor question's own
-facts. In a second subset, it answers at least one of them incorrectly. To detect copying, the other
-two of the four subsets of anchor questions are defined by whether a fact in the true context (each
-question's own facts) contains a concept of the correct choice.
+facts. In a second subset, it answers at least one of them incorrectly. The third and the fourth
+subset of anchor questions are used to detect whether a model copies its answer from the context. In
+the third subset, at least one of the question's own facts contains a concept of the correct choice.
+In the fourth subset, none of the question's own facts contains such a concept.
 """
 
 from __future__ import annotations
@@ -223,7 +224,7 @@ def tables(
     """Return the tables ``ANSWERS_IN_CONTEXT`` and ``INTERVENTION``, by table name.
 
     Args:
-        contexts: The contexts of the anchor questions.
+        contexts: The contexts (facts in the prompt) of the anchor questions.
         chosen: The answers to the anchor questions, by kind of context (``true``, ``false`` or
             ``irrelevant``). The answers for each kind of context are in the same order as the texts
             of this kind in ``contexts.texts``.
@@ -327,7 +328,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
     """Return the entries of the summary that describe the intervention.
 
     Args:
-        contexts: The contexts of the anchor questions.
+        contexts: The contexts (facts in the prompt) of the anchor questions.
         anchoring: The anchoring method (method of answering anchor questions) that is used after a
             context: ``choice`` or ``verify``.
         found: The table ``INTERVENTION``, which ``changes`` returns.
@@ -410,8 +411,8 @@ def _change(row: Mapping[str, Any]) -> str:
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on the numbers of anchor questions excluded from comparisons.
 
-    For example, a question is excluded if the model did not answer it both with and without facts
-    in the prompt.
+    For example, a question is excluded if the model's answer with facts in the prompt, or its
+    answer without facts, is missing.
     """
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]

@@ -1,4 +1,4 @@
-"""Measure how well second concepts alone reveal false statements (METHODS section 4).
+"""Measure how well a statement's tail alone reveals its falsehood (METHODS section 4).
 
 Some background questions are about facts, and the others are about negatives (false statements). If
 the tail (second concept) alone reveals whether a background question is about a true or a false
@@ -205,7 +205,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return two summary entries: the table row for all relations, and its AUROC.
+    """Return two summary entries: the table's row for all relations, and the row's AUROC.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

@@ -39,7 +39,8 @@ class ConsistencyOptions:
         "(these templates with correct grammar) or surface (the knowledge base's own sentences).",
     )
     templates: Path | None = option(
-        None, help="A YAML file with your own templates for the relations of facts."
+        None,
+        help="A YAML file with your own templates that turn the facts of a relation into text.",
     )
     answering: Literal["max", "count", "calibrated", "single"] = option(
         "max",

@@ -147,7 +147,10 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return each predictor's measures and differences, shape (samples, statistics)."""
+    """Return each predictor's measures, and the differences between pairs of predictors.
+
+    The result has the shape (samples, statistics).
+    """
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -338,8 +341,8 @@ def adds(summary: Mapping[str, Any]) -> str:
 def background_adds(summary: Mapping[str, Any]) -> bool:
     """Check whether predictor ``both`` has a higher AUROC than three simpler predictors.
 
-    The confidence intervals of its AUROC differences to ``base_rate``, ``margin`` and ``answer``
-    must all be above 0.
+    The difference in AUROC between ``both`` and each of ``base_rate``, ``margin`` and ``answer``
+    must have a confidence interval above 0.
     """
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)

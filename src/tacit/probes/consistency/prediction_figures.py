@@ -49,9 +49,10 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left: share of incorrect answers among the included questions; from left to right, "
-        "questions are included in decreasing order of the predicted probability of a correct "
-        "answer; if probabilities are equal, the share is the mean over all orders",
+        "left panel: share of incorrect answers among the questions with the highest predicted "
+        "probability of a correct answer; coverage: these questions as a share of all "
+        "questions; questions with equal probabilities are in random order (mean over all "
+        "orders)",
         "right panel: share of correct answers by predicted probability (from all features), in "
         "ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
         "concept); dotted line: perfect calibration",

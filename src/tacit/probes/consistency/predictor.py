@@ -183,25 +183,26 @@ COVARIANCE = TableSpec(
         Column(
             "predictor",
             "predictor",
-            meaning="The name of the predictor: \u201cmargin\u201d or \u201cboth\u201d.",
+            meaning="The name of the predictor: \u201cmargin\u201d (only the answer margin) or "
+            "\u201cboth\u201d (all features).",
         ),
         Column(
             "feature",
             "feature",
-            meaning="The name of the first feature of the pair whose covariance is shown, or "
+            meaning="The feature of the first of the row's two coefficients, or "
             "\u201cintercept\u201d.",
         ),
         Column(
             "other",
             "other",
-            meaning="The name of the second feature of the pair whose covariance is shown, or "
+            meaning="The feature of the second of the row's two coefficients, or "
             "\u201cintercept\u201d.",
         ),
         Column(
             "covariance",
             "covariance",
             "number",
-            "The covariance of the coefficients of the two features in the row.",
+            "The covariance of the row's two coefficients.",
         ),
     ),
     keys=3,

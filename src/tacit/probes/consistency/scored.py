@@ -69,7 +69,8 @@ class Scored:
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
         pooled. If the replies were not pooled, each prompt variant would have its own vote shares.
-        Then "yes" and "no" would often tie, because each has a vote share of 1 in some variant.
+        With separate vote shares, the answers "yes" and "no" would often tie, because each has a
+        vote share of 1 in some prompt variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)

@@ -140,13 +140,13 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
-        ``missing`` and ``tied``. If replies are sampled, the row with the preset ``votes`` counts
-        the replies to all prompt variants together. ``meta`` and ``pair`` are null for presets
-        other than ``single``. ``n`` is the number of anchor questions with a background score. The
-        accuracies and the background score are averaged over the anchor questions that have a
-        background score (Figure 6 of Sahu et al. 2022). ``missing`` is the number of background
-        questions without an answer. ``tied`` is the number of background questions for which "yes"
-        and "no" have the same score. Undefined values are null.
+        ``missing`` and ``tied``. If replies are sampled, the results in the row with the preset
+        ``votes`` are computed from the replies to all prompt variants together. ``meta`` and
+        ``pair`` are null for presets other than ``single``. ``n`` is the number of anchor questions
+        with a background score. The accuracies and the background score are averaged over the
+        anchor questions that have a background score (Figure 6 of Sahu et al. 2022). ``missing`` is
+        the number of background questions without an answer. ``tied`` is the number of background
+        questions for which "yes" and "no" have the same score. Undefined values are null.
     """
     import polars as pl
 

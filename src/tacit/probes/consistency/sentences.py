@@ -26,13 +26,14 @@ _HALF = 0.5  # the AUROC of a useless score
 _NO_ODDS_RATIO = {
     regression.NO_ROWS: "the model answered no anchor question that has a background score",
     regression.UNDEFINED: "all anchor questions are answered correctly, or all incorrectly",
-    regression.CONSTANT: "a predictor of the regression is the same for all anchor questions",
+    regression.CONSTANT: "all anchor questions in the regression have the same background score",
     regression.SEPARATED: (
         "the predictors of the regression separate correct from incorrect answers perfectly"
     ),
     regression.FEW_CLUSTERS: "there are too few question concepts for the regression",
-    regression.FEW_ROWS: "too few anchor questions are answered correctly, or too few "
-    "incorrectly, for the regression",
+    regression.FEW_ROWS: "too few anchor questions are answered correctly, or too few are "
+    "answered incorrectly, to fit the logistic regression of correct "
+    "answers",
 }
 """Reasons, as clauses, why the adjusted odds ratio was not computed."""
 
@@ -82,17 +83,17 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence with the adjusted odds ratio, or with the reason why it is undefined."""
     if summary["no_odds_ratio"] is not None:
         yield (
-            "The odds ratio of a correct answer, adjusted for the number of facts, was not "
-            f"computed: {_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
+            "The odds ratio that relates background scores to correct answers, adjusted for the "
+            f"number of facts, was not computed: {_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
         )
         return
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
     yield (
         "When the background score rises from 0 to 1, the odds of a correct answer are "
-        f"multiplied by {estimate(row, 'value', ratio)} (p {_p(summary['odds_ratio_p'])}). This "
-        "odds ratio is adjusted for the number of facts, the frequency of the concepts and the "
-        "length of the correct choice."
+        f"multiplied by {estimate(row, 'value', ratio)} (p {_p(summary['odds_ratio_p'])}). The "
+        "odds ratio of the background score is adjusted for the number of facts, the frequency "
+        "of the concepts and the length of the correct choice."
     )
 
 
@@ -100,8 +101,8 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
     """Return a sentence about the no-knowledge baseline, which uses only facts' tails."""
     if row["auroc"] is None:
         return (
-            "The no-knowledge baseline (a regression on the second concept of a statement) is "
-            f"undefined: {row['undefined']}."
+            "The no-knowledge baseline, which classifies statements as true or false by their "
+            f"second concept alone, is undefined: {row['undefined']}."
         )
     area, accuracy = (
         estimate(
@@ -130,9 +131,9 @@ def _relevant(row: Mapping[str, Any]) -> str:
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
         f"The relevance of the background facts is {shown}. For each fact, the accuracy on the "
-        "anchor questions to which the fact belongs is computed. The relevance is the mean of "
-        "these accuracies over the facts that the model knows, minus the mean over all facts. "
-        f"The relevance is computed from {sides}{without}."
+        "anchor questions to which the fact belongs is computed. The relevance is the average "
+        "anchor accuracy for background facts that the model knows, minus the average anchor "
+        f"accuracy for all background facts. The relevance is computed from {sides}{without}."
     )
 
 
@@ -155,7 +156,7 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
         outcome = (
             "a question with tied choices has no answer"
             if "votes" in summary
-            else "the first of the tied choices counts as the answer"
+            else "the first tied choice of a question counts as the model's answer"
         )
         yield (
             f"{several(tied, 'background question has', 'background questions have')} the same "
@@ -247,8 +248,8 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary["repeated_choices"]:
         yield (
             f"{several(summary['repeated_choices'], 'choice repeats', 'choices repeat')} another "
-            "choice of the same anchor question; a choice that occurs several times in a question "
-            "is counted once."
+            "choice of the same anchor question; repetitions are dropped, so that all choices "
+            "of a question differ."
         )
 
 
@@ -278,24 +279,28 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("no_knowledge"):
         yield (
             "The no-knowledge baseline is a logistic regression on six properties of a "
-            "statement's second concept. Four properties describe the concept itself: number of "
-            "words, length, Zipf frequency and part of speech. Two properties are counts of "
-            "facts in the knowledge base: the concept's degree (all facts that contain the "
-            "concept) and the number of facts with the statement's relation and second concept. "
-            "In the cross-validation of the no-knowledge baseline, all facts with the same "
-            "first concept are in one fold. In the no-knowledge baseline, the counts of facts "
-            "leave out the fact that is classified. When a negative is classified, the counts "
-            "leave out the fact that supplied the negative's second concept. Intervals of the "
-            f"no-knowledge baseline: {_made(made['no_knowledge'])}. The intervals of the "
-            "no-knowledge baseline do not include the uncertainty of its coefficients."
+            "statement's second concept. Four of the six properties in the no-knowledge "
+            "baseline describe the wording of the second concept: its number of words, number "
+            "of characters, Zipf frequency and part of speech. Two of the six properties in the "
+            "no-knowledge baseline are counts of facts in the knowledge base. The no-knowledge "
+            "baseline counts all facts that contain the statement's second concept (the "
+            "concept's degree). The no-knowledge baseline also counts the facts with the same "
+            "relation and the same second concept as the statement. In the cross-validation of "
+            "the no-knowledge baseline, all facts with the same first concept are in one fold. "
+            "When the no-knowledge baseline classifies a fact, it does not count this fact "
+            "among the facts in the knowledge base. When the no-knowledge baseline classifies a "
+            "false statement, it does not count the fact in the knowledge base from which the "
+            "statement's second concept was taken. Intervals of the no-knowledge baseline: "
+            f"{_made(made['no_knowledge'])}. The intervals of the no-knowledge baseline do not "
+            "include the uncertainty of its coefficients."
         )
     yield (
-        "The chance level of conceptual consistency is the mean of the average precision over all "
-        "permutations of the answers, computed exactly. Lift is (consistency \N{MINUS SIGN} "
-        "chance)/(1 \N{MINUS SIGN} chance). The interval of the lift does not extend below the "
-        "lowest possible lift. The interval of a lift is not shown if it includes 0 and is wider "
-        "than 1, which is the distance from the chance level to a perfect ranking. A rate over "
-        f"zero cases is {UNDEFINED}, not 0."
+        "The chance level of conceptual consistency is the mean of the average precision over "
+        "all permutations of the answers, computed exactly. Lift is (consistency "
+        "\N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). The interval of the lift is "
+        "clipped at the lowest possible lift. The interval of a lift is not shown if it "
+        "includes 0 and is wider than 1, which is the distance from the chance level to a "
+        f"perfect ranking. A rate over zero cases is {UNDEFINED}, not 0."
     )
     if "intervention" in summary:
         yield from intervention.notes(summary["intervention"])
@@ -352,8 +357,8 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         return (
             "Every question that is answered correctly has a higher background score than every "
             f"question that is answered incorrectly: {figures}, {right}. No interval is computed "
-            "for a lift of 1, the highest possible lift. A permutation test of whether the lift "
-            f"exceeds 0 gives p {_p(found['p_value'])}."
+            "for a lift of 1, the highest possible lift. A permutation test of whether "
+            f"conceptual consistency exceeds the chance level gives p {_p(found['p_value'])}."
         )
     if reason == prediction.ONE_CLUSTER:
         return (
@@ -447,7 +452,10 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _alike(summary: Mapping[str, Any]) -> str:
-    """Return a clause if all background questions have the same answer, else an empty string."""
+    """Return a clause if the model answers only yes or only no to background questions.
+
+    Otherwise, return an empty string.
+    """
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
             word = "yes" if answer == "positive" else "no"

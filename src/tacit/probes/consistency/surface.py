@@ -168,7 +168,7 @@ class Surface:
         return ended(self.template.format(statement=sentence.statement(self.nouns, other)))
 
     def summary(self) -> dict[str, int]:
-        """Return the numbers of facts: all, with a surface text, with a parsed surface text."""
+        """Count the facts, the facts with a surface text, and the parsed surface texts."""
         return {"facts": self.facts, "with_text": self.texts, "worded": len(self.sentences)}
 
 

@@ -177,9 +177,9 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}tied",
             "tied",
             "truth",
-            "Whether several choices have the highest score. If several choices are tied, the "
-            "first of them is the answer; with sampled replies, tied choices leave the question "
-            "without an answer.",
+            "Whether several choices have the highest score. With sampled replies, a question "
+            "with tied choices has no answer; otherwise, the first of the tied choices is the "
+            "answer.",
             optional=optional,
         ),
         Column(
@@ -194,8 +194,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
             f"{before}pair",
             "answer words",
             "text",
-            "The pair of answer words, such as “yes/no”, in the prompt that has the highest "
-            "score for the selected choice.",
+            "The pair of answer words, such as “yes/no”, in the prompt that gives the selected "
+            "choice its highest score.",
             optional=optional,
         ),
     )
@@ -261,8 +261,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             "nats",
             "The score of the best positive answer word minus the score of the best negative "
             "answer word, in nats; with sampled replies, the share of positive replies minus "
-            "the share of negative replies. The margin is null if the score or share of either "
-            "answer is unknown.",
+            "the share of negative replies. The margin between the positive and the negative "
+            "answer is null if the score or share of either answer is unknown.",
         ),
         Column(
             f"{before}tied",
@@ -287,8 +287,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
         Column(
             f"{before}word",
             f"{named}best word",
-            meaning="The answer word with the highest score over all prompt variants; its meaning, "
-            "\u201cyes\u201d or \u201cno\u201d, is the model's answer.",
+            meaning="The answer word with the highest score in any single prompt variant; its "
+            "meaning, \u201cyes\u201d or \u201cno\u201d, is the model's answer.",
         ),
         *sampled(before),
     )
@@ -585,18 +585,16 @@ RELEVANCE = TableSpec(
             "given_right",
             "questions correct, fact correct",
             "percent",
-            meaning="The accuracy on the anchor questions of the facts that the model knows (it "
-            "correctly answers “yes” to the background question), averaged over these "
-            "facts.",
+            meaning="The accuracy on each fact's anchor questions, averaged over the facts for "
+            "which the model correctly answers “yes” to the background question.",
             shown=False,
         ),
         Column(
             "given_wrong",
             "questions correct, fact incorrect",
             "percent",
-            meaning="The accuracy on the anchor questions of the facts that the model does not "
-            "know (it incorrectly answers “no” to the background question), averaged "
-            "over these facts.",
+            meaning="The accuracy on each fact's anchor questions, averaged over the facts for "
+            "which the model incorrectly answers “no” to the background question.",
             shown=False,
         ),
         Column(
@@ -612,8 +610,8 @@ RELEVANCE = TableSpec(
             "relevance, points",
             "points",
             "The column ``given_right`` minus the column ``accuracy``. The relevance is "
-            "positive if the accuracy on anchor questions is higher for the facts that the "
-            "model knows than for all facts.",
+            "positive if knowledge of a fact goes together with correct answers to the fact's "
+            "anchor questions.",
             ends=("low", "high"),
         ),
         Column(
@@ -707,7 +705,7 @@ WINNERS = TableSpec(
             "of",
             meaning="Which questions are counted: \u201cbackground\u201d for background "
             "questions; \u201cchoice\u201d or \u201cverify\u201d for anchor questions "
-            "that the method of that name answers.",
+            "that are answered with this method.",
         ),
         *VARIANT,
         Column(
@@ -866,8 +864,8 @@ HEADLINES = (
     ),
     Headline(
         "Lift above chance",
-        "0 (the tick mark): chance level; 1: every correctly answered question has a higher "
-        "background score than every other question",
+        "0 (the tick mark): chance level; 1: all correctly answered questions have higher "
+        "background scores than all incorrectly answered questions",
         CONSISTENCY.name,
         "lift",
         n=("n", "anchor question"),

@@ -26,9 +26,10 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, which can be a fraction. For example, suppose
-    that 10 statements are true after repair. If 8 beliefs are above the threshold and 4 equal it,
-    each of the 4 statements has the truth value 0.5, so that all truth values sum to 10.
+    equals the threshold receive the same truth value, which can be a fraction. The truth values sum
+    to the number of statements that are true after repair, for example 10. If 8 beliefs are above
+    the threshold and 4 equal it, each of the 4 statements has the truth value 0.5, so that all
+    truth values sum to 10.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
@@ -118,15 +119,14 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         Table with one row per labelled statement. The columns ``thing``, ``annotator``,
         ``relation`` and ``label`` describe the statement, and ``agreed`` is whether all annotators
         of the thing agree on the label (as ParRoT++ requires). ``n`` is true if the belief in the
-        statement is known, and ``missing`` is the opposite of ``n``. For each stage (raw beliefs,
-        or beliefs repaired under one objective), a Boolean column is true if the belief in the
-        statement is known and the statement's truth value in the stage is right. The Boolean column
-        ``always_true`` belongs to a baseline that judges every statement true. It is true if the
-        statement's gold label is true and the belief in the statement is not missing. For each
-        repair objective, the column ``<objective> shifted`` is 1 if the truth value that
-        :func:`shifted` assigns to the statement is right, and 0 if it is wrong or missing. A value
-        in the column ``<objective> shifted`` can be a fraction if the statement's belief is exactly
-        at the threshold that :func:`shifted` uses.
+        statement is known, and ``missing`` is the opposite of ``n``. Each stage (``before``, or a
+        repair objective) has a Boolean column: true if the belief is known and the truth value at
+        the stage equals ``label``. The Boolean column ``always_true`` belongs to a baseline that
+        judges every statement true. It is true if the statement's gold label is true and the belief
+        in the statement is not missing. For each repair objective, the column ``<objective>
+        shifted`` is 1 if the truth value that :func:`shifted` assigns to the statement is right,
+        and 0 if it is wrong or missing. A value in the column ``<objective> shifted`` can be a
+        fraction if the statement's belief is exactly at the threshold that :func:`shifted` uses.
     """
     import polars as pl
 
@@ -213,10 +213,9 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
     The whole gain in accuracy is the sum of two parts. Shifting the threshold for true statements
     yields the first part, and making the beliefs consistent yields the second. A statement counts
-    as true if its belief is above a threshold. The threshold is shifted until the number of
-    statements that count as true equals the number after repair, without changing the beliefs. The
-    gain from shifting the threshold for true statements is negative if the accuracy is lower after
-    the shift.
+    as true if its belief is above a threshold. The beliefs stay unchanged, but the threshold for
+    true statements is shifted until as many statements count as true as after repair. The gain from
+    shifting the threshold for true statements is negative if the accuracy is lower after the shift.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -279,9 +278,9 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If beliefs are known for
         only n < 40 things, the band of the best things contains n/2 things (rounded down) instead
         of 20. The worst band contains as many things as the best band: those with the lowest
-        accuracy. The names of the best and of the worst band contain the number of things in the
-        band, as in ``best 12``. ``rank`` and ``band`` are null for a thing about which no belief is
-        known.
+        accuracy. The number in a value of the column ``band`` says how many things have this value:
+        ``best 12`` marks the 12 most accurate things. ``rank`` and ``band`` are null for a thing
+        about which no belief is known.
     """
     import polars as pl
 

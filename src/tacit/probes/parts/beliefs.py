@@ -101,9 +101,9 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
         drawings is counted twice. ``questions`` is the number of questions, ``missing`` is the
         number of questions without a belief, and ``filled`` is the number of questions whose belief
         is a default value from the template. ``ties`` is the number of beliefs of exactly 0.5,
-        which count as false. ``true_share`` is the paper's %True: among the questions with a
-        belief, the share that the model judges true (None without beliefs). ``true_share_interval``
-        is the 95 % CI of ``true_share``.
+        which count as false. ``true_share`` is %True of Gu et al. (2023): among the questions with
+        a belief, the share that the model judges true (None without beliefs).
+        ``true_share_interval`` is the 95 % CI of ``true_share``.
     """
     import polars as pl
 
@@ -196,10 +196,9 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If the file contains different beliefs about the same question for two
-        annotators' drawings of a thing, the table instead has one row per drawing and statement. A
-        table with one row per drawing and statement also has a column ``annotator`` after
-        ``thing``.
+        ``p_true``. If beliefs about a question differ between two drawings of a thing, the table
+        has one row per drawing and statement, not per question. A table with one row per drawing
+        and statement also has a column ``annotator`` after ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or

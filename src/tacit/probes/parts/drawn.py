@@ -33,8 +33,8 @@ def enriched_drawings(
         ``label``, and a dictionary with the number of drawings, the number of statements and other
         counts. The dictionary contains the numbers of things, drawings, parts, relations and
         statements, counts by relation category, and the number of statements to ask a model about.
-        Relation categories are counted as in the ontology, and also as in Table 1 of Gu et al.
-        (2023).
+        Statements are counted by the ontology's relation categories, and also as in Table 1 of Gu
+        et al. (2023), where the relation ``required by`` counts as spatial.
 
     Raises:
         RequestError: If ``path`` is a file of things and parts without relations.

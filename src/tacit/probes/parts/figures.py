@@ -83,8 +83,8 @@ def accuracy_at(shown: Shown) -> Chart | None:
 
 @figure(
     "Accuracy by relation",
-    "This figure corresponds to Figure 4 of Gu et al. (2023). The figure shows the accuracy of "
-    "each relation's statements before and after repair.",
+    "This figure corresponds to Figure 4 of Gu et al. (2023). For each relation, the figure "
+    "shows the accuracy of the beliefs before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
     """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).
@@ -97,7 +97,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     title = titled(
         "Accuracy by relation, before and after repair",
         f"in brackets: number of labelled statements; {_left_out(table)}; lines: {_INTERVAL}",
-        f"{_GAIN}; dotted line: 50 %; {_TICK}",
+        f"{_GAIN}; dotted line: accuracy of 50 %; {_TICK}",
     )
     panels = []
     for (model,), part in table.group_by("model", maintain_order=True):
@@ -279,7 +279,7 @@ def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
         "Accuracy by thing, before and after repair",
         "sorted by accuracy before repair; in brackets: number of labelled statements; "
         f"{_left_out(table)}",
-        f"{_GAIN}; dotted line: 50 %; {_TICK}",
+        f"{_GAIN}; dotted line: accuracy of 50 %; {_TICK}",
     )
     return page(title, *panels)
 

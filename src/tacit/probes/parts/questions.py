@@ -98,9 +98,9 @@ class Template:
         separator: The text between the prompt and the answer.
         positive: The answers that mean that the statement is true.
         negative: The answers that mean that the statement is false.
-        lacking: The rule for answers without a score: ``missing`` or ``zero``. With ``missing``,
-            the belief in a statement is missing if any positive or negative answer has no score.
-            With ``zero``, an answer without a score counts as having the probability 0.
+        lacking: The rule for answers without a score: ``missing`` or ``zero``. With the rule
+            ``missing``, a statement has no belief if any of the positive or negative answers has no
+            score. With ``zero``, an answer without a score counts as having the probability 0.
         filled: The value that replaces missing beliefs; None for no replacement.
     """
 
@@ -147,9 +147,10 @@ class Template:
 
         P(true) is the summed probability of the positive answers, and P(false) is the summed
         probability of the negative answers. If the field ``lacking`` is ``missing`` and a positive
-        answer has no score, the logarithm of P(true) is None. The same applies to negative answers
-        and P(false). If ``lacking`` is ``zero``, an answer without a score counts as having the
-        probability 0. If no answer has a score, the logarithms of P(true) and P(false) are None.
+        answer has no score, the logarithm of P(true) is None. If ``lacking`` is ``missing`` and a
+        negative answer has no score, the logarithm of P(false) is None. If ``lacking`` is ``zero``,
+        an answer without a score counts as having the probability 0. If no answer has a score, the
+        logarithms of P(true) and P(false) are None.
         """
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]

@@ -85,8 +85,8 @@ def violation(
     The rates before repair correspond to Table 3 of Gu et al. (2023).
 
     Args:
-        groups: For each stage (``before`` or an objective of repair), the constraint counts of each
-            drawing, with the columns of ``Check.groups``.
+        groups: For the raw beliefs (``before``) and for each objective of repair, a table of
+            constraint counts by drawing, with the columns of ``Check.groups``.
         baselines: The result of ``tacit.probes.parts.violation_baselines.baselines`` for the raw
             beliefs.
         bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
@@ -224,7 +224,7 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
     """Return the repair results, with one row per drawing and objective of repair.
 
-    The columns are ``objective`` and the columns of ``Repaired.table``.
+    The table has the column ``objective`` and the columns of ``Repaired.table``.
     """
     import polars as pl
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the violation rates of models of different sizes; see ``ScaledFigure``.
 
-    The violation rate is the share of violated constraints among all constraints that the raw
-    beliefs violate or satisfy, computed over all drawings. Confidence intervals are computed by a
-    bootstrap that resamples things. In Page's trend test, each thing with all of its drawings is
-    one block.
+    The violation rate is the number of violated constraints divided by the number of applicable
+    constraints whose outcome the raw beliefs determine. Both numbers are summed over all drawings.
+    Confidence intervals are computed by a bootstrap that resamples things. In Page's trend test,
+    each thing with all of its drawings is one block.
 
     Args:
         found: The findings of each model.

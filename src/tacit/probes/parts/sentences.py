@@ -197,7 +197,7 @@ def judged(summary: Mapping[str, Any]) -> str:
         )
     known = summary["questions"] - summary["missing"]
     of = (
-        f"the {several(known, 'question')} for which the belief is known"
+        f"the {several(known, 'question')} whose answers determine a belief"
         if summary["missing"]
         else "the questions"
     )
@@ -214,9 +214,9 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         return
     shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
     yield (
-        "P(true) + P(false) is the probability that the model continues the prompt with one of "
-        "the two answers (and the separator before it). The median of P(true) + P(false) over "
-        f"the questions is {shown}."
+        "P(true) + P(false) is the probability that the model continues the prompt with an "
+        "answer that means true or false. The median of P(true) + P(false) over the questions "
+        f"is {shown}."
     )
     if mass < _SMALL:
         yield (

@@ -48,8 +48,8 @@ _MISSING = Column(
     "missing",
     "no belief",
     "count",
-    "The number of statements that have a gold label but no belief. These statements are "
-    "excluded from accuracy.",
+    "The number of statements that have a gold label but no belief. Statements without a belief "
+    "are left out of the accuracy.",
 )
 _ACCURACY = Column(
     "accuracy",
@@ -274,10 +274,11 @@ TABLES = (
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts \u201cshift of the threshold\u201d and "
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the accuracy gain of a simpler method than repair. If 10 statements "
-        "are true after repair, the simpler method counts the 10 statements with the highest "
-        "beliefs as true. The part \u201cconsistency\u201d is the rest of the accuracy gain: "
-        "the whole gain minus the part \u201cshift of the threshold\u201d.",
+        "threshold\u201d is the accuracy gain of a threshold method, which only shifts the "
+        "threshold of 0.5 for beliefs and ignores the constraints. If 10 statements are true "
+        "after repair, the threshold method counts the 10 statements with the highest beliefs "
+        "as true. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
+        "gain minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -325,7 +326,7 @@ TABLES = (
                 "share",
                 "percent",
                 "The share of annotators' drawings for which the accuracy of the beliefs is at "
-                "least the percentage in the row.",
+                "least the minimum accuracy in the column “s”.",
                 ends=_ENDS,
             ),
             _ALWAYS_TRUE,
@@ -360,9 +361,10 @@ TABLES = (
                 "band",
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
-                "before repair; \u201cmiddle\u201d: all other things. With fewer than "
-                "40 things, the best and the worst band each contain half of the things "
-                "(rounded down), such as \u201cbest 12\u201d and \u201cworst 12\u201d.",
+                "before repair; \u201cmiddle\u201d: all other things. If fewer than 40 "
+                "things have beliefs, the best and the worst band each contain half of "
+                "them, rounded down; for 25 things: \u201cbest 12\u201d and \u201cworst "
+                "12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -393,12 +395,13 @@ TABLES = (
     TableSpec(
         "violation",
         "Constraint violations (Table 3 of Gu et al. 2023)",
-        "The violation rate: the share of violated constraints among the constraints that apply to "
-        "the beliefs. A constraint that depends on a missing belief is undecided and excluded. "
-        "Macro: the mean of the violation rates of all constraint types. Micro: the share of "
-        "violated constraints among the applicable constraints of all types together. Columns "
-        "\u201cshuffled\u201d and \u201calways true\u201d: the violation rates of two baselines "
-        "that have no knowledge. After repair, no constraint is violated.",
+        "The violation rate: the share of violated constraints among the constraints that apply "
+        "to the beliefs. A constraint that depends on a missing belief is undecided and is not "
+        "counted in violation rates. Macro: the mean of the violation rates of all constraint "
+        "types. Micro: the share of violated constraints among the applicable constraints of "
+        "all types together. Columns \u201cshuffled\u201d and \u201calways true\u201d: the "
+        "violation rates of two baselines that have no knowledge. After repair, no constraint "
+        "is violated.",
         columns=(
             Column(
                 "constraint",
@@ -445,8 +448,8 @@ TABLES = (
         "Constraint violations by drawing",
         "For each drawing, the number of constraints that the model's beliefs violate before "
         "repair. The violation rate is the share of violated constraints among the constraints "
-        "that apply. Constraints are not counted if a belief that is needed to evaluate them is "
-        "missing.",
+        "that apply to the model's beliefs. Constraints are not counted if a belief that is "
+        "needed to evaluate them is missing.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -466,11 +469,11 @@ TABLES = (
                 "consistent",
                 "believed statements\ncan all be true",
                 "truth",
-                "Whether some assignment of truth values satisfies all constraints and makes all "
-                "believed statements true; the truth values of statements that are not believed "
-                "can be chosen freely. Believed statements can be true together even if the "
-                "beliefs violate a constraint, for example if a believed statement implies a "
-                "statement that is not believed.",
+                "Whether some assignment of truth values satisfies all constraints and makes "
+                "all believed statements true; the truth values of statements that are not "
+                "believed can be chosen freely. The value can be true although the beliefs "
+                "violate a constraint. Example: statement A implies statement B; A is believed, "
+                "and B is not.",
             ),
         ),
         keys=2,
@@ -479,8 +482,9 @@ TABLES = (
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
         "One row per objective of repair (the quantity that the solver maximises). Each row "
-        "counts changed truth values; drawings whose accuracy improves, stays the same or "
-        "worsens; and drawings whose repair was proved optimal.",
+        "counts the truth values that repair changes, and the drawings for which repair "
+        "improves, keeps or worsens the accuracy of the beliefs. Each row also counts the "
+        "drawings whose repair was proved optimal.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
@@ -542,9 +546,9 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "The number of gold labels that follow from the drawings of each everyday thing. "
-        "Further columns count the statements that all annotators label alike, and the gold "
-        "labels that another annotator contradicts.",
+        "The number of gold labels that follow from the drawings of each everyday thing. The "
+        "columns “agreed on” and “contradicted” show how often the annotators of a thing agree "
+        "and disagree.",
         columns=(
             *(
                 _THING,

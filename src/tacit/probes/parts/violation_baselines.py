@@ -3,9 +3,9 @@
 The micro rate is computed over the constraints of all types together, so the type with the most
 constraints has the most weight. The number of applicable transitive constraints grows with the
 square of the share of believed statements. A model that believes many statements at random can have
-a lower micro rate than a model with more knowledge. To interpret a model's violation rate, Tacit
-compares it with the violation rates of two baselines that have no knowledge. The baseline
-``always_true`` believes every statement about which the model has a belief. The baseline
+a lower micro violation rate than a model with more knowledge. To interpret a model's violation
+rate, Tacit compares it with the violation rates of two baselines that have no knowledge. The
+baseline ``always_true`` believes every statement about which the model has a belief. The baseline
 ``shuffled`` consists of the model's beliefs, permuted among the statements of each drawing.
 """
 

@@ -50,8 +50,8 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
             values before repair), and a column named after the repair objective (truth values after
             repair). If there are gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
-        look: The chart theme. Its palette determines the colours, and its field ``objective``
-            selects the repaired beliefs that are shown.
+        look: The chart theme. The theme's palette determines the graph's colours, and the theme's
+            field ``objective`` selects the repaired beliefs that the graph shows.
 
     Returns:
         An SVG document. Equal beliefs result in identical documents. The document shows the stages
@@ -87,8 +87,8 @@ def graphs(
         tables: A mapping from table names to the tables of the findings. If the table ``beliefs``
             is missing or empty, no graphs are returned.
         ontology: The relations and their constraints.
-        look: The chart theme. Its palette determines the colours, and its field ``objective``
-            selects the repaired beliefs that are shown.
+        look: The chart theme. The theme's palette determines the graph's colours, and the theme's
+            field ``objective`` selects the repaired beliefs that the graph shows.
         drawings: The thing and the annotator of each selected drawing; None to select one typical
             drawing.
 

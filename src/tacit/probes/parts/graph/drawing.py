@@ -4,9 +4,9 @@ Tables are drawn if a graph would be too crowded.
 
 In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
 stages (before repair, after repair, gold labels). If two parts are related, a single line connects
-them, and the labels of the line list all relations between the two parts. All graphs are replaced
-by tables if one graph has more than ``MOST_LINES`` lines, or if a line label would overlap another
-label, or the dot or name of a part. Each table shows one relation, with subjects as rows and
+them, and the labels of the line list all relations between the two parts. Tables replace all graphs
+if one graph has more than ``MOST_LINES`` lines, or if a line label cannot be placed without
+overlapping a part or another label. Each table shows one relation, with subjects as rows and
 objects as columns.
 """
 
@@ -327,7 +327,7 @@ def _ordered(parts: Sequence[str], lines: Sequence[_Line]) -> list[str]:
 
 
 def _spot(rank: int, n: int, radius: float) -> Point:
-    """Return the coordinates of a part; parts are placed clockwise on the ring."""
+    """Return a part's coordinates; the parts of a graph are placed clockwise on a ring."""
     start = 0.5 if n % 2 == 0 else 0.25
     angle = (rank + start) * 2 * math.pi / n - math.pi / 2
     return radius * math.cos(angle), radius * math.sin(angle)

@@ -99,7 +99,7 @@ class Graph:
             objective (after repair) or ``label`` (gold labels).
         edges: The edges, sorted by relation, tail and head.
         statements: Number of statements about the annotator's drawing (sketch of a thing).
-        believed: Number of statements that are true according to the column ``stage``.
+        believed: Number of statements that are true in the column named by ``stage``.
         violated: Number of violated constraints.
         decided: Number of applicable constraints that are violated or satisfied.
         undecided: Number of applicable constraints that are undecided because a truth value is
@@ -240,10 +240,10 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
-    relation imply it and none of the three edges violates a constraint. If some edges of a relation
-    form a cycle and none of them violates a constraint, all edges of the relation stay unmarked
-    (``follows`` is False). Every edge that is marked (``follows`` is True) follows from edges of
-    the same relation that are not marked.
+    relation imply it and none of the three edges violates a constraint. If edges of a relation form
+    a cycle in which no edge violates a constraint, ``follows`` is False for all edges of the
+    relation. Every edge that is marked (``follows`` is True) follows from edges of the same
+    relation that are not marked.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
