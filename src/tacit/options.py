@@ -44,6 +44,8 @@ class Option:
         hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.
+        figures: Whether the option affects only figures. A command that draws no figures does not
+            accept the option.
     """
 
     help: str
@@ -55,6 +57,7 @@ class Option:
     data: Callable[[Any], Mapping[str, Any]] | None = None
     hidden: bool = False
     check: Callable[[Any], Any] | None = None
+    figures: bool = False
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -82,11 +85,20 @@ def option_of(one: Field[Any]) -> Option | None:
     return found
 
 
-def names_of(kind: type) -> tuple[str, ...]:
-    """Return the names of all options of a dataclass; dataclasses nested in it are included."""
+def names_of(kind: type, *, figures: bool = True) -> tuple[str, ...]:
+    """Return the names of all options of a dataclass; dataclasses nested in it are included.
+
+    Args:
+        kind: The dataclass.
+        figures: Whether to include options that affect only figures.
+    """
     found: list[str] = []
     for one in fields(kind):
-        found += [one.name] if option_of(one) else names_of(_within(one))
+        about = option_of(one)
+        if about is None:
+            found += names_of(_within(one), figures=figures)
+        elif figures or not about.figures:
+            found.append(one.name)
     return tuple(found)
 
 

@@ -74,3 +74,27 @@ def test_a_value_that_is_no_choice_is_refused_with_the_choices(app: typer.Typer)
     told = CliRunner().invoke(app, ["box", "--width", "1", "--colour", "pink"])
     assert told.exit_code == 2
     assert "'red', 'blue'" in told.output
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """An option that affects only figures."""
+
+    frames: str | None = option(None, help="Its frames.", figures=True)
+
+
+@pytest.mark.parametrize("figures", [True, False])
+def test_only_a_command_that_draws_figures_accepts_their_options(*, figures: bool) -> None:
+    """Elsewhere, the option is unknown and keeps its default."""
+    made = typer.Typer(rich_markup_mode=None)
+
+    @made.command(cls=GroupedCommand)
+    @declared(look=Drawn, figures=figures)
+    def draw(*, look: Drawn) -> None:
+        """Draw a thing."""
+        typer.echo(f"{look}")
+
+    assert CliRunner().invoke(made, []).output.strip() == f"{Drawn()}"
+    told = CliRunner().invoke(made, ["--frames", "two"])
+    assert (told.exit_code == 0) == figures
+    assert (f"{Drawn('two')}" in told.output) == figures

@@ -112,13 +112,15 @@ class GroupedCommand(TyperCommand):
 
 
 def declared(
-    *, without: Collection[str] = (), **kinds: type
+    *, without: Collection[str] = (), figures: bool = False, **kinds: type
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that turns the fields of dataclass arguments into options.
 
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
+        figures: Whether the command draws figures. If not, the command does not accept options that
+            affect only figures.
         kinds: Dataclasses of options, by parameter name, for command parameters that are not
             annotated with a dataclass.
     """
@@ -130,10 +132,14 @@ def declared(
             for name, kind in hints.items()
             if isinstance(kind, type) and is_dataclass(kind)
         }
+        accepted = {
+            name: [one for one in names_of(kind, figures=figures) if one not in without]
+            for name, kind in groups.items()
+        }
         options: list[Parameter] = []
         for name, parameter in inspect.signature(verb).parameters.items():
             if name in groups:
-                options += [one for one in _parameters(groups[name]) if one.name not in without]
+                options += [one for one in _parameters(groups[name]) if one.name in accepted[name]]
             else:
                 only = Parameter.KEYWORD_ONLY
                 options.append(parameter.replace(kind=only, annotation=hints[name]))
@@ -141,9 +147,7 @@ def declared(
         @wraps(verb)
         def spread_out(**given: Any) -> None:  # noqa: ANN401 - any options
             for name, kind in groups.items():
-                names = [one for one in names_of(kind) if one not in without]
-                mine = {one: given.pop(one) for one in names}
-                given[name] = build(kind, mine)
+                given[name] = build(kind, {one: given.pop(one) for one in accepted[name]})
             verb(**given)
 
         spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # Typer's

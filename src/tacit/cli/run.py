@@ -267,7 +267,7 @@ def _verb(kind: type[AnyProbe]) -> Callable[..., None]:
     """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
     asked = AskedOrFile if hasattr(kind, "measure_file") else Asked
 
-    @declared(options=kind.Options, asked=asked)
+    @declared(options=kind.Options, asked=asked, figures=True)
     def verb(
         *,
         options: Any,  # noqa: ANN401 - an instance of kind.Options

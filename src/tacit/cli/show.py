@@ -81,7 +81,7 @@ Chat = Annotated[
 def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
     """Return the function that implements ``tacit show prompts`` for one probe."""
 
-    @declared(options=kind.Options, without=("graphs",))
+    @declared(options=kind.Options)
     def verb(
         *,
         options: Any,  # noqa: ANN401 - an instance of kind.Options

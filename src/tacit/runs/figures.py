@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
+from tacit.options import declarations
 from tacit.probes.base import declared, probe
 from tacit.strings import listed
 
@@ -48,14 +49,16 @@ class Figures:
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Raise an error if a graph that ``--graphs`` requests cannot be drawn.
+        """Raise an error if an option for figures has no effect, or requests a missing graph.
 
         Raises:
-            RequestError: If ``--graphs`` is used without ``--figures``, or requests a graph that
-                does not exist.
+            RequestError: If an option that affects only figures, such as ``--graphs``, is used
+                without ``--figures``, or if a requested graph does not exist.
         """
-        if getattr(request.options, "graphs", None) and not self.formats:
-            raise RequestError("--graphs requires --figures, which selects the file formats")
+        for name, (_, about) in declarations(type(request.options)).items():
+            if about.figures and getattr(request.options, name) and not self.formats:
+                flag = f"--{name.replace('_', '-')}"
+                raise RequestError(f"{flag} requires --figures, which selects the file formats")
         if self.formats and hasattr(request.made, "check_graphs"):
             request.made.check_graphs(request.options)
 

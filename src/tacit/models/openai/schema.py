@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NEVER = -9000.0
 """A log-probability of at most this value means probability 0.
 
-Servers report a probability of 0 as -9999 or less.
+Servers report the log-probability of an impossible token as -9999 or less.
 """
 
 _MOST_DIGITS = 18  # an id has 64 bits

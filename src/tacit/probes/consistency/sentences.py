@@ -130,10 +130,10 @@ def _relevant(row: Mapping[str, Any]) -> str:
     shown = estimate({**row, "value": row["relevance"]}, "value", points)
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
-        f"The relevance of the background facts is {shown}. For each fact, the accuracy on the "
-        "anchor questions to which the fact belongs is computed. The relevance is the average "
-        "anchor accuracy for background facts that the model knows, minus the average anchor "
-        f"accuracy for all background facts. The relevance is computed from {sides}{without}."
+        f"The relevance of the background facts is {shown}. For each fact, Tacit computes the "
+        "accuracy on the fact's anchor questions. The relevance is the mean of these accuracies "
+        "over the facts that the model knows, minus their mean over all facts, computed from "
+        f"{sides}{without}."
     )
 
 
@@ -279,20 +279,15 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if summary.get("no_knowledge"):
         yield (
             "The no-knowledge baseline is a logistic regression on six properties of a "
-            "statement's second concept. Four of the six properties in the no-knowledge "
-            "baseline describe the wording of the second concept: its number of words, number "
-            "of characters, Zipf frequency and part of speech. Two of the six properties in the "
-            "no-knowledge baseline are counts of facts in the knowledge base. The no-knowledge "
-            "baseline counts all facts that contain the statement's second concept (the "
-            "concept's degree). The no-knowledge baseline also counts the facts with the same "
-            "relation and the same second concept as the statement. In the cross-validation of "
-            "the no-knowledge baseline, all facts with the same first concept are in one fold. "
-            "When the no-knowledge baseline classifies a fact, it does not count this fact "
-            "among the facts in the knowledge base. When the no-knowledge baseline classifies a "
-            "false statement, it does not count the fact in the knowledge base from which the "
-            "statement's second concept was taken. Intervals of the no-knowledge baseline: "
-            f"{_made(made['no_knowledge'])}. The intervals of the no-knowledge baseline do not "
-            "include the uncertainty of its coefficients."
+            "statement's second concept. Four of them describe the concept itself: number of "
+            "words, number of characters, Zipf frequency and part of speech. The other two are "
+            "counts of facts in the knowledge base: all facts that contain the concept (its "
+            "degree), and the facts with the statement's relation and second concept. Both counts "
+            "leave out the fact that is classified or, for a negative, the fact from which its "
+            "second concept was taken. In the cross-validation of the no-knowledge baseline, all "
+            "facts with the same first concept are in one fold. Intervals of the no-knowledge "
+            f"baseline: {_made(made['no_knowledge'])}. The intervals of the no-knowledge "
+            "baseline do not include the uncertainty of its coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over "
@@ -382,7 +377,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
         *_disagreement(found),
         *controls.doubts(
             summary.get(controls.CONTROLS.name, ()),
-            adjusted=summary["lift_adjusted_low"] is not None,
+            adjusted=_is_adjusted(summary),
         ),
     ]
     return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
@@ -421,11 +416,16 @@ def _side(low: float | None, high: float | None) -> int | None:
     return 1 if low > 0 else -1 if high < 0 else 0
 
 
+def _is_adjusted(summary: Mapping[str, Any]) -> bool:
+    """Return whether the lift could be adjusted for the number of facts."""
+    return summary["lift_adjusted"] is not None and summary["no_adjusted_interval"] is None
+
+
 def _adjusted(summary: Mapping[str, Any]) -> str:
     """Return a clause about the lift that is adjusted for the number of facts."""
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
-    if row["value"] is None or summary["no_adjusted_interval"] is not None:
+    if not _is_adjusted(summary):
         return (
             "the lift cannot be adjusted for the number of facts "
             f"({summary['no_adjusted_interval']})"

@@ -558,8 +558,8 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed by "
-    "randomly shuffling the labels “fact correct” and “fact incorrect” among the facts.",
+    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed from "
+    "studentised permutations of the labels “fact correct” and “fact incorrect”.",
     columns=(
         Column(
             "relation",

@@ -55,6 +55,7 @@ class PartsOptions:
         help="Names of the everyday things whose drawings --figures shows as graphs, separated "
         "by commas [default: only one typical drawing].",
         requested=False,
+        figures=True,
     )
 
     def template(self) -> Template:
