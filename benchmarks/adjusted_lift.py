@@ -114,7 +114,10 @@ POPULATIONS = (
         )
         for size in (10, 20)
         for effect, by_facts in _EFFECTS[1:]
-        for also, same in (("", False), (" with equally many facts", True))
+        for also, same in (
+            ("", False),
+            ("; all questions of a cluster have the same number of facts", True),
+        )
     ),
     *(
         Population(f"300 questions; effect of knowledge {slope}; {effect}", 300, by_facts, slope)

@@ -22,13 +22,15 @@ _BEGINNING = """\
 
 # Tables and columns
 
-Every table of a run's findings, as its probe declares it. `questions` is `questions.parquet` in the
-run's folder, every other table is `findings/NAME.parquet`, and in Python `run.tables["NAME"]`. The
-first columns, marked as keys, name a row. A value that was not measured is null.
+This page lists all tables of a run's findings. The table `questions` is the file
+`questions.parquet` in the run's folder, and `run.questions` in Python. Every table
+other than `questions` is the file `findings/NAME.parquet`, and `run.tables["NAME"]` in Python. The
+first columns, marked as keys, identify the row. A value that was not measured is null.
 
 Kinds: `percent` and `points` are shares from 0 to 1 in the file and are shown in per cent and
 percentage points; a `score` is a decimal; `nats` are natural logarithms of probabilities; `p` is a
-p-value. Columns marked *some runs* are only in runs that have what they are about.
+p-value. The tables of a run omit a column marked *some runs* if the run has no values for the
+column.
 """
 
 

@@ -117,8 +117,7 @@ differences.drop_nulls()
 # %% [markdown]
 # ## What can you conclude?
 #
-# At 4 bits, the demo model's accuracy before repair equals that at full precision, although some
-# beliefs moved to the other side of one half. At 3 bits, the accuracy before repair is lower than
+# At 4 bits, the demo model's accuracy before repair equals its accuracy at full precision. However, the demo model believes some statements at only one of the two precisions. At 3 bits, the accuracy before repair is lower than
 # at full precision, and the confidence interval of the difference excludes 0. Interpret a
 # difference between a quantised model and the original model as follows:
 #

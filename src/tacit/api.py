@@ -316,8 +316,8 @@ def check(
             group), ``revision_cost`` and ``time_limit``.
 
     Warns:
-        UserWarning: If a column of the beliefs does not identify groups and is only copied to the
-            results, or if nearly every row is the only row of its group.
+        UserWarning: If the beliefs have a column that Tacit only copies to the results, or if
+            nearly every row is in a group of its own.
 
     Raises:
         DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with

@@ -115,9 +115,8 @@ class Runs:
     ) -> Run:
         """Run a probe on models (default: the causal demo model); return the first model's run.
 
-        The manifests of an earlier run are deleted first. Old manifests are deleted because a run
-        fails if its models or data differ from those in a manifest that is already in the output
-        folder.
+        Before the run starts, the manifests of an earlier run in the output folder are deleted,
+        because a run fails if the folder contains a manifest with different models or data.
         """
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal

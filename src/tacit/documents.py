@@ -61,7 +61,8 @@ class Document(Generic[ModelT]):
         path: The path of the file.
         content: The content of the file, as an instance of the pydantic model.
         lines: A mapping from the location of each value to its line number, counted from 1. A
-            location is the sequence of YAML keys and list indexes that leads to the value.
+            location is the sequence of YAML keys and list indexes that leads to a value in the
+            file.
     """
 
     path: Path

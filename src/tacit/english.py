@@ -98,7 +98,7 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
 
 
 def head(noun: str) -> str:
-    """Return the last word before the first preposition of a noun phrase, in lower case."""
+    """Return the last word of a noun phrase without its prepositional phrases, in lower case."""
     return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
 
 

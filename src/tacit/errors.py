@@ -84,7 +84,7 @@ class ModelError(RequestError):
 
 
 class MissingPackage(RequestError):  # noqa: N818 - the name states the condition
-    """A package is required but not installed; an optional extra of Tacit installs the package.
+    """A package that an optional feature of Tacit requires is not installed.
 
     Args:
         package: The name of the package that could not be imported.

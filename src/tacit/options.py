@@ -35,12 +35,11 @@ class Option:
         metavar: The placeholder for the option's value in the help text.
         least: The minimum value, if the option is a number.
         group: The heading in the help text under which the option is listed.
-        requested: Whether ``run.yaml`` includes the option. For an option that ``run.yaml``
-            includes, each value requires a separate run folder.
+        requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes an option, a
+            run with a different value of this option needs a new run folder.
         data: A function that takes the option's value and returns the digest of each data file to
             which the value refers, keyed by file name. If ``data`` is None and the option's value
-            is a path, the file at the path is the only data file. The digest of this file is its
-            SHA-256 hash.
+            is the path of a file, Tacit computes only the SHA-256 hash of this file.
         hidden: Whether the help of the command omits the option.
         check: A function that checks a value from the command line and returns it. The function is
             called before the value is used for anything else.

@@ -46,7 +46,7 @@ def table_with(name: str, *columns: str) -> Kind:
     Args:
         name: A noun phrase for this kind of table, including the article, such as "a table of
             prompts", for use in error messages.
-        columns: The columns that a table must contain to count as a file of the returned ``Kind``.
+        columns: The names of the columns that every table of this kind must contain.
     """
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
 

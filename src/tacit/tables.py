@@ -118,7 +118,7 @@ def check_suffix(path: Path | str) -> None:
 
 
 def line_of_row(path: Path | str, row: int) -> int:
-    """Convert the index of a table row (from 0) to the row's line number (from 1)."""
+    """Convert a table row's index, counted from 0, to a line number, counted from 1."""
     path = Path(path)
     if path.suffix == ".parquet":
         return row + 1
@@ -174,7 +174,7 @@ def check_file(path: Path) -> None:
 
 
 def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield for each row the number of its first line, and its cells (none if blank)."""
+    """Yield the number of each row's first line and the row's cells; a blank row has no cells."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         if path.suffix == ".tsv":
             for number, line in enumerate(file, 1):

@@ -173,7 +173,9 @@ def test_what_was_asked_and_left_out_is_told(printed: Printed) -> None:
     )
     assert "The model was given 160 retrieval prompts for 16 concepts" in text
     assert "Concepts left out, by filter: not one word (4), begins with a vowel sound (4)." in text
-    assert "In retrieval, each prompt has 20,000 candidate words (--vocabulary shared)." in text
+    assert (
+        "In retrieval, each prompt has 20,000 candidate words (option --vocabulary shared)." in text
+    )
     assert (
         "percentile bootstrap intervals, computed by resampling concepts (2,000 resamples, seed 0)."
         in text

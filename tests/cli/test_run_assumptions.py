@@ -197,7 +197,7 @@ def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> N
     (workplace / "words.txt").write_text("bear\nfox\nhair\nzebra\n", encoding="utf-8")
     ran = run("runs", "--vocabulary", "words.txt", of=("masked", "causal"))
     assert ran.code == 0, ran.err
-    assert "In retrieval, each prompt has 4 candidate words (--vocabulary file)" in ran.out
+    assert "In retrieval, each prompt has 4 candidate words (option --vocabulary file)" in ran.out
     assert "contains 1 word for which the model has no single token." in ran.out
     for name in ("masked", "causal"):
         findings = workplace / "runs" / name / "findings"

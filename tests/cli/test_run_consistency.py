@@ -87,7 +87,7 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
     assert summary["facts_across_parts"] is None
     assert (summary["frequency_cap"], summary["negatives_beyond_cap"]) == (5, 4)
-    assert "the limit to the 5 most frequent words excludes 4 of them" in ran.out
+    assert "only the 5 most frequent of them are used, which excludes 4" in ran.out
 
     ran = run(tacit, "separate", "--cap", 1)
     summary = json.loads((source / "separate" / "manifest.json").read_text())["summary"]
@@ -110,7 +110,7 @@ def test_what_the_extraction_counted_is_recorded_and_printed(tacit: Tacit, sourc
     for sentence in (
         "Questions with more facts than the cap of 1: 2; facts left out: 2 (",
         "9 words can replace the second concept of a fact to make a negative",
-        "the limit to the 10,000 most frequent words excludes none of them",
+        "all of them are used, because the limit is 10,000 words",
     ):
         assert sentence in ran.out
         assert sentence in page

@@ -167,7 +167,7 @@ def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: 
     way = "log-probabilities of whole answers"
     assert f"\nElicitation: {way}\n" in ran.out
     assert "of the questions" in ran.out
-    assert "A belief is known for every question" in ran.out
+    assert "A belief is known for the statement in every question" in ran.out
     measured = pl.col("table").is_in(list(of_models))
     assert table.filter(measured)["elicitation"].unique().to_list() == [way]
     assert table.filter(~measured)["elicitation"].null_count() == table.filter(~measured).height
@@ -258,7 +258,7 @@ def test_beliefs_about_what_is_not_asked_are_counted(
     )
     ran = tacit(*PARTS, "--beliefs", "b.tsv", "--out", "run")
     assert ran.code == 0, ran.err
-    assert "1 row matches none of the questions" in caplog.text
+    assert "ignored 1 row that matches none of the questions" in caplog.text
 
 
 def test_a_dry_run_needs_no_folder(tacit: Tacit, workplace: Path) -> None:

@@ -92,9 +92,8 @@ def test_what_the_caps_cut_reads_as_sentences(base: KnowledgeBase) -> None:
     cut, words = counts_in_words(asdict(found))
     assert cut.startswith("Questions with more facts than the cap of 1: 1; facts left out: 1 (")
     assert (
-        words
-        == "5 words can replace the second concept of a fact to make a negative; the limit to the "
-        "3 most frequent words excludes 2 of them"
+        words == "5 words can replace the second concept of a fact to make a negative; only the 3 "
+        "most frequent of them are used, which excludes 2"
     )
     (words,) = counts_in_words(asdict(replace(found, facts_beyond_cap=0)))
     assert "words can replace the second concept" in words
@@ -103,6 +102,6 @@ def test_what_the_caps_cut_reads_as_sentences(base: KnowledgeBase) -> None:
 def test_a_frequency_cap_that_never_bites_says_so() -> None:
     """CN-100K has fewer dictionary words than the 10,000 that the paper draws from."""
     assert negatives_in_words(6941, 10_000) == (
-        "6,941 words can replace the second concept of a fact to make a negative; the limit to "
-        "the 10,000 most frequent words excludes none of them"
+        "6,941 words can replace the second concept of a fact to make a negative; all of "
+        "them are used, because the limit is 10,000 words"
     )

@@ -95,7 +95,7 @@ def test_answers_that_share_a_token_with_the_prompt_are_explained() -> None:
     """In one whole sentence."""
     found = {"missing": 0, "missing_statements": 0, "filled": 0, "spanned": 2}
     assert list(missing(found)) == [
-        "A belief is known for every question.",
+        "A belief is known for the statement in every question.",
         (
             "2 answers share a token with the text around the answer, so their scores include the "
             "whole shared token."

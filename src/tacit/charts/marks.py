@@ -162,16 +162,17 @@ class Rows:
         colours: The palette.
         heading: The panel's heading.
         order: The labels of the rows, from top to bottom.
-        series: The series that each row shows; empty if each row has only one mark.
+        series: The data series of the panel. Each row can have one mark per series. If ``series``
+            is empty, each row has only one mark.
         joined: Whether the marks of a row are at the same height and connected by a line.
         legend: Whether the panel has a legend of the series.
         labelled: Whether the panel has labels to the left of the rows.
         words: The columns of text to the right of the rows: for each column, the header and the
             column's name in ``table``.
         width: The panel's width in pixels.
-        ticks: The series of reference marks, such as chance levels. The values of each series of
-            reference marks are in the column of ``table`` that has the series' name. Use several
-            series of reference marks only if each row has a single mark for its value.
+        ticks: The series of reference marks, such as chance levels. For each series of reference
+            marks, ``table`` has a column that has the name of the series and contains the values of
+            the marks. If ``series`` is not empty, specify at most one series of reference marks.
     """
 
     table: pl.DataFrame
@@ -327,8 +328,8 @@ class Curves:
             series.
         legend: Whether to show a legend of the series.
         width: The panel's width in pixels.
-        percent: Whether the horizontal positions are shares. Shares are shown as percentages from 0
-            to 100.
+        percent: Whether the horizontal axis shows shares. Shares are shown as percentages from 0 to
+            100.
     """
 
     table: pl.DataFrame
@@ -446,7 +447,7 @@ class Grid:
         heading: The panel's heading.
         rows: The labels of the rows, from top to bottom.
         columns: The labels of the columns, from left to right.
-        title: The title of the vertical axis, whose labels are ``rows``.
+        title: The title of the vertical axis, to the left of the row labels.
         cell: The width and height of a cell in pixels.
     """
 

@@ -1,4 +1,4 @@
-"""The input of figures (the findings of each model), and the titles and captions of charts."""
+"""The findings that figures show, and the titles and captions of charts."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Shown:
         return table.drop("model") if table is not None and len(self.found) == 1 else table
 
     def defined(self, name: str, column: str) -> pl.DataFrame | None:
-        """Return ``table(name)``, or None if the given column contains only nulls."""
+        """Return the table ``name``; None if it is absent or ``column`` has only nulls."""
         table = self.table(name)
         return None if table is None or table[column].is_null().all() else table
 

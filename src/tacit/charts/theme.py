@@ -148,8 +148,8 @@ def mixed(hue: str, part: float) -> str:
     Args:
         hue: The colour as a hexadecimal RGB triple.
         part: A number from 0 to 1, which is multiplied by 0.6 to obtain the share of ``hue`` in the
-            mixture. Text is legible on the mixture of ``hue`` and white, because the share of
-            ``hue`` is at most 0.6.
+            mixture. The share of ``hue`` is at most 0.6, so that text on the mixed colour is
+            legible.
     """
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))

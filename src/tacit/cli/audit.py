@@ -34,7 +34,7 @@ def audit(
     out: Annotated[
         Path, typer.Option(help="File for the sample of facts: TSV, CSV, JSONL or Parquet.")
     ],
-    sample: Annotated[int, typer.Option(min=1, help="Number of facts to draw.")] = _SAMPLE,
+    sample: Annotated[int, typer.Option(min=1, help="Number of facts in the sample.")] = _SAMPLE,
     wording: Annotated[
         Literal["paper", "grammatical", "surface"],
         typer.Option(
@@ -57,7 +57,7 @@ def audit(
 
     After the command has drawn the sample, two people rate all facts in it, independently of each
     other. Each rater enters ratings in the column "rating" of a separate copy of the sample file.
-    The option --seed determines which facts are drawn.
+    The option --seed determines which facts the sample contains.
 
     Example: tacit kb audit conceptnet.kb --questions dev.jsonl --out sample.tsv
     """
@@ -96,7 +96,9 @@ def agreement(
     ],
     second: Annotated[
         Path,
-        typer.Argument(help="File in which a second person rated the facts of the file FIRST."),
+        typer.Argument(
+            help="A file with the same facts as the file FIRST, rated by a second person."
+        ),
     ],
     as_json: given.AsJson = False,
 ) -> None:

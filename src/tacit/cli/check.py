@@ -281,8 +281,8 @@ def repair(
             help='Output file: the beliefs, with the added columns "believed", "repaired" and '
             '"free". Column "believed": the truth value of each statement before repair. Column '
             '"repaired": the truth value of each statement after repair. Column "free": whether '
-            "both truth values of the statement are equally good for the objective, so that a "
-            "fixed rule chose between them."
+            "the repaired truth value is arbitrary, because both truth values of the statement "
+            "are equally good for the objective."
         ),
     ],
     ontology: OntologyName = "parts",
@@ -351,7 +351,7 @@ def repair(
 
 
 def _inferred(result: dict[str, Any]) -> str:
-    """Return as text how many statements are true after repair but had no belief."""
+    """Return as text how many statements without a belief are true after repair."""
     count = result["inferred"]
     return f" ({count:,} of them missing before)" if count else ""
 

@@ -39,7 +39,8 @@ def enrich_command(
 ) -> None:
     """Derive true and false statements about parts from people's drawings.
 
-    Each row of the output contains one statement about one drawing, and the label True or False.
+    Each row of the output contains a statement about the parts in one drawing, and the label True
+    or False.
 
     Example: tacit drawings enrich drawings --out statements.tsv
     """
@@ -58,7 +59,7 @@ def enrich_command(
 
 
 def _keep_input(path: Path, out: Path) -> None:
-    """Raise an error if ``out`` is a file of the drawings or has a reserved file name."""
+    """Raise an error if ``out`` is an input file or has a reserved file name."""
     target = out.resolve()
     folder = path if path.is_dir() else path.parent
     inside = target.parent == folder.resolve() and (

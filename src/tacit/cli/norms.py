@@ -158,7 +158,7 @@ def _readable(summary: dict[str, Any]) -> str:
 
 
 def _lost(namings: dict[str, int]) -> list[str]:
-    """Return a line with the share of people's responses whose property is in no prompt."""
+    """Return a line with the share of participants' responses that no prompt uses."""
     if not namings["all"]:
         return []
     return [

@@ -119,10 +119,10 @@ def declared(
     Args:
         without: The names of options that the command does not accept; these options keep their
             defaults.
-        figures: Whether the command draws figures. If not, the command does not accept options that
-            affect only figures.
-        kinds: Dataclasses of options, by parameter name, for command parameters that are not
-            annotated with a dataclass.
+        figures: Whether the command draws figures. A command that draws no figures does not accept
+            options that affect only figures.
+        kinds: Keyword arguments that assign dataclasses of options to parameters of the command.
+            ``kinds`` is needed for parameters that are not annotated with a dataclass.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:

@@ -30,8 +30,8 @@ def predict(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Current name, folder or address of the finished run's model [default: as "
-            "recorded in the run].",
+            help="The model of the finished run: its current name, folder or address [default: "
+            "as recorded in the run].",
             callback=given.checked,
         ),
     ] = None,
@@ -60,9 +60,10 @@ def predict(
 ) -> None:
     """Predict whether the model of a finished run answers a new question correctly.
 
-    The command asks the model the new question and yes/no questions about the new question's
-    background facts. From the answers to the background questions and the scores of the choices,
-    the finished run's predictor estimates the probability that the model's choice is correct.
+    The model answers the new question, and yes/no questions about the background facts of the new
+    question. A predictor that was fitted to the finished run estimates the probability that the
+    model answers the new question correctly. The predictor uses the model's answers to the yes/no
+    questions about background facts, and the scores of the new question's choices.
 
     Example: tacit predict runs/gpt2 "Where does a dog sleep?" --choices kennel,tree,pond
     """

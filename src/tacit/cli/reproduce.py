@@ -216,7 +216,7 @@ def _output_table(
 ) -> None:
     """Write a comparison table to ``out``, if given, and print it as JSON or as text.
 
-    In text output, the notes in ``told`` are printed after the table.
+    In text output, the texts in ``told`` follow the table.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table

@@ -36,11 +36,11 @@ class Assignment:
     Args:
         row_true: For each row of the table of beliefs, whether its statement is true in the
             assignment.
-        row_free: For each row of the table of beliefs, whether its statement has the opposite truth
-            value in another assignment with the same total weight.
-        room: For each group of beliefs, a proven upper bound on how much another consistent
-            assignment could increase the total weight of the true statements. ``room`` is 0 if the
-            assignment of the group is proven optimal.
+        row_free: For each row of the table of beliefs, whether an equally good assignment gives the
+            row's statement the opposite truth value. Assignments are equally good if they have the
+            same total weight.
+        room: For each group of beliefs, a proven upper bound on the possible increase in the total
+            weight of the true statements; 0 if the assignment of the group is proven optimal.
         optimal: For each group of beliefs, whether the assignment is proven optimal.
         settled: Whether, in every group of beliefs, the tie rule compared all assignments with the
             largest total weight before it chose one of them.
@@ -102,7 +102,7 @@ def best_assignment(
 
 
 def _less(effort: Effort, seconds: float) -> Effort:
-    """Return ``effort`` with an earlier deadline, to leave time for verifying the result."""
+    """Return the settings with an earlier deadline, to leave time for verifying the result."""
     left = effort.deadline - time.monotonic()
     if left == math.inf:
         return effort

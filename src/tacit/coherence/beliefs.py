@@ -1,12 +1,12 @@
 """Beliefs: for each statement, the probability that it is true according to a model.
 
 A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
-``p_true`` (a probability, or null if the belief is missing). The rows are divided into groups, and
-constraints connect only rows of the same group. The caller can name the columns that identify the
-group of a row; by default, these are the columns listed in ``GROUPS``. The columns ``believed``,
-``repaired``, ``free`` and ``label`` of a table of beliefs are Boolean. If a table of beliefs has a
-column that Tacit does not use, such as ``note``, the column is copied unchanged to the results of
-``check`` and ``repair``.
+``p_true`` (a probability, or null if the belief is missing). The rows of a table of beliefs are
+divided into groups. A constraint never connects statements of different groups. The caller can name
+the columns that identify the group of a row; by default, these are the columns listed in
+``GROUPS``. The columns ``believed``, ``repaired``, ``free`` and ``label`` of a table of beliefs are
+Boolean. If a table of beliefs has a column that Tacit does not use, such as ``note``, the column is
+copied unchanged to the results of ``check`` and ``repair``.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
     """Return the columns of ``beliefs`` that are only copied to the results.
 
-    The functions ``check`` and ``repair`` neither group the beliefs by these columns nor read truth
-    values from them.
+    If a column is only copied to the results, ``check`` and ``repair`` neither group the beliefs by
+    the column nor read statements or truth values from it.
 
     Raises:
         RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
@@ -91,9 +91,9 @@ def grouping_remarks(
 ) -> list[str]:
     """Return messages to the user about how the beliefs were grouped.
 
-    One message names the columns that do not identify a group and are only copied to the results. A
-    warning is returned if nearly every row is in a group of its own. If most groups have only one
-    row, few constraints can apply, because a constraint connects only rows of the same group.
+    One of the messages names the columns that are only copied to the results. A warning is returned
+    if nearly every row is in a group of its own. If most groups have only one row, few constraints
+    can apply, because a constraint connects only rows of the same group.
 
     Args:
         beliefs: The table of beliefs.
@@ -157,8 +157,9 @@ def read_beliefs(
 
     Returns:
         A table with the columns of the file in their original order. The columns ``subject``,
-        ``relation`` and ``object`` are text, ``p_true`` is Float64 (null if missing), and
-        ``believed``, ``repaired``, ``free`` and ``label`` are Boolean if the file has them.
+        ``relation`` and ``object`` are text. The column ``p_true`` is Float64, and null if missing.
+        The columns ``believed``, ``repaired``, ``free`` and ``label`` are Boolean if the file has
+        them.
 
     Raises:
         DataError: If the file is missing, lacks a column, or has a malformed row. For a malformed

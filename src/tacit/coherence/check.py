@@ -51,7 +51,7 @@ class Count:
     def rate(self) -> float | None:
         """The share of violated constraints among the violated and satisfied constraints.
 
-        The share is None if no constraint is violated or satisfied.
+        The violation rate is None if no constraint is violated or satisfied.
         """
         return self.violated / self.decided if self.decided else None
 
@@ -70,8 +70,9 @@ class Check:
         missing: Number of statements whose belief is missing. A statement with a missing belief
             counts neither as believed nor as disbelieved. A constraint is undecided if its outcome
             depends on a missing belief.
-        unasked: The number of statements without a row in the table of beliefs. Only statements
-            about two different items of the same group are counted, for every relation.
+        unasked: The number of statements without a row in the table of beliefs. The possible
+            statements of a group are all combinations of a relation of the ontology with two
+            different items of the group, in either order.
         groups: A table with one row per group. The columns are the group columns, ``statements``,
             ``believed``, three counts for each type of constraint (``<type>_violated``,
             ``<type>_applicable`` and ``<type>_undecided``), ``violated``, ``applicable``,
@@ -86,13 +87,12 @@ class Check:
             consistent, computed by exact repair. ``revision_cost`` is None if it was not requested,
             or if time ran out before the smallest number of changed beliefs was determined for
             every group. The revision cost of a group with a violated constraint is at least 1. If a
-            group has a belief for every relation and every ordered pair of different items, its
-            revision cost is positive only if a constraint is violated. The revision cost can be
-            positive although no constraint is violated, because beliefs can require contradictory
-            truth values of a statement that has no belief. For example, the three beliefs "A above
-            B", "B above C" and "C above A" cannot all be true. A group with only the three beliefs
-            about A, B and C violates no constraint, but one of the beliefs must change (revision
-            cost 1).
+            group has a belief about every possible statement, its revision cost is positive only if
+            the beliefs violate a constraint. The revision cost can be positive although no
+            constraint is violated, because beliefs can require contradictory truth values of a
+            statement that has no belief. For example, if a group contains only the beliefs "A above
+            B", "B above C" and "C above A", no constraint is violated, but one of the beliefs must
+            change because they cannot all be true.
         revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
             was not requested.
         revision_cost_at_most: The number of beliefs that change in the best repair found, which is
@@ -151,8 +151,9 @@ class Check:
     def micro(self) -> float | None:
         """The violation rate of the constraints of all types together.
 
-        The violation rate is the number of violated constraints, divided by the number of violated
-        or satisfied constraints; None if there are none.
+        The violation rate is the number of violated constraints, divided by the number of
+        constraints that are violated or satisfied. The result is None if no constraint is violated
+        or satisfied.
         """
         return self.total.rate
 
@@ -204,7 +205,7 @@ class Check:
             statement. The columns that are copied unchanged from the table of beliefs have the
             suffix ``_1`` if their values belong to the constraint's first statement. The columns of
             the second statement have the suffix ``_2``, and the columns of the third statement have
-            the suffix ``_3``. Only transitive constraints have a third statement.
+            the suffix ``_3``. Only transitive constraints consist of three statements.
         """
         return _violations(self._constraints, self._beliefs, self._coded, self._relations)
 
@@ -257,10 +258,11 @@ def check(
 
     A transitive constraint or an implication is counted only if all its premises are believed. A
     symmetric, asymmetric or inverse constraint, or an exclusion, is counted if at least one of its
-    two statements is believed. A constraint is undecided if its outcome depends on a statement that
-    has no row or no belief. A statement that has no row or no belief counts neither as believed nor
-    as disbelieved. The violation rate is the number of violated constraints, divided by the number
-    of constraints that are either violated or satisfied.
+    two statements is believed. A constraint is undecided if the constraint's outcome depends on a
+    statement with an unknown belief. A statement's belief is unknown if the table has no row for
+    the statement, or if the statement's row contains no belief. A statement with an unknown belief
+    counts neither as believed nor as disbelieved. The violation rate is the number of violated
+    constraints, divided by the number of constraints that are either violated or satisfied.
 
     Args:
         beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if

@@ -2,7 +2,7 @@
 
 A relation and its inverse (for example, "above" and "below") express the same facts, so they form
 one relation class. A constraint connects two relation classes if a relation of one class implies or
-excludes a relation of the other class. Relation classes form a family of relations if implications
+excludes a relation of the other class. Relation classes belong to the same family if implications
 or exclusions connect them, directly or through other classes. The beliefs of each family of
 relations can be repaired independently.
 """
@@ -43,19 +43,16 @@ class Family:
     """A family of relations, connected by inverses, implications or exclusions.
 
     Args:
-        classes: The relation classes of the family (each class is a relation with its inverse, if
-            any), in the order of the ontology file.
-        implications: Implications between relation classes (each is a relation with its inverse),
-            as triples (a, b, turned); a and b are indices into ``classes``. The Boolean ``turned``
-            is True if the implied statement has the items in reverse order. For each triple (a, b,
-            ``turned``) and all items x and y, the statement (x, a, y) implies (x, b, y) if
+        classes: The relation classes of the family, in the order of the ontology file. A relation
+            class is a relation with its inverse, if any.
+        implications: Implications between relation classes, as triples (a, b, ``turned``). The
+            numbers a and b of an implication are indices into ``classes``. For each implication (a,
+            b, ``turned``) and all items x and y, the statement (x, a, y) implies (x, b, y) if
             ``turned`` is False, and (y, b, x) if ``turned`` is True.
-        exclusions: Exclusions between relation classes (each class is a relation with its inverse),
-            as triples (a, b, ``turned``): two indices into ``classes``, and a Boolean. The Boolean
-            ``turned`` is True if two statements that exclude each other have their items in
-            opposite order. For each triple (a, b, ``turned``) and all items x and y, the statement
-            (x, a, y) excludes (x, b, y) if ``turned`` is False, and (y, b, x) if ``turned`` is
-            True.
+        exclusions: Exclusions between relation classes, as triples (a, b, ``turned``). The numbers
+            a and b of an exclusion are indices into ``classes``. For each exclusion (a, b,
+            ``turned``) and all items x and y, the statement (x, a, y) excludes (x, b, y) if
+            ``turned`` is False, and (y, b, x) if ``turned`` is True.
     """
 
     classes: tuple[RelationClass, ...]
@@ -69,7 +66,7 @@ class Family:
 
     @property
     def order(self) -> bool:
-        """Whether the only relation of the family, besides its inverse, is an order relation.
+        """Whether the family of relations is one order relation, with or without an inverse.
 
         An order relation is asymmetric and transitive.
         """
@@ -103,9 +100,10 @@ class Clauses:
             shape (m, 2).
         never: Statements that are never true, because they relate an item to itself by an
             irreflexive relation, as indices into ``variables``, shape (m,).
-        index: For each relation class (a relation with its inverse) and each pair of items (i, j),
-            the row number of the statement in ``variables``, shape (classes, n, n); -1 if the
-            statement has no row.
+        index: The row number of each statement in ``variables``, shape (classes, n, n). Element [c,
+            i, j] belongs to the statement that relates item i to item j by the relation class c (a
+            relation with its inverse). The row number is -1 if the statement has no row in
+            ``variables``.
     """
 
     variables: Integers
@@ -120,7 +118,7 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 
     Returns:
         The families of connected relations, and a mapping from the name of each relation to its
-        family and its relation class (the relation and its inverse).
+        family and its relation class. A relation class consists of a relation and its inverse.
     """
     relations = ontology.relations
     first, turned = _representatives(relations)
@@ -254,7 +252,8 @@ def _representatives(
 ) -> tuple[dict[str, str], dict[str, bool]]:
     """Map each relation to itself or its inverse, whichever the ontology lists first.
 
-    A second mapping says, for each relation, whether the ontology lists the inverse first.
+    The second mapping of the result gives, for each relation, whether the ontology lists the
+    relation's inverse first.
 
     A relation and its inverse form one class, named after the relation that the ontology lists
     first.

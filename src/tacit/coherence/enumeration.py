@@ -67,15 +67,15 @@ def best_assignments(
     """Return the assignment with the largest total weight for each row of ``weights``.
 
     If several assignments have the largest total weight, the function chooses one with the fewest
-    true statements. Each statement has a tie-breaking number, which ``ties`` returns. Of two
-    assignments with the same total weight and the same number of true statements, the function
-    prefers the assignment whose true statements have the smaller sum of tie-breaking numbers.
+    true statements. If several assignments of the largest total weight have the fewest true
+    statements, the function chooses the assignment whose true statements have the smallest sum of
+    tie-breaking numbers. The function ``ties`` returns the tie-breaking number of each statement.
 
     Args:
         assignments: All consistent assignments, as returned by `all_assignments`.
         weights: One integer weight per problem and statement, shape (problems, statements).
-        ties: A function that receives a problem's row number and returns the problem's tie-breaking
-            numbers, one number per statement.
+        ties: A function that receives the row number of a problem in ``weights``, and returns one
+            tie-breaking number per statement.
     """
     # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
     values = weights.astype(np.float64) @ assignments.T.astype(np.float64)

@@ -3,11 +3,11 @@
 Besides pairwise and transitive constraints, the linear program can contain cycle inequalities,
 which every strict partial order satisfies. Let y(ij) be 1 if item i precedes item j, and 0
 otherwise; for three items i, j and k, the cycle inequality is
-``y(ij)+y(jk)+y(ki)-y(ik)-y(kj)-y(ji)<=1``. To derive the cycle inequality, three transitive
-constraints are added, their sum is divided by 2, and all coefficients and the right-hand side are
-rounded down. With the cycle inequalities, the linear program describes the strict partial orders of
-three items exactly. Without the cycle inequalities, the linear program allows the value one half
-for all three statements of a cycle (i before j, j before k, k before i).
+``y(ij)+y(jk)+y(ki)-y(ik)-y(kj)-y(ji)<=1``. Each cycle inequality is half the sum of three
+transitive constraints, with all coefficients and the right-hand side rounded down. With the cycle
+inequalities, the linear program describes the strict partial orders of three items exactly. Without
+the cycle inequalities, the linear program allows the value one half for all three statements of a
+cycle (i before j, j before k, k before i).
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ class Rows:
         """Add rows for transitive constraints that ``values`` violates or nearly violates.
 
         At most ``_MOST_BRANCHED`` rows are added to the linear program. Branch and bound is faster
-        if fewer transitive constraints have been added as rows, but it must restart if its result
-        violates a constraint that was not added.
+        if the linear program has fewer rows for transitive constraints. However, branch and bound
+        must restart if its result violates a transitive constraint for which the linear program has
+        no row.
         """
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
@@ -108,8 +109,9 @@ class Rows:
         """Return transitive constraints that ``values`` violates by more than ``least``.
 
         Returns:
-            One row for each of the t returned constraints, with the indices of its two premises and
-            its conclusion, shape (t, 3).
+            One row per returned constraint, with the indices of the constraint's two premises and
+            its conclusion, shape (returned constraints, 3). If more than ``most`` constraints are
+            violated, only those with the largest violations are returned.
         """
         found = []
         amounts = []
@@ -228,7 +230,7 @@ class Region:
     limit: float = 0.0
 
     def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return the matrix and limits of ``rows``, extended by the region's own constraint."""
+        """Return ``rows`` and the region's own constraint as one matrix with limits."""
         if self.row is None:
             return rows.matrix, rows.limits
         own = csr_array(self.row[None, :])
@@ -282,10 +284,10 @@ def best_solution(
         deadline: The `time.monotonic` value at which to stop.
         start: A function that receives the solution of the linear program and the objective value,
             and returns a good integer solution. If ``start`` is given, the region ``within`` must
-            contain every integer solution that satisfies ``rows``. If ``start`` is given, branch
-            and bound searches for another integer solution that is at least as good as the solution
-            that ``start`` returns. If the search proves that no other solution is at least as good,
-            the solution that ``start`` returned is the only optimum.
+            contain every integer solution that satisfies ``rows``. After ``start`` has returned a
+            solution, branch and bound searches for a second integer solution with at least the same
+            objective value. If the search proves that no second solution is at least as good, the
+            solution that ``start`` returned is the only optimum.
         branch: Whether to use branch and bound if the solution of the linear program is not
             integral.
     """

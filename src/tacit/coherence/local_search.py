@@ -23,8 +23,8 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
     Args:
         rows: The constraints, as rows of a linear program.
         weights: One integer weight per statement.
-        likely: One number per statement, such as its value in the linear program's solution. The
-            function tries to add statements in decreasing order of their numbers in ``likely``.
+        likely: For each statement, a priority, such as the statement's value in the solution of the
+            linear program. The function tries to add statements in decreasing order of priority.
         deadline: The `time.monotonic` value at which to stop.
     """
     nothing = np.zeros(rows.count, dtype=bool)
@@ -66,8 +66,9 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
     """Add the statements in ``order`` to a consistent assignment; skip conflicting ones.
 
-    If the statements are inconsistent when all are added, the function recursively adds the first
-    half of them, and then the second half.
+    If adding all statements at once makes the assignment inconsistent, the function adds the first
+    half of the statements and then the second half. The function calls itself for each half of the
+    statements.
 
     The result is the same as if the statements were added one by one, because every subset of
     compatible statements is also compatible.
@@ -120,8 +121,8 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
     Args:
         program: The integer program, with its weights.
         rows: The constraints, as rows of a linear program.
-        likely: One number per statement, such as its value in the linear program's solution. The
-            function tries to add statements in decreasing order of their numbers in ``likely``. If
+        likely: For each statement, a priority, such as the statement's value in the solution of the
+            linear program. The function tries to add statements in decreasing order of priority. If
             the program has only one relation (and its inverse), and this relation is asymmetric and
             transitive, ``likely`` is not used.
         deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the

@@ -274,7 +274,7 @@ class _Agreement:
         self._conflict(
             relation.name,
             "implies",
-            f"{relation.name} can never be true: {why}; change one of the two",
+            f"{relation.name} can never be true: {why}; change {relation.name} or {other}",
         )
 
     def _check_inverse(self, relation: Relation, inverse: Relation) -> None:

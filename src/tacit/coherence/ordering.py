@@ -25,10 +25,10 @@ def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
 
     Args:
         weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
-        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). If several orders have the largest
-            total weight, they are compared by the sum of ``ties`` over their pairs (i before j) of
-            positive weight. Among equally good orders of the items, the function chooses the order
-            with the smallest sum of tie-breaking numbers.
+        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders of the
+            items, the function chooses the order with the smallest sum of tie-breaking numbers. An
+            order's sum of tie-breaking numbers includes only the pairs (i before j) with a positive
+            weight.
 
     Returns:
         The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of
@@ -59,7 +59,7 @@ def closure(arcs: Booleans) -> Booleans:
 
 
 def _gains(weights: Integers) -> Integers:
-    """Return the weight of placing each item k after each set of items, shape (2**n, n)."""
+    """Return, per set and item, the weight of placing the item after the set, shape (2**n, n)."""
     n = len(weights)
     gains = np.zeros((1 << n, n), dtype=np.int64)
     for item in range(n):
@@ -180,8 +180,8 @@ def search_partial_orders(weights: Integers, kicks: int | None, deadline: float)
     """Find, by local search, a strict partial order that has a large total weight.
 
     Args:
-        weights: Integers, positive or negative, 0 on the diagonal, shape (n, n): the weight of
-            placing item i before item j.
+        weights: The weight of placing item i before item j, for all pairs of items, shape (n, n).
+            The weights are integers, which may be negative. The diagonal is 0.
         kicks: Number of random perturbations; None to continue until the deadline.
         deadline: The `time.monotonic` value at which to stop with the best order found.
 
@@ -238,13 +238,13 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Find, by a minimum cut, the items to put before and after an inserted item.
+    """Find, by a minimum cut, which items come before an inserted item and which come after it.
 
     Args:
-        into: For every item except the inserted item, the weight of placing it before the inserted
-            item, shape (m,).
-        out: For every item except the inserted item, the weight of placing it after the inserted
-            item, shape (m,).
+        into: For each of the m items, the weight of placing the item before the inserted item,
+            shape (m,).
+        out: For each of the m items, the weight of placing the item after the inserted item, shape
+            (m,).
         order: The partial order of the m items among which one item is inserted, as a Boolean array
             of shape (m, m).
     """

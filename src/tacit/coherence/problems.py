@@ -4,14 +4,12 @@ Statements that are equivalent because their relations are symmetric or inverse 
 one variable. If a family of relations contains a transitive relation, the items (subjects and
 objects) of each group of beliefs are split into connected components. Each connected component of
 items is a separate repair problem. The weight of a statement is computed from the belief in the
-statement, and can be negative. Usually, the subject and the object of a statement belong to the
-same repair problem if the weight of the statement is at least 0. Suppose that no statement of an
-asymmetric, transitive relation has a negative weight. Then a statement with weight 0 does not put
-its subject and its object into the same repair problem. If a family of relations contains no
-transitive relation, each pair of items is a separate repair problem. Solving the repair problems
-separately loses nothing: the best assignments of the separate problems together form a best
-assignment for all statements. There is always a best assignment in which every true statement has
-positive weight or is implied by true statements of positive weight.
+statement, and can be negative. Usually, a statement with a weight of at least 0 puts its subject
+and its object into the same repair problem. If an asymmetric, transitive relation has no negative
+weights, only its statements with a positive weight put their subject and object into the same
+repair problem. If a family of relations contains no transitive relation, each pair of items is a
+separate repair problem. Solving the repair problems separately loses nothing: the best assignments
+of the separate problems together form a best assignment for all statements.
 """
 
 from __future__ import annotations
@@ -47,8 +45,8 @@ class Variables:
         position: The relation class (a relation and its inverse) of each variable, as an index into
             ``Family.classes``.
         first: For each variable, the index of the first of the two items that the variable's
-            statement is about. If the relation class is symmetric, the first item is the item with
-            the smaller index.
+            statement is about. For a symmetric relation, the first item is the item with the
+            smaller index.
         second: The index of the second item in each variable's statement.
         weight: The sum of the weights of all beliefs whose statements share the variable.
         of_row: For each row of the table of beliefs, the index of the variable of the row's
@@ -75,8 +73,9 @@ class Bucket:
         items: The indices of the items of each problem, in increasing order, shape (p, n).
         weights: The weight of each statement in each problem, shape (p, v).
         variables: The indices of the variables that belong to the bucket's problems, shape (k,).
-        places: For each variable in ``variables``, its row (repair problem) and its column
-            (statement) in the array ``weights``, shape (k, 2).
+        places: The position of each variable of ``variables`` in the array ``weights``, shape (k,
+            2). The first column contains the indices of repair problems, and the second column
+            contains the indices of statements.
     """
 
     family: int
@@ -96,9 +95,9 @@ def variables_of(
         coded: The beliefs, encoded as integers.
         weights: One integer weight per belief.
         families: The ontology's families of relations.
-        places: For each relation of the ontology, in order, its family (the relation and all
-            relations connected with it by implications or exclusions) and its relation class (the
-            relation and its inverse).
+        places: For each relation of the ontology, in order, the family and the relation class of
+            the relation. A family is a set of relations that implications or exclusions connect. A
+            relation class is a relation and its inverse.
     """
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
@@ -125,7 +124,7 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 
     A bucket contains the problems with the same family of relations and the same number of items.
 
-    A variable that belongs to no repair problem is false in the assignment that repair chooses.
+    If a variable (statement) belongs to no repair problem, repair makes the variable false.
 
     Raises:
         RequestError: If a problem has more items than repair supports.
@@ -186,11 +185,10 @@ def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return whether each variable belongs to an order relation without negative weights.
+    """Return which variables belong to an order relation without negative weights.
 
     An order relation is asymmetric and transitive, and no constraint connects it with other
-    relations except its inverse. Each group of beliefs is considered separately: the weights of an
-    order relation are the weights of its statements in one group.
+    relations except its inverse. The weights are examined separately in each group of beliefs.
     """
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family

@@ -152,8 +152,8 @@ def _search(
 ) -> tuple[Optimum, Solution | None]:
     """Run the exact search; for a large program, run a local search before it.
 
-    The function returns the result of the exact search, and the solution of the local search (None
-    if there was no local search before the exact search).
+    The function returns the results of the exact search and of the local search. The result of the
+    local search is None if no local search ran before the exact search.
     """
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
@@ -182,7 +182,7 @@ def _search(
 def _unopposed(
     program: Program, rows: Rows, weights: Floats, assignment: Booleans, deadline: float
 ) -> Solution:
-    """Solve a program in which all statements of positive weight can be true together."""
+    """Solve an integer program whose positive-weight statements can all be true together."""
     value = float(program.weights @ assignment)
     free: Booleans = np.zeros(rows.count, dtype=bool)
     settled = True
@@ -217,8 +217,7 @@ class _Face:
         """Return whether ``assignment`` is proven to be the only best assignment.
 
         The method maximizes the total weight over all other assignments that differ from
-        ``assignment`` only in statements for which ``candidates`` is True. Because the search
-        maximizes the total weight, branch and bound can discard most nodes of the search tree.
+        ``assignment`` only in statements for which ``candidates`` is True.
         """
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
@@ -295,7 +294,7 @@ def _stopped(
 ) -> Solution:
     """Return the best assignment found before the solver stopped, and an upper bound.
 
-    No consistent assignment has a total weight above the bound.
+    No consistent assignment has a total weight above the upper bound.
     """
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))

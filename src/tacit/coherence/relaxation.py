@@ -42,7 +42,7 @@ class Relaxation:
     """A linear program: maximize gain · x + constant, with row limits and 0 <= x <= 1.
 
     Args:
-        gain: The coefficients of the objective, shape (v,).
+        gain: The coefficients of the objective, one for each of the v variables, shape (v,).
         constant: The constant term of the objective.
         matrix: The coefficients of the constraint rows, shape (r, v).
         low: Lower limits of the constraint rows, each 0 or minus infinity, shape (r,).
@@ -56,7 +56,7 @@ class Relaxation:
     high: Floats
 
     def bound(self, multipliers: Floats, price: Floats) -> float:
-        """Return the upper bound that a vector of multipliers proves."""
+        """Return the upper bound on the objective for the given multipliers (dual variables)."""
         rows = float(np.maximum(multipliers, 0.0) @ self.high)
         return self.constant + rows + float(np.maximum(self.gain - price, 0.0).sum())
 
@@ -97,10 +97,9 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 def pairwise_bound(program: Program) -> float:
     """Return a quick upper bound on the program's largest possible total weight.
 
-    The bound is the total weight of the statements of positive weight.
-
-    If the program's only relation is asymmetric and transitive, two contrary statements (such as "A
-    above B" and "B above A") contribute only the larger of their weights to the bound.
+    The bound is the sum of all positive weights, except that two contrary statements (such as "A
+    above B" and "B above A") contribute only the larger of their weights if the program's only
+    relation is asymmetric and transitive.
     """
     return float(program.weights @ _pairwise(program))
 
@@ -108,8 +107,8 @@ def pairwise_bound(program: Program) -> float:
 def _pairwise(program: Program) -> Booleans:
     """Select the statements of positive weight.
 
-    If the program's only relation is asymmetric and transitive, leave out the lighter of two
-    contrary statements, such as "A above B" and "B above A".
+    If the program's only relation is asymmetric and transitive, the lighter of two contrary
+    statements (such as "A above B" and "B above A") is not selected.
     """
     true = program.weights > 0
     if program.family.order:
@@ -124,12 +123,12 @@ def _pairwise(program: Program) -> Booleans:
 
 @dataclass(frozen=True)
 class Dual:
-    """The state of the first-order method, with the best upper bound found so far.
+    """The state of an iterative method, with its best upper bound on the objective.
 
     Args:
         x: The primal variables.
         multipliers: The dual variables, one per constraint row. The dual variables belong to a
-            linear relaxation whose objective coefficients are all divided by a common scale factor.
+            linear relaxation in which all objective coefficients are divided by the same number.
         bound: The lowest upper bound found so far on the objective value of every solution.
     """
 
@@ -147,9 +146,9 @@ def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -
     """Lower the upper bound towards the optimum of the linear relaxation.
 
     Args:
-        start: The initial state of the first-order method. Constraint rows that were added to the
-            program after the initial state was computed must come last. If a constraint row was
-            added after the initial state was computed, its multiplier (dual variable) starts at 0.
+        start: The initial state of the first-order method. If constraint rows were added to the
+            program after the initial state was computed, the added rows must be the last rows, and
+            their multipliers (dual variables) start at 0.
         relaxation: The linear relaxation of an integer program.
         rounds: The maximum number of restarts.
         deadline: The `time.monotonic` value at which to stop.

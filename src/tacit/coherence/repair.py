@@ -1,33 +1,30 @@
 """Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
 
 If several assignments are equally good, repair chooses one of them by a fixed tie rule. If repair
-could compare all of them (``Repaired.settled``), the choice depends only on the words of the
-statements, and not on the hash seed, the number of processes or the order of the beliefs.
+could compare all equally good assignments (``Repaired.settled`` is True), the chosen assignment
+does not depend on the hash seed, the number of processes or the order of the beliefs.
 
-1. In the chosen assignment, a statement is true only if its weight is positive, or if other true
+1. A statement is true in the chosen assignment only if its weight is positive, or if other true
    statements imply it.
-2. Repair's second tie rule applies if a family of relations consists of one asymmetric, transitive
-   relation (such as "above") and no weight is negative. By the second rule, repair arranges the
-   items in the order whose statements have the largest total weight. Each statement has a
-   tie-breaking number, which is computed from the words of the statement. If several orders of the
-   items have the largest total weight, repair chooses the order whose statements have the smallest
-   sum of tie-breaking numbers. For each order of the items, repair adds up the tie-breaking numbers
-   of all statements that have positive weight and are true in that order. Once repair has chosen
-   the order of the items, a statement of positive weight becomes true if it agrees with the order,
-   and false otherwise.
-3. Repair's third tie rule applies if a family of relations has several members (not counting
-   inverses), or a member that is not both asymmetric and transitive. The third rule also applies if
-   a statement of the family has a negative weight. Among the assignments with the largest total
-   weight, repair's third tie rule chooses one with the fewest true statements. If several
-   assignments of the largest total weight have the fewest true statements, repair chooses the one
-   whose true statements have the smallest sum of tie-breaking numbers.
+2. If a family of relations consists of one order relation (asymmetric and transitive, such as
+   "above") and possibly its inverse, and has no negative weights, repair arranges the items in the
+   order with the largest total weight. The total weight of an order is the sum of the weights of
+   all statements that are true in the order. If several orders have the largest total weight,
+   repair chooses the order with the smallest sum of tie-breaking numbers. For an order, the sum
+   includes the tie-breaking number of each statement that has a positive weight and is true in the
+   order.
+3. If a family of relations has a negative weight, or does not consist of one order relation and
+   possibly its inverse, repair chooses the assignment of the largest total weight with the fewest
+   true statements. If several assignments of the largest total weight have the fewest true
+   statements, repair chooses the assignment whose true statements have the smallest sum of
+   tie-breaking numbers.
 
 Two assignments are equally good if their total weights are equal. Weights are rounded to integers
-for the objective ``paper``, and to millionths for the other objectives. The tie-breaking number of
-a statement is the last 12 bits of a 2-byte BLAKE2b digest of the statement. The digest of a
-statement is computed from its relation, subject and object, joined by tabs. If two relations are
-inverse to each other, equivalent statements have the same digest, which is computed with the
-relation that the ontology file lists first.
+for the objective ``paper``, and to millionths for the other objectives. A statement's tie-breaking
+number consists of the last 12 bits of its 2-byte BLAKE2b digest. The digest of a statement is
+computed from its relation, subject and object, joined by tabs. Two equivalent statements with
+inverse relations (such as "A above B" and "B below A") have the same digest, which is computed with
+the relation that the ontology file lists first.
 """
 
 from __future__ import annotations
@@ -95,7 +92,7 @@ def weights_of(p_true: Floats, objective: str) -> Floats:
 
 
 def whole_weights(weights: Floats, objective: str) -> Integers:
-    """Return weights as integers: rounded for ``paper``, or in millionths for other objectives."""
+    """Return each weight as an integer number of units; see ``unit_of``."""
     units = 1 if objective == "paper" else _UNITS
     return np.rint(weights * units).astype(np.int64)
 
@@ -120,28 +117,26 @@ class Repaired:
         optimal: Number of groups of beliefs whose assignment is proven optimal.
         value: The objective value of the returned assignment. For the objective ``paper``, the
             value is the sum of round(100 * p_true) of all statements that are true in the
-            assignment. For the objectives ``log-odds`` and ``margin``, the value is the sum of the
-            absolute weights of two kinds of statements: true statements of positive weight, and
-            false statements of negative weight.
+            assignment. For the objectives ``log-odds`` and ``margin``, each statement whose truth
+            value matches the sign of its weight adds its absolute weight to the value. A true
+            statement matches a positive weight, and a false statement matches a negative weight.
         bound: An upper bound on the value of every consistent assignment. If the assignment of
             every group is proven optimal, the bound equals ``value``.
         turned_true: The number of statements that are true in the assignment but not believed.
             ``turned_true`` includes statements that have no belief but are true in the assignment.
         turned_false: Number of statements that are believed but false in the assignment.
-        free: The number of statements whose truth value was decided only by the tie rule, which
-            chooses one of several equally good assignments. A statement is counted if it has the
-            opposite truth value in another, equally good assignment.
-        settled: Whether repair considered all equally good assignments when it chose one of them by
-            the tie rule. If ``settled`` is False, repair may have overlooked equally good
-            assignments, so ``free`` (the number of statements whose truth value differs between
-            equally good assignments) may be too small. ``settled`` is False if time ran out, or if
-            the objective values of two assignments are so close that the solver cannot distinguish
-            them.
+        free: The number of statements whose truth value was decided only by the tie rule, because
+            the statement has the opposite truth value in another, equally good assignment.
+        settled: Whether repair considered all equally good assignments before the tie rule chose
+            one of them. If ``settled`` is False, repair may have overlooked equally good
+            assignments, and the count ``free`` may be too small. ``settled`` is False if time ran
+            out, or if the objective values of two assignments are so close that the solver cannot
+            distinguish them.
         missing: Number of rows of the table of beliefs in which ``p_true`` is null.
         inferred: The number of rows of the table of beliefs that have no ``p_true`` but whose
             statement is true in the assignment.
-        unasked: The number of statements without a row in the table of beliefs. Only statements
-            about two different items of the same group are counted, for every relation.
+        unasked: The number of possible statements that have no row in the table of beliefs. A
+            possible statement connects any two different items of one group by any relation.
         status: ``optimal``, or ``timeout`` if time ran out before the assignments of all groups
             were proven optimal.
         seconds: Duration of the repair, in seconds.

@@ -46,8 +46,8 @@ class Answers:
         bound: For each problem, an upper bound on the total weight of every consistent assignment,
             shape (p,).
         optimal: For each problem, whether its assignment is proven optimal, shape (p,).
-        settled: For each problem, whether all equally good best assignments were considered when
-            the tie rule chose one of them, shape (p,).
+        settled: For each repair problem, whether the tie rule compared all best assignments (those
+            with the largest total weight), shape (p,).
     """
 
     true: Booleans
@@ -63,15 +63,16 @@ def solve(
     """Solve all repair problems.
 
     Args:
-        buckets: The repair problems, grouped into buckets. All problems of a bucket have the same
-            family of relations and the same number of items.
+        buckets: The repair problems, in groups that are called buckets. All problems of a bucket
+            have the same family of relations and the same number of items.
         families: The ontology's families of relations.
-        items: The names of the items, from which the tie-breaking numbers are computed.
+        items: The names of the items. From the item names, Tacit computes the numbers that break
+            ties between equally good assignments.
         effort: The time limit and the number of processes.
 
     Returns:
         One ``Answers`` object per bucket of repair problems, in the order of ``buckets``. Each
-        ``Answers`` object contains the chosen truth value of every statement in the bucket. Unless
+        ``Answers`` object contains the chosen truth value of every statement in its bucket. Unless
         time runs out, the chosen assignments do not depend on the number of processes.
 
     Raises:
@@ -107,7 +108,7 @@ def solve_one(
     """Solve one integer program by dynamic programming or by ``solve_program``.
 
     Args:
-        program: The program to solve.
+        program: The integer program to solve.
         deadline: The `time.monotonic` value at which to stop and return the best assignment found
             so far.
         report: A function that receives an initial solution, not yet proven optimal, before a long
@@ -134,7 +135,7 @@ def solve_one(
 
 
 def _least(solution: Solution, program: Program) -> Solution:
-    """Set true statements of weight 0 to false unless other true statements imply them."""
+    """Keep a statement true only if its weight is positive or other true statements imply it."""
     index = clauses_of(program.family, program.n).index
     weights = np.where(index >= 0, program.weights[index], 0)[0]
     forward = (index[0] >= 0) & solution.true[index[0]] & (weights > 0)
@@ -155,7 +156,7 @@ def _blank(bucket: Bucket) -> Answers:
 def _solve_listed(
     bucket: Bucket, family: Family, items: Sequence[str], answer: Answers
 ) -> Booleans:
-    """Solve problems by enumeration if possible; return whether each is solved, shape (p,)."""
+    """Solve a bucket's problems by enumeration where possible; return which are solved."""
     n = bucket.items.shape[1]
     assignments = all_assignments(family, n)
     if assignments is None:
@@ -259,7 +260,7 @@ def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
 
 
 def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Solve the easiest programs in this process, without the delay of starting a worker."""
+    """Solve the easiest integer programs in this process, without starting a worker."""
     costs = itertools.accumulate(map(_seconds, programs))
     short = sum(cost < _WORTH_WORKERS / 2 for cost in costs)
     found: dict[int, Solution] = {}

@@ -96,11 +96,11 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Look up one statement's truth value per row, and add it as the column ``other``.
+        """Add the column ``other``, the truth value of a second statement for each row.
 
         The argument ``of`` lists the columns that contain the subject, relation and object of the
-        statement to look up. In each row whose looked-up statement has an unknown truth value, the
-        added column ``other`` is null.
+        statement to look up. The column ``other`` is null if the truth value of the looked-up
+        statement is unknown.
         """
         found = frame.join(
             self.truth.rename({"true": "other"}),

@@ -38,8 +38,8 @@ def solve_in_turn(
             solutions.
         deadline: The `time.monotonic` value at which to stop.
         report: A function that receives the index of an integer program in ``programs``, and a
-            solution of this integer program. The function can be called several times for the same
-            program, with successive solutions.
+            solution of this integer program. ``report`` can be called several times for the same
+            integer program, each time with a newer solution.
     """
     for number, program in enumerate(programs):
         now = time.monotonic()
@@ -58,8 +58,8 @@ class Worker:
     Args:
         process: The worker process.
         solutions: A mapping from the index of each integer program to the program's latest
-            solution. While the worker process runs, the reader thread adds solutions to the
-            mapping.
+            solution. While the worker process runs, the reader thread adds solutions to
+            ``solutions``.
         reader: The thread that reads solutions from the worker process.
     """
 

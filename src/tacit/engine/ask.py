@@ -75,8 +75,8 @@ class Engine:
     """Answers requests with one model and caches the answers.
 
     A model that streams answers receives all uncached requests of one kind in one call, and the
-    engine stores new answers every ``PERIOD`` seconds. A model without streaming receives one block
-    of requests per call.
+    engine stores new answers every ``PERIOD`` seconds. A model that does not stream answers
+    receives one block of requests per call.
 
     Args:
         model: The model.
@@ -165,8 +165,8 @@ class Engine:
             requests: The requests.
             path: The file to which ``Plan.record`` writes the blocks (groups of requests that are
                 answered together). If the model and the requests are unchanged, blocks of requests
-                that are recorded in the file are reused. A block in the file is ignored if the
-                store already contains the answers to all of the block's requests.
+                that are recorded in the file are reused. Tacit ignores a recorded block of requests
+                if the store already contains all answers to the block's requests.
 
         Raises:
             ModelError: If the model does not support one of the requests.
@@ -197,7 +197,7 @@ class Engine:
         )
 
     def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
-        """Plan the requests of one kind, and reuse the blocks of requests in ``before``.
+        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``.
 
         The blocks in ``before`` were recorded in a file by an earlier plan for the same requests.
         """
@@ -371,7 +371,7 @@ class _Left:
     tokens: int
 
     def less(self, parts: int) -> tuple[bool, int]:
-        """Record answered parts; return whether none remains, and the answered parts' cost."""
+        """Remove some parts; return whether none is left, and the removed parts' tokens."""
         tokens = self.tokens * parts // max(1, self.parts)
         self.parts, self.tokens = self.parts - parts, self.tokens - tokens
         return self.parts == 0, tokens

@@ -107,8 +107,9 @@ class EngineOptions:
         """Start an engine for one model; the model is freed when the engine is garbage-collected.
 
         Raises:
-            ModelError: If ``tacit.models.loading.load_model`` raises it.
-            RequestError: If ``check`` or ``tacit.engine.ray.engine.load_engine`` raises it.
+            ModelError: If ``tacit.models.loading.load_model`` raises a ``ModelError``.
+            RequestError: If ``check`` or ``tacit.engine.ray.engine.load_engine`` raises a
+                ``RequestError``.
         """
         from tacit.engine.ask import Engine
         from tacit.models import loading as models

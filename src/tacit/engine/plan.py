@@ -68,8 +68,8 @@ class Part:
             such as some of its candidate answers, ``requests`` contains a request reduced to these
             parts.
         tokens: The number of tokens of the answered requests.
-        ended: The number of requests in ``requests`` that are now complete: the results for all
-            their parts, such as all candidate answers, are stored.
+        ended: The number of requests in ``requests`` that are now complete. A request is complete
+            if the results for all its parts, such as all its candidate answers, are stored.
     """
 
     requests: tuple[Any, ...]
@@ -118,7 +118,7 @@ class Plan:
         return sum(block.tokens for block in self.blocks)
 
     def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return, for each request class, the objects to which encoded requests refer by name."""
+        """Return the objects that requests share, such as vocabularies, by request class."""
         by_class: dict[type, list[Any]] = {}
         for block in self.blocks:
             by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
@@ -127,11 +127,12 @@ class Plan:
     def record(self, path: Path) -> None:
         """Write the plan's blocks of requests to a file.
 
-        If the file's digest equals the plan's ``digest``, the blocks in the file are kept, and new
-        blocks are appended.
+        If the file ``path`` already contains a plan with the same ``digest``, the blocks in the
+        file are kept, and new blocks are appended.
 
-        If the model runs in this process and streams its answers (returns them before all requests
-        of the block have been computed), ``Plan.record`` writes no file.
+        A model streams its answers if it returns them before all requests of the block have been
+        computed. If the model runs in this process and streams its answers, ``Plan.record`` writes
+        no file.
         """
         if not self.whole:
             return
@@ -176,9 +177,8 @@ def cut_neighbours(
 
     Args:
         requests: Distinct requests.
-        cost: A function that returns the number of tokens of each request. If several requests
-            share a prompt prefix, ``cost`` counts the prefix only once, as if all requests passed
-            to ``cost`` were computed together.
+        cost: A function that returns the number of tokens of each request. If several requests in
+            one call of ``cost`` share a prompt prefix, the prefix is counted only once.
         block_tokens: The approximate number of tokens in each block.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
@@ -227,7 +227,7 @@ def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
-    """Hash a model's fingerprint and its requests, to identify the plan recorded for them."""
+    """Return a hash of a model's fingerprint and of requests, which identifies a recorded plan."""
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
@@ -326,9 +326,9 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the indices of the request's parts (such as answers) in ``whole``.
+    """Return the index in ``whole`` of each part of ``request`` (such as an answer).
 
-    Return None if the request equals ``whole``.
+    The result is None if the requests ``request`` and ``whole`` are equal.
     """
     if request == whole:
         return None

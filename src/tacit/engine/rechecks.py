@@ -1,11 +1,11 @@
 """Recheck, during a run, whether a server still serves the model that it served at the start.
 
-During a run, Tacit checks a server at most once a minute with a few texts, which may not reveal a
-change of the model immediately. Every ten minutes and at the end of a run, Tacit performs a
-recheck, which is more thorough than the checks in between. In a recheck, Tacit repeats requests
-that the server answered in the preflight (before the run), and compares the answers. If a recheck
-fails, the answers that were stored since the last successful recheck are withdrawn from the store,
-so that no later run reuses these answers.
+During a run, Tacit checks a server at most once a minute with a few texts. Checks with only a few
+texts may not reveal a change of the model immediately. Every ten minutes and at the end of a run,
+Tacit performs a recheck, which is more thorough than the checks in between. In a recheck, Tacit
+repeats requests that the server answered in the preflight (before the run), and compares the
+answers. If a recheck fails, the answers that were stored since the last successful recheck are
+withdrawn from the store, so that no later run reuses these answers.
 """
 
 from __future__ import annotations

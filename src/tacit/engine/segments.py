@@ -37,9 +37,9 @@ def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
     """Return the names of the segments in a score-store folder, sorted by segment number.
 
     While other processes publish segments, a listing of the folder may omit a segment but include
-    another segment that was published later. To avoid gaps, the folder is listed twice: the result
-    contains the segments of the second listing up to the highest segment number of the first
-    listing.
+    another segment that was published later. The caller lists the folder twice: ``first`` is the
+    earlier listing, and ``second`` is the later listing. The result contains the segments in
+    ``second`` whose numbers do not exceed the highest number in ``first``.
     """
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]

@@ -305,7 +305,8 @@ class Storage(Protocol):
     def alone(self, folder: str) -> AbstractContextManager[None]:
         """Return a context manager that locks a folder for exclusive access.
 
-        If the storage does not support locks, the access is not exclusive.
+        If the storage does not support locks, ``alone`` does not keep other processes out of the
+        folder.
 
         The lock is released when the ``with`` block or the process ends.
         """

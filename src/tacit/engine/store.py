@@ -4,11 +4,12 @@ The store has one folder for each combination of a kind of request and a model's
 kind of request, such as a prompt or a ranking, determines the columns of the Parquet files
 (segments). Segments are numbered in the order of publication; no clock is used. If two segments
 contain results for the same part of a request, such as a candidate answer, the earlier segment
-takes precedence. If a segment lacks a score for a temporary reason, a later segment can supply this
-score. Once the store contains a score, the score never changes. In storage without locks, two
-segments may get the same number if they are published at the same moment. If two segments have the
-same number, the segment whose name sorts first takes precedence. A damaged segment is moved to the
-subfolder ``damaged``, and the requests whose answers it contained are sent to the model again.
+takes precedence. If a score is missing because of a temporary failure, a later segment can
+supply the missing score. Once the store contains a score, the score never changes. In storage
+without locks, two segments may get the same number if they are published at the same moment. If two
+segments have the same number, the segment whose name sorts first takes precedence. A damaged
+segment is moved to the subfolder ``damaged``, and the requests whose answers it contained are sent
+to the model again.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class Store:
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:
-        """Write a file that stored rows refer to, unless an intact copy exists."""
+        """Write a file to which stored rows refer, unless the store contains an intact copy."""
         if name in self._written:
             return
         there = self._place.read(name)

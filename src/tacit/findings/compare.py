@@ -147,8 +147,8 @@ COMPARISON = TableSpec(
             "printed",
             "printed",
             "truth",
-            "Whether the row is one of the main results (all results of elicitation, and the "
-            "results of retrieval with 1, 4 or 10 properties).",
+            "Whether the row contains a main result: a result of elicitation, or a result of "
+            "retrieval with 1, 4 or 10 properties.",
             shown=False,
         ),
         *(
@@ -209,8 +209,8 @@ def compare(
         questions: The ``questions`` table of each model, by model name.
 
     Returns:
-        A table with the columns of ``COMPARISON``; None if the probe declares no table
-        ``questions`` or no column that is a mean over questions.
+        A table with the columns of ``COMPARISON``. None if the probe declares no table
+        ``questions``, or if no declared column is a mean over questions.
     """
     import polars as pl
 

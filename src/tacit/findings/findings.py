@@ -23,7 +23,12 @@ SKIPPED = TableSpec(
     columns=(
         Column("text", "prompt", meaning="The prompt."),
         Column("separator", "separator", meaning="The text between the prompt and an answer."),
-        Column("reason", "reason", meaning="The lengths of the prompt and of the context window."),
+        Column(
+            "reason",
+            "reason",
+            meaning="Why the prompt was skipped: the lengths of the prompt and of the context "
+            "window.",
+        ),
     ),
     optional=True,
 )

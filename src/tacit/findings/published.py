@@ -13,17 +13,18 @@ the file belongs. For example, the following block of a YAML file lists publishe
       as: percent                      # how to compute the number: a key of ``MAKERS``
       values: {Macaw-11B: {symmetric: {rate: 29.98}}}
 
-In a YAML block of published values, every entry except ``values`` can contain placeholders for the
-nested keys of ``values``. For example, if a block has the entry ``levels: [model, row, column]``,
-the placeholder ``{row}`` is replaced by the second of the nested keys in ``values``. If the entry
-``model``, ``row`` or ``column`` is missing from a YAML block, its value is a nested key of
-``values``. For example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}`` means the model
+In a YAML block of published values, the entry ``values`` is a nested mapping. Every entry except
+``values`` can contain placeholders, such as ``{row}``. Tacit replaces the placeholders by keys of
+the nested mapping ``values``. For example, with the entry ``levels: [model, row, column]``, the
+placeholder ``{row}`` is replaced by a key at the second level of ``values``. If a YAML block has no
+entry ``model``, ``row`` or ``column``, the names of models, rows or columns are keys in the nested
+mapping ``values``. For example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}`` means the model
 ``Macaw-11B``, the row ``symmetric`` and the column ``rate``. A published value is a number, or a
 range with the ends ``low`` and ``high``. If the published values in a YAML block are counts, the
-block contains their total under the key ``of``, and Tacit converts each count to a percentage of
-the total. A YAML block can have a default value: the entry ``others``. The default value applies to
-names in Tacit's table, such as names of things, that are not keys of the entry ``values``.
-Published values are compared with findings, but never used to compute findings.
+block contains the total under the key ``of``, and Tacit converts each count to a percentage of the
+total. The optional entry ``others`` of a YAML block contains a default value. The default value
+applies to every name in Tacit's table (for example, the name of a thing) that is not a key of
+``values``. Published values are compared with findings, but never used to compute findings.
 """
 
 from __future__ import annotations
@@ -72,14 +73,15 @@ MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
 }
 """Functions that compute Tacit's counterpart of a published value.
 
-The arguments of each function in ``MAKERS`` are the selected rows of one of Tacit's tables and the
-name of a column.
+Each function in ``MAKERS`` has two arguments: ``rows`` (rows of one of Tacit's tables) and ``take``
+(the name of a column).
 
-``number`` returns the first value of the selected column, ``percent`` returns the column's first
-value in per cent with two decimals, and ``exp`` returns the exponential of the column's first
-value. ``believed`` returns 1 if the first non-null value of the selected column is above one half,
-and 0 otherwise. ``rows`` returns the number of rows, ``distinct`` returns the number of distinct
-values, and ``most`` returns the maximum.
+``number`` returns the first value of the column ``take``. ``percent`` returns the first value of
+the column in per cent, rounded to two decimals. ``exp`` returns the exponential of the column's
+first value. ``believed`` returns 1 if the first non-null value of the column is above one half, 0
+if this value is at most one half, and None if all values are null. ``rows`` returns the number of
+rows. ``distinct`` returns the number of distinct values in the column. ``most`` returns the highest
+value in the column.
 """
 
 
@@ -157,9 +159,9 @@ def printed_values(
 
     Args:
         name: See ``published``.
-        tables: Tacit's tables of findings, by name. If a block of published values has a default
-            value (the entry ``others``), ``tables`` must contain the table that the block's entry
-            ``from`` names.
+        tables: Tacit's tables of findings, by name. Some blocks of published values have a default
+            value (the entry ``others``). For each block with a default value, ``tables`` must
+            contain the table that the block's entry ``from`` names.
     """
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
@@ -238,7 +240,7 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace each placeholder, such as ``{row}``, by the entry of ``keys`` with its name."""
+    """Replace placeholders by the values in ``keys``, for example ``{row}`` by ``keys["row"]``."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

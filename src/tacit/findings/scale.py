@@ -1,8 +1,8 @@
 """Compute how the results of a family of models change with model size.
 
 A probe declares each result that is compared across model sizes as a ``ScaledFigure``. For each
-bootstrap resample, a ``ScaledFigure`` receives the number of times that each cluster of questions
-is drawn, and computes each model's result. The function ``scale`` computes slopes, confidence
+bootstrap resample, a ``ScaledFigure`` computes each model's result from the number of times that
+the resample contains each cluster of questions. The function ``scale`` computes slopes, confidence
 intervals and trend tests of the results that a probe declares as ``ScaledFigure`` objects.
 """
 
@@ -113,8 +113,8 @@ class ScaledFigure:
         name: The name of the result, as in the table of paired differences.
         clusters: A noun for the kind of cluster, such as ``question concept``.
         compute: A function that computes each model's result in each resample, given how many times
-            each cluster is drawn. The input of the function has the shape (resamples, clusters),
-            and the output has the shape (resamples, models). An undefined result is NaN.
+            each cluster is drawn. The argument of ``compute`` has the shape (resamples, clusters),
+            and the returned array has the shape (resamples, models). An undefined result is NaN.
         blocks: For each cluster, the index of the cluster's block in Page's trend test, counted
             from 0; shape (clusters,).
         falls: Whether lower values of the result are better.
@@ -177,8 +177,8 @@ def ratios(
             concept``), and the cluster of each row, shape (rows,).
         over: The values whose sum is the numerator of each model's ratio, shape (models, rows).
         under: The values whose sum is the denominator of each model's ratio, shape (models, rows).
-        blocks: The index of each cluster's block in Page's trend test, in the sorted order of the
-            clusters; None if each cluster is a block of its own.
+        blocks: For each cluster, in sorted order, the index of the cluster's block in Page's trend
+            test. If ``blocks`` is None, each cluster is a block of its own.
         falls: See ``ScaledFigure``.
     """
     import numpy as np

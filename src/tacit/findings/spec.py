@@ -35,10 +35,10 @@ Kind: TypeAlias = Literal[
 ``percent`` is a share from 0 to 1, and ``points`` is a difference between two shares, which is
 shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
 two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
-``nats`` are log-probabilities in nats. The kind ``number`` is for numbers to which no other kind,
-such as ``count`` or ``ratio``, applies. In a column of the kind ``prompt``, the placeholder
-``{question}`` of each prompt is replaced by the text of another column, which ``Column.within``
-names. Reports do not show columns of the kind ``list``.
+A column of the kind ``nats`` contains log-probabilities or their differences, in nats. The kind
+``number`` is for numbers to which no other kind, such as ``count`` or ``ratio``, applies. A column
+of the kind ``prompt`` contains the texts of prompts (see ``Column.within``). Reports do not show
+columns of the kind ``list``.
 """
 
 QUESTIONS = "questions"
@@ -60,17 +60,19 @@ class Column:
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
-        of: The column of ``questions`` whose mean or count this column contains. If ``of`` is set
-            and the column has a confidence interval (``ends``), the two models' means are compared
-            in the table of paired differences.
+        of: The column of the table ``questions`` from which this column's means or counts are
+            computed. If ``of`` and ``ends`` are both set, the table of paired differences compares
+            the column's means between two models.
         chance: The chance level: a number, or the name of the column that contains the chance
             level.
-        within: For a column of the kind ``prompt``, the name of a second column in the same table,
-            whose text replaces ``{question}`` in the prompts.
+        within: For a column of prompts (kind ``prompt``), the name of the column in the same table
+            that contains the question's text. The text in the column that ``within`` names replaces
+            the placeholder ``{question}`` in the prompts.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The name of a filter of the report, from the probe's ``filters``. The report offers
-            the values of this column as choices of the filter. If None, the column belongs to the
-            filter that has the column's name, if there is one.
+        filter: The name of the report filter to which this column belongs. The probe's attribute
+            ``filters`` lists the names of all filters. In the report, readers can filter by the
+            values of this column. If ``filter`` is None, the column belongs to the filter that has
+            the same name as the column, if there is one.
 
     Examples:
         >>> from tacit import Column
@@ -117,15 +119,15 @@ class Layout:
 
     Args:
         where: The rows to print, as a mapping from column names to lists of allowed values. A row
-            is printed if, for each column in the mapping, the row's value is in the column's list.
+            is printed if every column in the mapping has an allowed value in the row.
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
             ``across`` is ``stage``, for example, the printed table has one column per value of the
-            key column ``stage``, such as ``before``. The columns created by ``across`` show the
-            values of the last column in ``columns``, with any confidence interval on a second line.
-            If ``across`` is set, each printed row begins with the columns listed in ``columns``,
-            without the last of them.
+            key column ``stage``, such as ``before``. Each column that ``across`` creates contains
+            values of the last column in ``columns``, with any confidence interval on a second line
+            of the cell. If ``across`` is set, the printed table begins with all columns in
+            ``columns`` except the last one.
 
     Examples:
         >>> from tacit import Layout
@@ -228,14 +230,14 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the declared table, with counts and means from the table ``questions``.
 
-        In the declaration of each column that is not a key column, the attribute ``of`` must name a
-        column of the table ``questions``. A count is the number of non-null values in the column
-        that ``of`` names, and a mean is the mean of these values. A mean has a confidence interval
-        if the attribute ``ends`` of its column is set.
+        For every column that is not a key column, the column's attribute ``of`` must name a column
+        of the table ``questions``. A count is the number of non-null values in the column that
+        ``of`` names, and a mean is the mean of these values. A mean has a confidence interval if
+        the attribute ``ends`` of its column is set.
 
         Args:
-            questions: The table ``questions``, which must contain every key column of the table to
-                compute.
+            questions: The table ``questions``, which must contain every key column of the declared
+                table.
         """
         import polars as pl
 
@@ -277,7 +279,7 @@ class TableSpec:
                 yield name, column
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
-        """List a table's declared columns, except ``sparse`` columns of only zeros and nulls."""
+        """List the declared columns that a table contains, except empty ``sparse`` columns."""
         return [
             column
             for column in self.columns
@@ -298,11 +300,12 @@ class Headline:
         where: A mapping from key columns to the values that identify the result's row; empty for
             the first row.
         n: The name of the column with the sample size, and the singular noun for one element of the
-            sample, such as ``prompt``. ``n`` can also be a function that returns the sample size of
-            a row as text.
+            sample, such as ``prompt``. ``n`` can be a function instead of a pair: the function
+            takes a row of the table and returns the row's sample size as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
-        by: The name of the text column that labels the rows, if the headline shows all rows that
-            match ``where``; None to show only the first matching row.
+        by: The name of a text column whose cells label the rows that the headline shows. The
+            headline shows all rows that match ``where`` if ``by`` is set, and only the first of
+            these rows if ``by`` is None.
         among: A pair: the name of the column with the number of candidate answers, and the singular
             noun for one of these answers, such as ``candidate``. If ``among`` is set, the report
             shows the chance level together with the number of candidates.
@@ -341,10 +344,10 @@ class View:
             table.
         table: The rows of the view.
         opens: The names of the views that a reader can open from a row of this view.
-        key: The column that this view shares with the views in ``opens``.
+        key: The name of the column that this view and the views in ``opens`` have in common.
         behind: The column that links each row of this view to a row of its parent view. In a
-            report, readers open this view by selecting a row of the parent view. None if this view
-            has no parent view, so that the report shows it directly.
+            report, readers open this view by selecting a row of the parent view. ``behind`` is None
+            if the view has no parent view; reports always show such a view.
 
     Examples:
         >>> import polars as pl
@@ -368,7 +371,7 @@ class GraphSet:
     Args:
         name: The name of the set of graphs in a report.
         title: The title.
-        reading: An explanation of the graphs, which also describes which graphs are included.
+        reading: A text that explains the graphs and says which graphs are included.
         graphs: For each graph, the labels by which readers select it (such as model and thing), and
             the graph as SVG.
         first: The index of the graph that the report shows first.
@@ -388,8 +391,7 @@ class FigureSpec:
     Args:
         name: The name of the figure and of the figure's file.
         title: The title.
-        reading: An explanation of the figure, which also names the corresponding figure of the
-            paper.
+        reading: A text that explains the figure and names the corresponding figure of the paper.
         draw: A function that takes a ``tacit.charts.shown.Shown`` and returns the chart. The
             function returns None if the findings lack the data for the figure.
 
@@ -417,8 +419,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
 
     Args:
         title: The title.
-        reading: An explanation of the figure, which also names the corresponding figure of the
-            paper.
+        reading: A text that explains the figure and names the corresponding figure of the paper.
 
     Examples:
         >>> from tacit import figure

@@ -64,14 +64,14 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
         concepts (such as ``VERBATIM_CONCEPTS``), ``n`` is the number of all concepts found in the
         questions. In rows that count facts (such as ``FACTS_SHARING_A_WORD``), ``n`` is the number
         of all facts of the questions. Unless ``relation`` is ``all``, only facts with the row's
-        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is false if the
-        extraction options (the argument ``how``) exclude the concepts or facts that the row counts,
-        and true otherwise. If the option ``parts`` is ``pooled``, all parts of a question are
-        matched together. The column ``count`` is then null in the rows ``FACTS_ACROSS_PARTS``
-        (facts between concepts of different parts). The facts of ``POOLED_FACTS`` are not counted
-        (``count`` and ``n`` are null) if the maximum path length is 2 or 3 hops, because counting
-        would be slow. In the rows ``POOLED_FACTS``, ``count`` and ``n`` include the facts beyond
-        the maximum number of facts per question.
+        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
+        extraction options ``how`` include the concepts or facts that the row counts, and false
+        otherwise. In the rows ``FACTS_ACROSS_PARTS`` (facts between concepts of different parts),
+        ``count`` is null if the option ``parts`` is ``pooled``, because the words of one concept
+        may then come from different parts of a question. In the rows ``POOLED_FACTS`` (facts found
+        only by pooling the parts of a question), ``count`` and ``n`` ignore the maximum number of
+        facts per question. If the maximum path length is 2 or 3 hops, ``count`` and ``n`` are null
+        for ``POOLED_FACTS``, because counting would be slow.
     """
     import polars as pl
 
@@ -103,7 +103,7 @@ def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
 
 
 def total(table: pl.DataFrame, audited: str) -> int | None:
-    """Return a count of the audit, summed over all relations; None if it was not computed."""
+    """Return one count from the audit table, over all relations; None if it was not computed."""
     row = table.filter(audited=audited, relation=ALL)
     count: int | None = row["count"].item()
     return count
@@ -136,7 +136,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count each relation's facts with a concept that matches no single part of a question.
+    """Count each relation's facts that are found only if question parts are pooled.
 
     The parts of a question are its text and its choices. If the parts of a question are pooled, the
     words of a concept may come from several parts.
@@ -168,8 +168,8 @@ def _by_pooling(
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Count, for each relation, all facts and two kinds of facts that may be mistakes.
 
-    Possible mistakes are facts whose concepts never occur in the same part of a question (its text
-    or one choice), and facts whose concepts share a word.
+    A fact may be a mistake if no part of the question (its text or one choice) contains both
+    concepts of the fact, or if the two concepts share a word.
     """
     return base.table(
         """

@@ -37,11 +37,12 @@ class Counts:
         question_concepts: Number of concepts, summed over the questions.
         verbatim_only_concepts: Number of concepts found in a question only by their verbatim label,
             not by their lemmas, summed over the questions. If the option ``verbatim`` is ``on``,
-            ``question_concepts`` includes the concepts that are found only by their verbatim label.
+            ``question_concepts`` includes ``verbatim_only_concepts``.
         question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
             questions.
-        facts_across_parts: Number of extracted facts for which no part of the question (its text or
-            one choice) contains both concepts; None if the option ``parts`` is ``pooled``.
+        facts_across_parts: Number of extracted facts whose two concepts do not occur together in
+            any part of the question (its text or one choice); None if the option ``parts`` is
+            ``pooled``.
         facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
         cap: Maximum number of facts per question; None for no maximum.
         questions_beyond_cap: Number of questions that have more than ``cap`` facts.
@@ -56,11 +57,11 @@ class Counts:
             presets other than ``uniform``.
         negatives: The preset that determines how negatives are drawn.
         relaxed_negatives: The number of distinct facts for which the search for a negative (false
-            fact) dropped conditions, grouped by the condition that was dropped last. The conditions
-            for negatives, such as the same part of speech as the fact's tail, are listed in
-            ``tacit.knowledge.negatives.CONDITIONS``. The search drops the conditions one by one, in
-            the order of ``CONDITIONS``, until it finds a negative. ``relaxed_negatives`` is None
-            for presets other than ``matched``.
+            fact) dropped conditions, grouped by the condition that was dropped last. The search for
+            a negative drops conditions, such as the same part of speech as the fact's tail, until
+            it finds a negative. The conditions are dropped one by one, in the order of
+            ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None for presets
+            other than ``matched``.
     """
 
     question_concepts: int
@@ -118,7 +119,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count negatives (false facts) by the condition that the search for them dropped last.
+    """Count negatives (false facts) by the last condition dropped to find them.
 
     Matching conditions, such as the same part of speech as the true fact's tail, are dropped one
     after another until a negative is found.
@@ -130,10 +131,9 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one sentence on facts left out, if any, and one on the negatives.
+    """Yield one sentence on omitted facts, if any, and one on false facts (negatives).
 
-    Facts are left out if a question has more than the maximum number of facts. Negatives are false
-    facts.
+    Facts are omitted if a question has more than the maximum number of facts.
 
     Args:
         summary: A mapping that contains the fields of ``Counts``.
@@ -165,17 +165,18 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase with the number of words eligible as tails of false facts.
+    """Return a phrase on how many words can be the second concept of a false fact.
 
-    The returned phrase also says how many of the eligible tails are excluded because they are not
-    among the ``frequency_cap`` most frequent words.
+    The phrase also gives the number of words, if any, that are excluded because they are not among
+    the ``frequency_cap`` most frequent words.
     """
-    out = max(0, words - frequency_cap)
-    return (
-        f"{words:,} words can replace the second concept of a fact to make a negative; the limit "
-        f"to the {frequency_cap:,} most frequent words excludes {f'{out:,}' if out else 'none'} "
-        "of them"
-    )
+    used = f"all of them are used, because the limit is {frequency_cap:,} words"
+    if words > frequency_cap:
+        used = (
+            f"only the {frequency_cap:,} most frequent of them are used, which excludes "
+            f"{words - frequency_cap:,}"
+        )
+    return f"{words:,} words can replace the second concept of a fact to make a negative; {used}"
 
 
 # Default maximum of facts per question for paths of several hops, which can yield thousands.

@@ -151,7 +151,9 @@ class KnowledgeBase:
         return names
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """Return the result of an SQL query on ``frames`` and the file's tables (``base.…``).
+        """Return the result of an SQL query on the knowledge base and on ``frames``.
+
+        In the query, the names of the knowledge base's tables begin with ``base.``.
 
         Raises:
             DataError: If the file is damaged.

@@ -33,13 +33,13 @@ class Matching:
 
     Args:
         overlap: Which words of a concept's label count: all words (``all-words``), or only words
-            that are not stop words (``content-words``). For a match by overlap, more than half of
-            the label's words (without stop words if ``overlap`` is ``content-words``) must occur in
-            the text. A word of the label matches a word of the text if the two words share a lemma.
+            that are not stop words (``content-words``). A text matches a concept by overlap if it
+            contains more than half of those words of the concept's label that count. A word of the
+            label matches a word of the text if the two words share a lemma.
         parts: Where the words of a concept must occur: within one part of a text, such as one
             choice of a question (``separate``), or anywhere in the text (``pooled``).
-        verbatim: Whether a part of a text that contains a concept's label verbatim always matches
-            the concept: ``on`` or ``off``.
+        verbatim: Whether the verbatim occurrence of a concept's label in a part of a text always
+            counts as a match: ``on`` or ``off``.
 
     Raises:
         RequestError: If the value of ``overlap``, ``parts`` or ``verbatim`` is unknown.
@@ -72,8 +72,8 @@ def concepts_in(
 
     Args:
         base: The knowledge base.
-        texts: Each text as a list of parts. For example, the parts of an anchor question are the
-            question itself and each of its choices.
+        texts: The texts; each text is a list of parts. For example, the parts of an anchor question
+            are the question itself and each of its choices.
         matching: The matching rules; None for the defaults.
 
     Returns:
@@ -106,15 +106,12 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts that match only when all parts of a text are taken together.
-
-    A returned concept matches no single part of the text, such as the question or one of its
-    choices.
+    """Find the concepts that match a whole text (all its parts together) but no single part.
 
     Args:
         base: The knowledge base.
-        texts: Each text as a list of parts. For example, the parts of an anchor question are the
-            question itself and each of its choices.
+        texts: The texts; each text is a list of parts. For example, the parts of an anchor question
+            are the question itself and each of its choices.
         found: The table that ``concepts_in`` returns for ``texts`` and ``matching``.
         matching: The rules that determine whether a text contains a concept.
 
@@ -143,10 +140,9 @@ def pooled_only(
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
 
-    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag (set of lemmas)
-    per part of a text, such as the question or one of its choices. If ``pooled`` is true, the table
-    ``bags`` has one bag (set of lemmas) per text. If ``pooled`` is true, the column ``part`` of the
-    table ``bags`` is null.
+    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag of lemmas per
+    part of a text, such as the question or one of its choices. If ``pooled`` is true, the table
+    ``bags`` has one bag of lemmas per text, and its column ``part`` is null.
     """
     import polars as pl
 

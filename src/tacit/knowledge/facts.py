@@ -5,16 +5,13 @@ different concepts of the text. A path visits no node twice. A path may follow a
 direction, and contains only edges of the relations that the caller specifies. Any concept of the
 knowledge base can be an inner node of a path.
 
-The edge between a concept u of a text and a node x is on a two-hop path if x is also a neighbour of
-another concept of this text. Let u be a concept of a text, and x a neighbour of u. If two more hops
-lead from x to another concept of the text and avoid u, the edge between u and x starts a three-hop
-path. In a three-hop path u, x, y, v between two concepts u and v of a text, the middle edge
-connects x and y. The four nodes of a three-hop path (u, x, y and v) must all differ. For each pair
-of a text and a node x, two numbers, ``near`` and ``near_sum``, are sufficient to determine which
-edges are on two-hop or three-hop paths between concepts of the text. For a text and a node x,
-``near`` is the number of the text's concepts that are neighbours of x, and ``near_sum`` is the sum
-of the identifiers of these concepts. If only one concept of the text is a neighbour of node x
-(``near`` is 1), ``near_sum`` is the identifier of this concept.
+A node x is the middle of a two-hop path if x is a neighbour of two different concepts of the text.
+The four nodes of a three-hop path u, x, y, v between two concepts u and v of a text must all
+differ. To find the edges on two-hop and three-hop paths, Tacit computes two numbers for each node,
+``near`` and ``near_sum``. For a text and a node x, ``near`` is the number of the text's concepts
+that are neighbours of x, and ``near_sum`` is the sum of the identifiers of these concepts. If only
+one concept of a text is a neighbour of a node x, ``near`` is 1, and ``near_sum`` is the identifier
+of this concept.
 """
 
 from __future__ import annotations
@@ -68,8 +65,8 @@ def facts_between(
         and ``found``. ``head`` and ``tail`` are identifiers of concepts, and ``relation`` is the
         identifier of a relation. ``length`` is the number of hops of the shortest path that
         contains the fact. ``weight`` is the weight of the fact's heaviest assertion, or null if
-        unknown. ``found`` is the number of facts found for the row's text, including facts that are
-        not returned because of the limit ``cap``.
+        unknown. ``found`` is the number of facts found for the text, including facts that are not
+        returned because of the limit ``cap``.
 
     Raises:
         RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base does not
@@ -104,8 +101,8 @@ def facts_between(
 def _capped(cap: int, seed: int) -> str:
     """Return the SQL that limits the number of facts per text to ``cap``.
 
-    The SQL breaks ties between facts of equal weight by hashes. It computes hashes only if more
-    than ``cap`` facts are found for a text.
+    If several facts have the same weight, hashes decide which of these facts are kept. The SQL
+    computes hashes only if more than ``cap`` facts are found for a text.
     """
     return f"""
         digests AS (

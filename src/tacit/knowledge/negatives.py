@@ -1,23 +1,25 @@
-"""Draw a negative of each fact: a false fact with a new tail (METHODS 1, "Negatives").
+"""Create a negative (false version) of each fact (METHODS section 1, "Negatives").
 
-With the preset ``uniform``, as in Sahu et al. (2022), the new tail of a fact is drawn from the most
-frequent dictionary words of the knowledge base. A model can often distinguish random dictionary
-words from the tails of facts even if it sees neither heads nor relations. To make negatives harder
-to distinguish from facts, the presets ``same-relation`` and ``matched`` replace the tail of a fact
-by the tail of another fact with the same relation (METHODS section 4, "Negatives"). With the preset
-``same-relation``, a negative's new tail can come from any other fact with the same relation. The
-preset ``matched`` draws a tail that resembles the given fact's tail in part of speech, number of
-words, frequency and number of facts (degree). With the presets ``same-relation`` and ``matched``,
-Tacit draws a fact uniformly from all facts whose tail meets the preset's conditions, and uses this
-fact's tail as the new tail. Facts are drawn with equal probabilities, so a tail that occurs in two
-facts of the given relation is twice as likely to be drawn as a tail that occurs in one. If every
-distinct tail were equally likely to be drawn, rare tails would be more frequent among negatives
-(false facts) than among facts, so a rare tail would be a sign of a negative.
+A negative results from replacing the tail of a fact. With the preset ``uniform``, as in Sahu et al.
+(2022), the tail of a negative is drawn from the most frequent dictionary words of the knowledge
+base. A model can often distinguish random dictionary words from the tails of facts even if it sees
+neither heads nor relations. The presets ``same-relation`` and ``matched`` make negatives harder to
+distinguish from facts: they replace the tail of a fact by the tail of another fact with the same
+relation (METHODS section 4, "Negatives"). With the preset ``same-relation``, the tail of a negative
+can come from any other fact with the same relation. The preset ``matched`` draws a tail that
+resembles the tail of the original fact in part of speech, number of words, frequency and number of
+facts (degree).
 
-Whichever preset is used, a negative's new tail differs from the head of the original fact. The
-head, the relation and the tail of a negative never form an edge of the knowledge base. For a given
-knowledge base and options, the negative of a fact depends only on the fact and the seed. If a fact
-belongs to several anchor questions, its negative (false version) is the same for all of them.
+The presets ``same-relation`` and ``matched`` draw a fact uniformly from all facts whose tail meets
+the preset's conditions, and use this fact's tail for the negative. Thus, a tail that occurs in two
+facts of a relation is twice as likely to be drawn as a tail that occurs in one fact. If every
+distinct tail were equally likely to be drawn, a rare tail would be a sign of a negative, because
+rare tails would be more frequent among negatives than among facts.
+
+With every preset, the tail of a negative differs from the head of the original fact. The head, the
+relation and the tail of a negative never form an edge of the knowledge base. For a given knowledge
+base and options, the negative of a fact depends only on the fact and the seed, so it is the same
+for all anchor questions to which the fact belongs.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ class Draw:
             dictionary words of the knowledge base. A dictionary word is a concept whose label is a
             single word of lemminflect's lexicon. Dictionary words of equal frequency are ranked in
             alphabetical order.
-        preset: The rule for choosing the new tail: ``uniform``, ``same-relation`` or ``matched``.
+        preset: The rule for choosing the tail of a negative: ``uniform``, ``same-relation`` or
+            ``matched``.
 
     Raises:
         RequestError: If the preset is unknown, ``frequent`` is out of range, or ``frequent``
@@ -107,19 +110,19 @@ def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
     """Draw a new tail for each fact; the fact with the new tail (its negative) is false.
 
     Args:
-        base: The knowledge base. A negative (a fact's head and relation with a new tail) is never
-            an edge of the knowledge base. If the relation of a negative is symmetric, the negative
-            with head and tail swapped is not an edge of the knowledge base either.
+        base: The knowledge base. A negative replaces the tail of a fact, and the resulting triple
+            is never an edge of the knowledge base. If the relation of a negative is symmetric, the
+            knowledge base also contains no edge with the negative's head and tail swapped.
         facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
             fact.
         draw: How the negatives are drawn; None for the defaults.
 
     Returns:
         The table ``facts`` with the additional columns ``negative`` and ``relaxed``. ``negative``
-        is the identifier of the new tail, or null if there is no suitable tail. For the preset
-        ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were dropped to
-        find the negative. ``relaxed`` is null for a fact without a negative, and for every fact if
-        the preset is not ``matched``.
+        is the identifier of the negative's tail, or null if there is no suitable tail. For the
+        preset ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were
+        dropped to find the negative. ``relaxed`` is null for a fact without a negative, and for
+        every fact if the preset is not ``matched``.
     """
     import polars as pl
 
@@ -147,7 +150,7 @@ def _none() -> pl.DataFrame:
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return each fact with its index and labels, and whether its relation is symmetric."""
+    """Return each fact with its index, its text, and whether its relation is symmetric."""
     import polars as pl
 
     return base.table(
@@ -182,10 +185,10 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a new tail for each fact, so that the fact with the new tail is false.
+    """Draw a random tail for each fact, so that the fact with this tail is false.
 
-    If repeated random draws yield no suitable tail, the new tail is drawn from the list of all
-    suitable tails in ``pool``.
+    If repeated random draws yield no suitable tail, the function lists all suitable tails in
+    ``pool`` and draws one of them.
     """
     import polars as pl
 
@@ -214,7 +217,7 @@ def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
-    """Return ``_TRIES`` random new tails for each fact, one row per tail."""
+    """Return ``_TRIES`` random tails for each fact, one row per tail."""
     import polars as pl
 
     rows = [
@@ -227,7 +230,7 @@ def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -
 
 
 def _first_possible(base: KnowledgeBase, draws: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each fact, the first drawn tail that forms no edge with the fact's head."""
+    """Choose for each fact the first drawn tail that is not connected with the fact's head."""
     return base.table(
         f"""
         SELECT fact, arg_min(negative, attempt) AS negative FROM draws d
@@ -285,10 +288,10 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return, for each fact, the new tails that meet ``conditions``, one row per tail.
+    """Return possible tails of each fact's negative under ``conditions``, one per row.
 
-    The column ``as_tail`` is the number of facts that have the given fact's relation and the new
-    tail.
+    For each possible tail, the column ``as_tail`` contains the number of facts that have this tail
+    and the given fact's relation.
     """
     return base.table(
         f"""
@@ -302,7 +305,7 @@ def _candidates(
 
 
 def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Draw each fact's new tail; the weight of a tail is the number of facts that have it."""
+    """Draw a tail for each negative; a tail's weight is the number of facts with that tail."""
     import polars as pl
 
     totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())

@@ -44,9 +44,10 @@ class BackgroundOptions:
     parts: Literal["separate", "pooled"] = option(
         "separate",
         help=(
-            "How concepts are found in a question and its choices: separate (the words of a "
-            "concept must all occur in the question or in one choice) or pooled (the words may "
-            "come from several of these texts)."
+            "How concepts are found. separate: the question and each choice are searched "
+            "separately. pooled: the words of the question and of all its choices are searched "
+            "together, so that one word of a concept may come from the question and another word "
+            "from a choice."
         ),
         group=EXTRACTION,
     )
@@ -81,8 +82,8 @@ class BackgroundOptions:
         0,
         help=(
             "Random seed for drawing negatives (false versions of facts). If --cap limits the "
-            "number of facts, the seed also determines which of several facts with equal "
-            "weights in the knowledge base are included."
+            "number of facts, the seed determines which facts are included among facts with "
+            "equal weights in the knowledge base."
         ),
         group=EXTRACTION,
     )

@@ -36,7 +36,8 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
         is 100 times the Zipf frequency of the concept's label, rounded to an integer, or 0 if the
         frequency is unknown. ``part_of_speech`` is the result of ``Words.parts_of_speech`` for the
         concept's label. ``degree`` is the number of facts that contain the concept as head or tail.
-        ``as_tail`` is the number of facts with the row's relation whose tail is the row's concept.
+        ``as_tail`` is the number of facts that have the relation ``relation`` and the tail
+        ``concept``.
     """
     import polars as pl
 
@@ -76,31 +77,28 @@ def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFr
     fact.
 
     The counts ``degree`` and ``as_tail`` must not reveal whether a tail belongs to a fact or to a
-    negative. If a fact were counted for its own tail, both counts of the tail would be at least 1.
-    For a fact's tail, the counts ``degree`` and ``as_tail`` exclude the fact itself. With the
-    presets ``same-relation`` and ``matched``, the tail of a negative (false fact) is taken from a
-    true fact. In the counts ``degree`` and ``as_tail`` of a negative's tail, the fact from which
-    the tail was taken is not counted. With the preset ``uniform``, a negative's tail is a
-    dictionary word that was not taken from a fact. Therefore, no fact is left out of the word's
-    counts ``degree`` and ``as_tail``.
+    negative. For a fact's tail, the counts ``degree`` and ``as_tail`` exclude the fact itself. With
+    the presets ``same-relation`` and ``matched``, the tail of a negative is taken from another
+    fact, which is excluded from the tail's counts ``degree`` and ``as_tail``. With the preset
+    ``uniform``, the tail of a negative is a random dictionary word, and the word's counts include
+    all facts.
 
     Args:
         base: The knowledge base.
         drawn: Table with the columns ``head``, ``relation``, ``tail`` and ``negative``
             (identifiers), one row per fact.
-        own: Number to subtract from the fact counts ``degree`` and ``as_tail`` of a negative's
-            tail. If negatives are drawn with the preset ``uniform``, nothing is subtracted (``own``
-            is 0). For the presets ``same-relation`` and ``matched``, ``own`` is 1, so that neither
-            count includes the fact from which the negative's tail was taken.
+        own: The number of facts to exclude from the counts ``degree`` and ``as_tail`` of a
+            negative's tail: 0 for the preset ``uniform``, and 1 for the presets ``same-relation``
+            and ``matched``.
 
     Returns:
         Table with two rows per fact, one for the fact's tail and one for the negative's tail. The
         columns are ``head``, ``relation``, ``tail``, ``is_negative``, ``words``, ``characters``,
         ``frequency``, ``part_of_speech``, ``degree`` and ``as_tail``. The columns ``head``,
         ``relation`` and ``tail`` contain the labels of the true fact, even in the row that
-        describes the negative's tail. ``is_negative`` is true if the row describes the tail of the
-        fact's negative (the false version of the fact). ``frequency`` is the Zipf frequency of the
-        tail that the row describes. A fact without a negative has only one row.
+        describes the negative's tail. ``is_negative`` is true in the row that describes the
+        negative's tail. ``frequency`` is the Zipf frequency of the tail that the row describes. A
+        fact without a negative has only one row.
     """
     import polars as pl
 

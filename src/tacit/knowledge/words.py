@@ -85,7 +85,7 @@ class Words:
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
-        """Tokenize each text, and lemmatize the words that the rule ``version`` selects.
+        """Tokenize each text, and lemmatize the words that ``Words.version`` selects.
 
         Raises:
             ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of
@@ -113,7 +113,7 @@ class Words:
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
-        """Return the parts of speech that the lexicon lists for a label's first and last word.
+        """Return the lexicon's parts of speech for a concept's first and last word.
 
         Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
         first and the last word are used because most verb phrases begin with the verb, and most
@@ -148,7 +148,8 @@ class Words:
     def _counting(self, token: Token) -> tuple[str, ...]:
         """Return the lemmas of a token.
 
-        The result is empty for stop words, and for words that the rule ``version`` does not select.
+        If the token is a stop word, or the paper version ``version`` ignores the token, the result
+        is empty.
         """
         word = token.lower_
         if self.is_stop(word):
@@ -231,8 +232,7 @@ def spare_torch(tagger: str | None) -> None:
 
     Args:
         tagger: Name of the spaCy pipeline that will be loaded, or None. If ``tagger`` is not None,
-            the function does nothing, because the named pipeline may require that spaCy is imported
-            together with torch.
+            the function does nothing, because the pipeline may require torch.
     """
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
@@ -253,8 +253,8 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
     The label of each concept is split into words by spaCy's rules for English. The frequency of a
     one-word label comes from wordfreq. The frequency f of a label of several words is computed as
-    in wordfreq: 1/f is the sum of the inverse frequencies of the words. The frequency of a label is
-    0 if any of its words is unknown to wordfreq.
+    in wordfreq: 1/f is the sum of the inverse frequencies of the label's words. A concept's label
+    has the frequency 0 if wordfreq does not know one of the label's words.
     """
     base.execute("""
         CREATE TEMP TABLE placed AS
@@ -285,7 +285,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
 
 
 def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
-    """Fill the tables ``told`` and ``lemmas`` with the words of all labels, in batches."""
+    """Fill the tables ``told`` and ``lemmas`` with the words of all concept labels, in batches."""
     english = Words()
     words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
     for start in range(0, len(words), _WORDS):
@@ -324,8 +324,8 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
     """Yield the frequency of each word according to wordfreq.
 
     For a word that consists only of the letters a to z, wordfreq looks up the frequency in its word
-    list and rounds the frequency. The word list of wordfreq contains few distinct frequencies, so
-    each frequency is rounded only once.
+    list and rounds the frequency. Many words have the same listed frequency, so each distinct
+    listed frequency is rounded only once.
     """
     from wordfreq import get_frequency_dict, word_frequency
 

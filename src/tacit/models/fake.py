@@ -31,7 +31,8 @@ class FakeModel:
             receives a prompt and an answer and returns the log-probability or None. A
             log-probability of None means that the model cannot generate the answer.
         name: The model's name. If ``scores`` is a function, the fingerprint depends on the name,
-            but not on the function's code. Use a different name for each scoring function.
+            but not on the function's code. To keep the cached scores of two scoring functions
+            apart, give the functions different names.
         words: The words that ``whole_words`` returns.
 
     The attribute ``asked`` contains all prompts that were scored, and ``ranked`` contains all
@@ -75,7 +76,7 @@ class FakeModel:
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return each request's number of words plus its number of answers (1 for a ranking)."""
+        """Return each request's number of words plus answers; a ranking counts as one answer."""
         return [
             len(one.text.split()) + (len(one.answers) if isinstance(one, Prompt) else 1)
             for one in requests

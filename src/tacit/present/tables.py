@@ -71,7 +71,11 @@ def print_texts(
 
 
 Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""A table's headings (text, and whether the column contains words), and its rows."""
+"""The column headings and the rows of a table.
+
+Each column heading is a pair: its text, and a Boolean value that is true if the column contains
+words.
+"""
 
 
 def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:

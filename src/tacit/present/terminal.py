@@ -23,7 +23,7 @@ _UNSEEN = re.compile(
 def visible(text: str) -> str:
     r"""Return the text with unsafe characters escaped as in JSON, such as ``\u001b``.
 
-    If the text is JSON, the escaped text decodes to the same value.
+    Escaping does not change the value that a JSON text encodes.
 
     >>> visible("a\x1b[31mb")
     'a\\u001b[31mb'
@@ -68,7 +68,7 @@ def visible_output() -> Iterator[None]:
 
 
 def beneath(stream: TextIO) -> TextIO:
-    """Return the wrapped stream of a ``_Visible``; return any other stream unchanged."""
+    """Return the stream that a ``_Visible`` wraps; return any other stream unchanged."""
     return stream.beneath if isinstance(stream, _Visible) else stream
 
 

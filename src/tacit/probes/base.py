@@ -106,8 +106,7 @@ class Answers:
         """Return the answers in the order of ``requests``, matched by key.
 
         Args:
-            requests: The probe's requests: a mapping from the name of each group of requests to its
-                requests.
+            requests: The probe's requests, in groups, with the name of each group as key.
 
         Raises:
             FindingsError: If a group of requests has no answers, if the keys of its answers differ

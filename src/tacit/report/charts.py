@@ -126,7 +126,8 @@ def checked(script: str) -> str:
 
     Raises:
         WorkError: If the script contains ``</script`` or ``<!--``, or a character that browsers
-            change. A changed script would not match its hash in the content security policy.
+            change. Browsers would reject a changed script, because the script would not match its
+            hash in the content security policy.
     """
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(

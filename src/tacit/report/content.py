@@ -31,8 +31,8 @@ class Column:
         heading: The column heading on the page.
         kind: The format of the cells.
         to: For a column with the lower ends of intervals, the name of the column with the upper
-            ends. For a column of prompts, the name of the column with the text that replaces
-            ``{question}``.
+            ends. For a column of prompts, ``to`` is the name of the column whose text replaces the
+            placeholder ``{question}`` in each prompt.
     """
 
     name: str
@@ -46,8 +46,9 @@ class Details:
     """Tables with details that a reader can open with a button in a row of another table.
 
     Args:
-        key: The name of the column that links a table's rows to their details. A row's button opens
-            all rows of the detail tables that have the row's value in the linking column.
+        key: The name of the column that links a table's rows to their details. The button in a
+            table row opens the rows of the detail tables that have the same value in the column
+            ``key``.
         tables: The HTML ids of the detail tables.
         label: The label of the button that opens the rows. For each button, screen readers announce
             the label and the name of the table row that contains the button.
@@ -95,7 +96,7 @@ class Table:
 
     @property
     def columns_to(self) -> tuple[str, ...]:
-        """The names of the columns to which other columns refer in the attribute ``to``."""
+        """The column names that appear in the attribute ``to`` of other columns."""
         return tuple(column.to for column in self.columns if column.to is not None)
 
 
@@ -188,10 +189,10 @@ class Mark:
     def edge(self, name: PlaceName) -> str:
         """Return the CSS class of an element's position on the scale, such as ``left-2500``.
 
-        For the element ``high`` (upper end of the interval), the CSS class sets the position of the
-        right edge; for other elements, the class sets the position of the left edge. The page's
-        style sheet declares a class for each position, because the content security policy forbids
-        inline styles.
+        For the element ``high`` (the upper end of an interval), the CSS class sets the position of
+        the element's right edge. For all elements except ``high``, the CSS class sets the position
+        of the element's left edge. The page's style sheet declares a class for each position,
+        because the content security policy forbids inline styles.
         """
         value: float = getattr(self, name)
         within = round(10_000 * min(1.0, max(0.0, value)))  # clamped to the scale

@@ -38,8 +38,9 @@ def meanings(*, headings: bool = False) -> dict[str, str]:
     """Return a mapping from words in lower case to the definitions that the report shows.
 
     Args:
-        headings: Whether to return the words that the report explains only in column headings,
-            instead of the words that the report explains everywhere.
+        headings: If True, the mapping contains words that the report explains only in column
+            headings. If False, the mapping contains words that the report explains wherever the
+            words occur.
     """
     return {
         form.lower(): term.meaning

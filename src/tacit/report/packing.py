@@ -22,7 +22,7 @@ _DECIMALS = 4  # decimals of a number in a table behind a row
 def packed(content: object) -> str:
     """Return the content as gzipped JSON in base64, which never contains ``<``.
 
-    Equal contents result in identical text.
+    Equal values of ``content`` give identical strings.
     """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()

@@ -63,8 +63,9 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter.
 
     A column belongs to a filter if the column's attribute ``filter`` is the filter's name. For
-    example, the filter ``relation`` uses the columns with the attribute ``filter="relation"``, or,
-    if there are no such columns, the columns named ``relation``.
+    example, the filter ``relation`` uses the columns with the attribute ``filter="relation"``. If
+    no column has the attribute ``filter="relation"``, the filter ``relation`` uses the columns
+    named ``relation``.
     """
     shown = [
         (spec.name, column)

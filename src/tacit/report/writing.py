@@ -191,7 +191,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _example(sections: Sequence[Section]) -> Block | None:
-    """Return the top of the page: the first parts graphs, or else the first chart."""
+    """Return the block at the top of the page: the first graphs, or else the first chart."""
     blocks = [block for section in sections for block in section.shown]
     graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
     charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]

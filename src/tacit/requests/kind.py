@@ -92,7 +92,7 @@ class Kind(Protocol[R, A]):
         ...
 
     def missing(self, request: R, reason: str) -> A:
-        """Return the answer to a request that was skipped for ``reason``; it has no scores."""
+        """Return an answer without scores for a request that was skipped because of ``reason``."""
         ...
 
     def schema(self) -> Mapping[str, Any]:

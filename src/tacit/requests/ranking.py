@@ -115,9 +115,9 @@ class Ranking:
     Args:
         targets: One ``Standing`` per target, in the order of the prompt's targets.
         normaliser: Logarithm of the candidates' summed probability, in nats. To renormalise a
-            log-probability over the candidates, subtract ``normaliser`` from it. The normaliser can
-            exceed 0 if two candidates consist of the same tokens: both are counted, so the summed
-            probability can exceed 1. The normaliser is None if no candidate has a log-probability.
+            log-probability over the candidates, subtract ``normaliser`` from it. If two candidates
+            consist of the same tokens, both are counted, so ``normaliser`` can exceed 0.
+            ``normaliser`` is None if no candidate has a log-probability.
         top: The candidates with the highest log-probabilities, each with its log-probability. The
             candidate with the highest log-probability is first. Candidates with equal
             log-probabilities are in alphabetical order.
@@ -311,7 +311,8 @@ class RankingKind:
     def schema(self) -> Mapping[str, Any]:
         """Return the columns of a table with one row per prompt.
 
-        Log-probabilities and the normaliser are in nats. The column ``k`` contains the requested
+        Log-probabilities are in nats. The column ``normaliser`` contains the logarithm of the
+        summed probability of all candidates, in nats. The column ``k`` contains the requested
         number of top candidates.
         """
         import polars as pl

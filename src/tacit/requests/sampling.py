@@ -131,7 +131,7 @@ class SamplingKind:
         return [(request.text, number) for number in request.numbers]
 
     def without(self, request: SamplingPrompt, cached: Collection[Key]) -> SamplingPrompt | None:
-        """Return the prompt for the uncached replies only, or None if all replies are cached."""
+        """Return a prompt for the uncached replies only; None if all replies are cached."""
         lacking = tuple(n for n in request.numbers if (request.text, n) not in cached)
         return SamplingPrompt(request.text, lacking) if lacking else None
 
@@ -144,7 +144,7 @@ class SamplingKind:
         return {}
 
     def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Return a dictionary with the prompt's ``text`` and ``numbers``."""
+        """Return a dictionary with the prompt's ``text`` and its reply ``numbers``."""
         return {"text": request.text, "numbers": list(request.numbers)}
 
     def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind

@@ -305,8 +305,8 @@ class ScoringKind:
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """For each answer, return the row that was stored first.
 
-        Rows with a temporarily missing score (``reason`` in ``FOR_NOW``) are skipped if the answer
-        also has other rows.
+        A row whose score is temporarily missing (``reason`` in ``FOR_NOW``) is returned only if the
+        scores of all rows of the answer are temporarily missing.
         """
         import polars as pl
 
@@ -331,7 +331,7 @@ class CachedScores:
 
     @property
     def keys(self) -> Collection[Key]:
-        """The keys of cached answers, except those temporarily without a score (``FOR_NOW``)."""
+        """The keys of cached answers whose score is not temporarily missing (see ``FOR_NOW``)."""
         return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
 
     def answer(self, request: Prompt) -> Scores:

@@ -35,8 +35,9 @@ class Cost:
             one reply. The calls of the server's preflight (trial requests) are included.
         prompt_tokens: The approximate number of tokens that the server reads.
         answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. ``answer_tokens`` excludes the reasoning in one preflight
-            (trial) reply, whose length Tacit does not limit.
+            of reasoning is not limited. Tacit does not limit the length of the reasoning in one
+            reply of the preflight (trial requests), and ``answer_tokens`` does not include the
+            tokens of this reasoning.
     """
 
     texts: int

@@ -146,9 +146,8 @@ class RunFolder:
         """Write the questions and the findings, and a manifest with the status "finished".
 
         Returns:
-            The findings, whose summary includes the rows of all tables that Tacit prints. If the
-            summary already has an entry with the name of a printed table, the rows of the table are
-            not added to the summary.
+            The findings, whose summary includes the rows of all tables that Tacit prints. An
+            existing entry of the summary is not replaced by the rows of a table with the same name.
 
         Raises:
             FindingsError: If the findings do not match the tables that the probe declares.

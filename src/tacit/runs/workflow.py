@@ -80,8 +80,8 @@ class RunRequest:
 
     Raises:
         RequestError: If ``models`` and ``beliefs`` are both given or both missing, if a model is
-            given twice, or if an option of a model is invalid. The error is also raised on access
-            to ``folders`` if a folder contains a run of a different request.
+            given twice, or if an option of a model is invalid. A ``RequestError`` is raised on
+            access to ``folders`` if a folder contains a run of a different request.
         ModelError: If a model's name is invalid, or if the probe ranks the words of a model's
             vocabulary but a model is given by a server's address.
     """

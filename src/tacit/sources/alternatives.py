@@ -1,10 +1,10 @@
 """Parse the alternatives (wordings) of a feature, and the list of their authors.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
-the participants who wrote them. Each entry in the list of participants identifies the participants
-who wrote the alternative at the same position in the list of alternatives. Some rows in the
-published CSLB file are faulty: the list of participants does not match the list of alternatives, or
-the alternatives belong to the feature of a different row.
+the participants who wrote them. The first entry in the list of participants names the authors of
+the first alternative, the second entry names the authors of the second alternative, and so on. Some
+rows in the published CSLB file are faulty: the list of participants does not match the list of
+alternatives, or the alternatives belong to the feature of a different row.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ class Alternatives:
         texts: The participants' wordings of the feature, each listed once, in the order of the
             file.
         people: For each entry of ``texts``, the participants who wrote this wording. Empty if the
-            file does not list the participants, or if their number does not match the number of
-            wordings.
+            file lists no participants, or if it is unknown which participants wrote which wording.
         problem: The reason why it is unknown how many participants wrote each wording:
             ``UNALIGNED`` or ``UNNAMED``. None if the participants who wrote each wording are known,
             or if there is at most one wording.
@@ -79,13 +78,14 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
     """Find rows whose alternatives (wordings) belong to the feature of a different row.
 
-    A row is returned if none of its alternatives shares a word with its feature, and one of them
-    equals the feature of a different row. A row is also returned if its alternatives contain no
-    letters (only numbers, for example) and share no word with the row's own feature. A row is also
-    returned if its feature equals an alternative of another returned row and shares no word with
-    its own alternatives. An alternative equals a feature if both contain the same words; different
-    inflected forms count as the same word. Words such as "is" and "used" are ignored when words are
-    compared.
+    Each row consists of a feature and the feature's alternatives. A row is suspicious if none of
+    its alternatives shares a word with its feature. A suspicious row is returned if one of its
+    alternatives equals the feature of a different row, or if its alternatives contain no letters
+    (for example, only numbers). A suspicious row is returned too if its feature equals an
+    alternative of another returned row.
+
+    An alternative equals a feature if both contain the same words. Different inflected forms of a
+    word count as the same word. Words such as "is" and "used" are ignored when words are compared.
 
     Args:
         rows: The rows of one concept. Each row is a pair of a feature and its alternatives (the
@@ -116,8 +116,9 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 def _entries(cell: str, marks: str) -> list[str]:
     """Split a cell by one separator; try the separators in ``marks`` one after another.
 
-    If ``marks`` is ``;|`` and the cell contains neither of these two separators, the result is
-    empty. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only entry.
+    The result is empty if ``marks`` is ``;|`` and the cell contains neither a semicolon nor a
+    vertical bar. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only
+    entry.
     """
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":

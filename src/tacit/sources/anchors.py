@@ -80,8 +80,8 @@ def read_anchors(path: Path | str) -> list[Anchor]:
         DataError: If the file is missing, empty or malformed, if its layout is unknown, or if one
             of its rows is invalid. A row is invalid in any of these cases: the question is empty; a
             choice is empty; there are fewer than two different choices; the answer is not among the
-            choices; another row has the same ID. A row with a repeated choice is also invalid,
-            unless the choices have labels.
+            choices; another row has the same ID. A row that repeats a choice is invalid, unless
+            each choice has a label such as A or B.
     """
     path = Path(path)
     anchors: dict[str, Anchor] = {}

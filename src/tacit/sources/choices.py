@@ -1,8 +1,8 @@
 """Parse the choices of a question, and its right choice; several layouts are supported.
 
 White space at the start and the end of choices, labels and answers is removed. If a row is invalid,
-the functions raise ValueError with a description of the problem. The calling code adds the file and
-the row's line number to the message of the ValueError.
+the functions of this module raise ValueError with a description of the problem. The calling code
+adds the file and the row's line number to the message of the ValueError.
 """
 
 from __future__ import annotations

@@ -98,14 +98,12 @@ def read_drawings(
         by the numbers in their names: annotations-2 comes before annotations-10.
 
     Raises:
-        DataError: If the file or folder does not exist or contains no drawing, or if a row is
-            malformed. If a row is malformed, the error message contains the file and the line
+        DataError: If the file or folder does not exist or contains no drawing, if a row is
+            malformed, if an annotator has two drawings of the same thing, or if one of ``things``
+            has no drawing. If a row is malformed, the error message contains the file and the line
             number. A row is malformed, for example, if its relation is unknown, if its number of
-            cells is wrong, if a part is blank, or if a part is related to itself. The error is also
-            raised if the first row of a file does not name an annotator and a thing. The error is
-            also raised if an annotator has two drawings of the same thing, because a drawing is
-            identified by its thing and its annotator. The error is also raised if one of ``things``
-            has no drawing.
+            cells is wrong, if a part is blank, or if a part is related to itself. The first row of
+            a file is malformed if it does not name an annotator and a thing.
 
     Examples:
         >>> from tacit import Ontology, demo_data, read_drawings
@@ -127,7 +125,7 @@ def read_drawings(
 def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
     """Read the parts listed for each everyday thing (Gu et al. 2023, section 4.1).
 
-    The annotators were given these lists of parts.
+    The annotators of a thing were given the list of the thing's parts.
 
     Args:
         path: A file with the columns ``Everyday thing`` and ``Parts``, or the folder that contains
@@ -197,7 +195,7 @@ def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Dra
 
 
 def files_of(path: Path | str) -> list[Path]:
-    """Return the data files in a folder of drawings; for a file, return only the file."""
+    """Return the data files in a folder; if ``path`` is a file, return only this file."""
     path = Path(path)
     if not path.is_dir():
         return [path]
@@ -233,7 +231,7 @@ def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
 
 
 def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
-    """Add the drawings of one file to ``sketches``; no drawing continues in another file."""
+    """Add the drawings of one file to ``sketches``; a drawing cannot span two files."""
     current: _Sketch | None = None
     for line, cells in _rows(file):
         try:
@@ -265,8 +263,8 @@ def _sketch_of(
     """Return the drawing to which a row belongs; create it if the row begins a drawing.
 
     Raises:
-        ValueError: If the columns of the row are wrong, if there is no drawing that the row could
-            continue, or if the row begins a drawing that already exists.
+        ValueError: If the row has wrong columns, continues a drawing although no drawing precedes
+            the row, or begins a drawing that already exists.
     """
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(

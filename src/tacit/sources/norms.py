@@ -3,7 +3,8 @@
 The reader supports three layouts and recognises the layout of a file by its header. The column
 names in the header may be in upper or lower case. A file of norms may be laid out like the CSLB
 norms (Devereux et al. 2014, ``norms.dat``) or like the norms of McRae et al. (2005,
-``CONCS_FEATS_concstats_brm``). It may also be any table with the columns concept, feature and pf.
+``CONCS_FEATS_concstats_brm``). In the third supported layout, a file of norms is a table with the
+columns concept, feature and pf (production frequency).
 """
 
 from __future__ import annotations
@@ -65,13 +66,14 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout of norm files: the names of its columns, in lower case.
+    """A layout of norm files: the names of the columns in the files, in lower case.
 
     Args:
         name: The name of the layout: ``cslb``, ``mcrae`` or ``table``.
         title: The name of the layout, as shown in messages.
-        marks: Names of columns that identify the layout. A file's layout is the first layout in
-            ``LAYOUTS`` that has at least one of its ``marks`` in the file's header.
+        marks: Names of columns that identify the layout. A layout matches a file if the file's
+            header contains at least one of the names in ``marks``. The first matching layout in
+            ``LAYOUTS`` is used.
         frequency: The name of the column with the production frequencies.
         category: The name of the optional column with the category of each property, such as
             ``functional``.
@@ -133,11 +135,11 @@ class Norms:
             feature. For a repeated property, the highest of its production frequencies is used.
         underscored: Whether the features in the file have underscores in place of spaces, as in the
             norms of McRae et al.
-        uncounted: The line numbers of rows for which it is unknown how many participants used each
-            alternative (wording of the property), grouped by the reason why the number is unknown.
-            The reasons why the number of participants is unknown are the values of
-            ``tacit.sources.alternatives.PROBLEMS``. If a row lists wordings that do not belong to
-            its feature, the wordings are removed, and the row's line number is included.
+        uncounted: The line numbers of the rows for which it is unknown how many participants used
+            each wording of the property. The line numbers are grouped by the reason why the number
+            of participants is unknown, which is one of ``tacit.sources.alternatives.PROBLEMS``. If
+            a row lists wordings that do not belong to its feature, the wordings are removed, and
+            ``uncounted`` contains the row's line number.
     """
 
     path: Path
@@ -160,8 +162,8 @@ def read_norms(path: Path | str) -> Norms:
     """Read norms from tab-separated text, CSV, JSONL, Parquet or an Excel workbook.
 
     Raises:
-        DataError: If the file is missing, empty or malformed, or if its layout is unknown. The
-            error is also raised if a required column is missing, a row has no concept, or a
+        DataError: If the file is missing, empty or malformed, or if its layout is unknown. A
+            ``DataError`` is raised if a required column is missing, a row has no concept, or a
             production frequency is not a whole number of at least 0. If a row is invalid, the error
             message contains the line number of the row.
         MissingPackage: If the file is an Excel workbook, but openpyxl is not installed.

@@ -48,8 +48,8 @@ class Kind(_Entry):
             norms.
         noun: The noun that messages use for this kind of data.
         expected: A description of the input that Tacit expects for this kind of data.
-        options: The commands that accept this kind of data, each with the option for the data if
-            there is one, such as ``tacit run parts --drawings``.
+        options: The commands that accept this kind of data. If a command has an option for the
+            data, the entry contains the option too, for example ``tacit run parts --drawings``.
         suffixes: The file suffixes that Tacit accepts for this kind of data. Empty if the suffix of
             the file does not matter.
         reference: The page of the reference documentation that describes the layouts of the data.

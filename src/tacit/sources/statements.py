@@ -1,4 +1,4 @@
-"""Compute tables of the statements that annotators drew, could draw, or agree on."""
+"""Build tables of statements from annotators' drawings, and measure annotators' agreement."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 
 
 def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
-    """Return the relations that annotators drew; each of them counts as a true statement.
+    """Return one true statement for each relation in the annotators' drawings.
 
     Returns:
         A table with the columns thing, annotator, subject, relation and object. Each row contains
@@ -56,8 +56,8 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         labelled: A table with the columns thing, annotator, subject, relation, object and label, as
-            returned by :func:`tacit.coherence.enrich.enrich`. No statement occurs twice for the
-            same drawing.
+            returned by :func:`tacit.coherence.enrich.enrich`. Each combination of thing, annotator,
+            subject, relation and object occurs at most once.
 
     Returns:
         A table with the columns thing, subject, relation, object and label. The statements are in
@@ -84,17 +84,17 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         labelled: A table of labelled statements, as for :func:`agreed`.
 
     Returns:
-        A table with one row per thing. Things are in the order in which they first appear in
-        ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``, ``distinct``,
-        ``agreed`` and ``contradicted``. The column ``labelled`` contains the number of labelled
-        statements, summed over all drawings of the thing. The column ``distinct`` contains the
-        number of different statements that occur in the drawings of the thing. The column
-        ``agreed`` contains the number of distinct statements that have the same label in all
+        A table with one row per everyday thing, such as a tree. Things are in the order in which
+        they first appear in ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``,
+        ``distinct``, ``agreed`` and ``contradicted``. The column ``labelled`` contains the number
+        of labelled statements, summed over all drawings of the thing. The column ``distinct``
+        contains the number of different statements that occur in the drawings of the thing. The
+        column ``agreed`` contains the number of distinct statements that have the same label in all
         annotators' drawings of the thing. For a thing with only one annotator, the column
-        ``agreed`` is 0. The column ``contradicted`` contains the number of statements that are true
-        in one annotator's drawing and false in the drawing of another annotator. A statement that
-        is true in two drawings and false in a third drawing counts three times in ``contradicted``,
-        once for each drawing.
+        ``agreed`` is 0. The column ``contradicted`` counts the labelled statements about which
+        annotators disagree. Annotators disagree if a statement is true in one annotator's drawing
+        of the thing and false in another annotator's drawing. For example, a statement that is true
+        in two drawings and false in a third drawing adds 3 to ``contradicted``.
     """
     import polars as pl
 

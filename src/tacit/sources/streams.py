@@ -69,7 +69,7 @@ class Legible:
     def read(self, size: int) -> bytes:
         """Read at most ``size`` bytes; an empty result means the end of the stream.
 
-        ``size`` must be at least 4.
+        The argument ``size`` must be at least 4 bytes.
         """
         data = b""
         more = True

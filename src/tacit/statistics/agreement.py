@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # Reasons why kappa is undefined, or has no interval.
-NO_ROWS = "nothing is rated by both"
+NO_ROWS = "no item is rated by both raters"
 ONE_CATEGORY = "both raters use one and the same category"
 ONE_SIDED = "one rater uses only one category"
 PERFECT = "perfect agreement"
@@ -31,7 +31,7 @@ class Agreement:
         kappa: Cohen's kappa with its asymptotic interval. The interval of kappa is clipped to the
             range from -1 to 1.
         no_interval: The reason why kappa is undefined or has no interval: one of the module's
-            constants, such as ``PERFECT``. None if kappa has an interval.
+            constants, such as ``PERFECT``. ``no_interval`` is None if kappa has an interval.
     """
 
     n: int
@@ -59,7 +59,7 @@ def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agree
 def _kappa(
     counts: np.ndarray[Any, np.dtype[np.int64]], level: float
 ) -> tuple[Estimate, str | None]:
-    """Return Cohen's kappa for a table of counts, and the reason if kappa has no interval."""
+    """Return Cohen's kappa for a table, and the reason if there is no interval."""
     from statsmodels.stats.inter_rater import cohens_kappa
 
     if not counts.sum():

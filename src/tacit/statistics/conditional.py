@@ -1,46 +1,44 @@
 """Estimate how much more often a model is right on questions whose facts it knows.
 
 In this module, facts are called items, and the anchor questions that are linked to a fact are
-called rows. Facts that the model knows, because it answers their background question correctly, are
-called marked items. A row is correct if the model answers the anchor question correctly. P(right)
-is the mean, over all facts, of the share of correct answers to the anchor questions that are linked
-to the fact. P(right | marked) is the share of correct answers to the anchor questions that are
-linked to a fact, averaged over the facts that the model knows. P(right | unmarked) is a mean over
-the facts that the model does not know. Each of these facts contributes the share of its linked
-anchor questions that the model answers correctly.
+called rows. The model knows a fact if it correctly answers the background question about the fact.
+Facts that the model knows are called marked items. A row is correct if the model answers the anchor
+question correctly. A fact's accuracy is the share of correct answers to the anchor questions that
+are linked to the fact. P(right) is the mean accuracy over all facts. P(right | marked) is the mean
+accuracy over the facts that the model knows (marked items). P(right | unmarked) is the mean
+accuracy over the facts that the model does not know (unmarked items).
 
-1. To compute a confidence interval, the gain P(right | marked) - P(right) is converted to a log
-   odds ratio. The log odds ratio compares the odds of a correct answer between facts that the model
-   knows and facts that it does not know. The log odds ratio has no upper or lower limit. If the log
-   odds ratio is 0, the model is equally likely to answer an anchor question correctly whether or
-   not it knows a fact that is linked to the question.
+1. The gain is the difference between the accuracy for known facts, P(right | marked), and the
+   accuracy for all facts, P(right). To compute a confidence interval of the gain, Tacit converts
+   the gain to a log odds ratio, which has no upper or lower limit. The log odds ratio compares the
+   odds of a correct answer between facts that the model knows and facts that it does not know. If
+   the log odds ratio is 0, the model is equally likely to answer an anchor question correctly
+   whether or not it knows a fact that is linked to the question.
 2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
-   cluster of anchor questions at a time, together with all links from facts to these questions. The
-   standard error is the square root of the sum of the squared changes of the log odds ratio, with
-   one change for each cluster that is left out.
+   cluster of anchor questions at a time, together with all links from facts to these questions.
+   Tacit squares the change of the log odds ratio for each left-out cluster, sums the squares, and
+   takes the square root as the standard error.
 3. The log odds ratio and its standard error are computed for the observed data, and again after
    each random permutation of the labels "known" and "unknown" among the facts. Each permutation
    puts the clusters of facts in a random order, and keeps the labels "known" and "unknown" of each
    cluster together. The interval contains those log odds ratios that the permutation test does not
    reject, as in the module `studentised`.
-4. To obtain a confidence interval for the gain, the two ends of the log odds ratio's interval are
-   converted back to gains. When a log odds ratio is converted to the gain P(right | marked) -
-   P(right), P(right) and the share of known facts are held fixed.
-5. The share of facts that the model knows is estimated from the sample of facts. For a fixed log
-   odds ratio, the gain in P(right) for known facts is nearly proportional to the share of unknown
-   facts. Because the gain for known facts depends on their share among all facts, the sampling
-   error of this share affects the gain. To allow for the sampling error of the share of known
-   facts, the gain's confidence interval is widened. Each end of the interval that has the same sign
-   as the gain is moved further away from the gain. The distance between an interval end and the
-   gain, d = |log(end / gain)|, increases to √(d² + e²). Here, e is the error margin of log(gain)
-   due to the estimated share of known facts.
+4. To compute the confidence interval of the gain, Tacit converts both ends of the log odds ratio's
+   interval to gains. The conversion of a log odds ratio to a gain in accuracy assumes a fixed
+   overall accuracy P(right) and a fixed share of known facts.
+5. The gain depends on the share of facts that the model knows, which is estimated from the sample
+   of facts. To allow for the sampling error of the share of known facts, Tacit widens the
+   confidence interval of the gain. An end of the confidence interval is moved away from the
+   estimated gain only if the end and the gain have the same sign. On a logarithmic scale, the
+   distance of an interval end from the gain is d = |log(end / gain)|. Tacit increases the distance
+   d of the interval end to √(d² + e²), where e is the margin of error of log(gain) that is due to
+   the estimated share of known facts.
 
-The gain P(right | marked) - P(right) has no interval if the share of correct answers is 0 or 1,
-either for known (marked) or for unknown (unmarked) facts. With 0 % or 100 % correct answers for
-known or for unknown facts, the log odds ratio between the two kinds of facts is infinite or
-undefined. An interval requires at least ``FEWEST_ITEMS`` facts that the model knows,
-``FEWEST_ITEMS`` facts that it does not know, and ``FEWEST_CLUSTERS`` clusters of facts. The
-standard error of the log odds ratio cannot be estimated reliably from few facts.
+The gain has no interval if the answers for known (marked) facts, or for unknown (unmarked) facts,
+are all correct or all incorrect, because the log odds ratio is then infinite or undefined. An
+interval requires at least ``FEWEST_ITEMS`` facts that the model knows, ``FEWEST_ITEMS`` facts that
+it does not know, and ``FEWEST_CLUSTERS`` clusters of facts. The standard error of the log odds
+ratio cannot be estimated reliably from few facts.
 """
 
 from __future__ import annotations
@@ -85,12 +83,10 @@ class Links:
     An item that is not linked to any row is ignored.
 
     Args:
-        item: For each link from an item to a row, the index of the item, counted from 0, shape
-            (links,).
-        cluster: For each link from an item to a row, the cluster to which the row belongs, shape
-            (links,).
-        right: For each link between an item and a row, whether the row is correct (for example,
-            whether the model answers the anchor question correctly), shape (links,).
+        item: For each link, the index of the linked item, counted from 0, shape (links,).
+        cluster: For each link, the cluster of the linked row, shape (links,).
+        right: For each link between an item and a row, whether the row is correct, shape (links,).
+            For example, a row is correct if the model answers the anchor question correctly.
     """
 
     item: ArrayLike
@@ -105,16 +101,17 @@ class Gain:
     Args:
         marked: Number of marked items, such as facts that the model knows.
         others: Number of unmarked items, such as facts that the model does not know.
-        given_marked: P(right | marked): the share of correct answers to a fact's anchor questions
-            (rows), averaged over all known facts (marked items). None if there are no marked items
-            (such as facts that the model knows).
-        given_others: P(right | unmarked): the share of correct answers to the anchor questions
-            (rows) linked to a fact, averaged over all unknown facts (unmarked items). None if there
-            are no unmarked items (such as facts that the model does not know).
-        mean: P(right): the share of correct answers to the anchor questions (rows) that are linked
-            to a fact (item), averaged over all facts. None if there are no items.
+        given_marked: P(right | marked), the accuracy averaged over the facts that the model knows
+            (marked items). The accuracy of a fact is the share of correct answers to the fact's
+            anchor questions (rows). ``given_marked`` is None if no item is marked, for example if
+            the model knows none of the facts.
+        given_others: P(right | unmarked), the accuracy averaged over the facts that the model does
+            not know (unmarked items). ``given_others`` is None if no item is unmarked, for example
+            if the model knows all facts.
+        mean: P(right), the accuracy averaged over all facts (items). ``mean`` is None if there are
+            no items.
         gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
-            is None if there are no marked items (such as facts that the model knows).
+            is None if no item is marked, for example if the model knows none of the facts.
         no_interval: The reason why the gain has no interval: one of the module's constants, such as
             ``FEW_MARKED``; None if the gain has an interval.
     """
@@ -159,21 +156,21 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """The items (such as facts) that have linked rows (such as questions), by cluster.
+    """Facts (items) that are linked to anchor questions (rows), sorted by cluster.
 
     Each item (such as a fact) belongs to the cluster of the first row (such as a question) that is
-    linked to it. Items are sorted by cluster.
+    linked to it.
 
     Args:
         marked: For each item (such as a fact), whether it is marked (for example, whether the model
             knows the fact), shape (items,).
-        values: For each item (such as a fact), the share of correct rows among the rows (such as
-            anchor questions) that are linked to the item, shape (items,).
+        values: For each item, the share of correct rows among the rows that are linked to the item,
+            shape (items,).
         starts: For each cluster of items, the index of its first item, shape (clusters,).
-        weights: For each cluster of anchor questions and each fact (item), the share of the fact's
-            linked questions that are in the cluster, shape (clusters, items). If an item is linked
-            to n rows, each of the n links has the weight 1/n.
-        right: For each cluster of questions and each fact (item), the share of the fact's linked
+        weights: For each fact (item), the share of its linked anchor questions in each cluster of
+            questions, shape (clusters, items). If an item is linked to n rows, each of the n links
+            has the weight 1/n.
+        right: For each fact (item) and each cluster of questions, the share of the fact's linked
             questions that are in the cluster and answered correctly, shape (clusters, items).
     """
 
@@ -228,10 +225,10 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the error margin of log(gain) due to estimating the share of known facts.
+        """Return the margin of error that the share of known facts adds to log(gain).
 
-        The gain P(right | marked) - P(right) depends on the share of known facts (marked items),
-        which is estimated from the data.
+        The gain P(right | marked) - P(right) depends on the share of facts that the model knows
+        (marked items), which is estimated from the data.
         """
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
@@ -243,7 +240,7 @@ class _Table:
         return reach * abs(np.log(above / below)) / (2 * _STEP) if below * above > 0 else 0.0
 
     def _scaled(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """Compute the log odds ratio and its standard error for each set of marked items."""
+        """Compute the log odds ratio and its standard error for each row of ``marked``."""
         ways = marked.T.astype(np.float64)
         all_weights, all_right = self.weights.sum(axis=1), self.right.sum(axis=1)
         weights, right = self.weights @ ways, self.right @ ways
@@ -275,8 +272,8 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
     Args:
         right: For each cluster and permutation, the total weight of the correct rows, shape
             (clusters, permutations).
-        weights: For each cluster and permutation, the total weight of the cluster's rows, correct
-            or incorrect, shape (clusters, permutations).
+        weights: For each cluster and permutation, the total weight of the cluster's correct and
+            incorrect rows together, shape (clusters, permutations).
     """
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -290,11 +287,12 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 def _gain(log_odds: float, share: float, mean: float) -> float:
     """Convert a log odds ratio to a gain, that is, a difference between probabilities.
 
-    Let x be the probability that the model knows a randomly drawn fact and also correctly answers a
-    random anchor question linked to this fact. The joint probability x of a known fact and a
-    correct answer solves x·(1-share-mean+x) = odds·(share-x)·(mean-x). In the equation for x,
-    ``odds`` is the odds ratio, ``share`` is the probability of a known fact, and ``mean`` is the
-    probability of a correct answer.
+    The joint probability x is the probability that the model knows a randomly drawn fact and also
+    correctly answers a random anchor question linked to this fact. Given the probabilities
+    ``share`` and ``mean`` and the odds ratio ``odds``, the joint probability x solves the equation
+    x·(1-share-mean+x) = odds·(share-x)·(mean-x). In the equation for x, ``share`` is the
+    probability that the model knows a fact, ``mean`` is the probability that it answers a question
+    correctly, and ``odds`` is the exponential of ``log_odds``.
     """
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
@@ -305,10 +303,10 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Widen the gain's interval at one end, as the share of known facts is uncertain.
+    """Move one end of the confidence interval of the gain away from the gain.
 
-    The error ``from_share`` is the error margin of log(gain) that results from estimating the share
-    of known facts.
+    The end is moved only if it has the same sign as the gain. The argument ``from_share`` is the
+    margin of error that the estimated share adds to the logarithm of the gain.
     """
     if end * gain <= 0:
         return end

@@ -19,7 +19,7 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row with an L2-penalised logistic regression fitted without its fold.
+    """Predict each row with an L2-penalised logistic regression fitted to other folds.
 
     Numeric predictors are standardised, and categories are one-hot encoded. Standardisation and
     one-hot encoding use only the rows of the training folds. The folds depend only on the names and

@@ -6,8 +6,8 @@ thing. The confidence interval of a statistic is computed in three steps: sum th
 cluster, resample the clusters, and take percentiles of the resampled statistics.
 
 1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
-   first summed separately within each cluster. A cluster whose rows contribute only denominators of
-   0 to the ratio of sums is dropped.
+   first summed separately within each cluster. A cluster is dropped if the denominator of every row
+   in the cluster is 0.
 2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
    for a resample equals the number of clusters in the data. The statistic of a resample is computed
    from the sums of the numerators and denominators in the drawn clusters.
@@ -77,9 +77,9 @@ class Change(Estimate):
     Args:
         p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
             zero. The p-value is computed from the same resamples as the confidence interval, and is
-            below 1 minus the confidence level if and only if the interval excludes zero. If there
-            is no interval, the p-value is usually None. It is 1 if the difference or slope is zero
-            in the data and in every resample.
+            below 1 minus the confidence level if and only if the interval excludes zero. Without an
+            interval, the p-value is 1 if the difference or slope is zero in the data and in every
+            resample, and None otherwise.
     """
 
     p_value: float | None = None
@@ -108,8 +108,8 @@ class Bootstrap:
     def for_pairs(cls, models: int) -> Bootstrap:
         """Return a bootstrap with enough resamples to compare all pairs of models.
 
-        The smallest possible p-value of a bootstrap is 2/(resamples + 1). Holm's correction can
-        multiply a p-value by the number of pairs of models. With many pairs of models, the
+        The smallest possible p-value of a bootstrap is 2/(resamples + 1). For m pairs of models,
+        Holm's correction multiplies the smallest p-value by m. With many pairs of models, the
         bootstrap uses more resamples than by default, so that a p-value can be small after Holm's
         correction.
         """
@@ -170,7 +170,7 @@ class Bootstrap:
         paired.
 
         Args:
-            clusters: The cluster of each row, shape (rows,). There must be at least one row.
+            clusters: The cluster of each row, shape (rows,). ``clusters`` must not be empty.
             figures: A function that receives the weights of the rows, shape (samples, rows), and
                 returns the statistics, shape (samples, statistics). The function must return nan
                 for an undefined statistic. The weight of a row is the number of times that the
@@ -275,7 +275,7 @@ class Bootstrap:
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
-        """Yield batches of draw counts per resample and cluster, shape (resamples, clusters)."""
+        """Yield batches of resamples as counts of each cluster, shape (resamples, clusters)."""
         import numpy as np
 
         if self.resamples * clusters <= _CELLS:
@@ -320,7 +320,7 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _share_below(values: Floats) -> float:
-    """Return the highest quantile level at which the quantile of ``values`` is at most 0.
+    """Return the highest level (0 to 1) whose quantile of ``values`` is at most 0.
 
     Args:
         values: Values in ascending order. There must be at least one value.
@@ -335,7 +335,7 @@ def _share_below(values: Floats) -> float:
 
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
-    """Sum each array of ``values`` within clusters, shape (sorted clusters, arrays)."""
+    """Sum each array of ``values`` by cluster, shape (clusters in sorted order, arrays)."""
     import numpy as np
 
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -401,12 +401,12 @@ def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
     """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1.
 
     Args:
-        successes: Number of successful draws.
+        successes: Number of successful trials (draws).
         draws: Number of independent draws.
         level: Confidence level of the interval.
 
     Returns:
-        The share of successful draws. The share has no value and no interval if there are no draws.
+        The share of successful draws. If ``draws`` is 0, the share and its interval are None.
     """
     if not draws:
         return Estimate(None, None, None)

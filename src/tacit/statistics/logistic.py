@@ -33,7 +33,7 @@ ALL_WRONG = "all wrong"
 FEW_ROWS = "too few rows right or wrong"
 FEW_CLUSTERS = "too few clusters"
 FEWEST_ROWS = 10
-"""Predictions require at least this many correct rows and this many incorrect rows."""
+"""Minimum number of rows with a correct answer, and of rows with an incorrect answer."""
 FEWEST_CLUSTERS = FOLDS
 
 

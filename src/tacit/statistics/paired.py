@@ -18,22 +18,22 @@ NO_CHANGE = "no answer changed"
 FEW_CHANGES = "too few answers changed"
 FEW_CLUSTERS = f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
 FEWEST_CHANGES = 6
-"""Minimum number of changed answers for a confidence interval.
+"""Minimum number of changed answers for a confidence interval of the change in accuracy.
 
 An answer counts as changed if it turns from correct to incorrect, or from incorrect to correct.
 
-With fewer changed answers, McNemar's p-value is always above 5 %.
+With fewer than six changed answers, McNemar's p-value is always above 5 %.
 """
 
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change in accuracy from the rows' first answers to their second answers.
+    """The change in accuracy between the first and the second answers to the same questions.
 
     Args:
         n: Number of rows, each of which contains a first and a second answer.
-        before: The accuracy of the first of the two answers in each row. None if there are no rows.
-        after: The accuracy of the second of the two answers in each row. None if there are no rows.
+        before: The share of rows whose first answer is correct. None if there are no rows.
+        after: The share of rows whose second answer is correct. None if there are no rows.
         change: The accuracy of the second answers minus the accuracy of the first answers, with a
             cluster bootstrap interval.
         gained: Number of rows whose first answer is incorrect and whose second answer is correct.
@@ -91,8 +91,9 @@ def mcnemar(gained: int, lost: int) -> float:
         lost: The number of pairs in which only the first answer is correct.
 
     Returns:
-        The probability, if gains and losses are equally likely, that their numbers differ at least
-        as much as ``gained`` and ``lost``. The p-value is 1 if ``gained`` and ``lost`` are both 0.
+        The p-value is the probability that the numbers of gains and losses differ at least as much
+        as ``gained`` and ``lost`` do, if a gain and a loss are equally likely. The p-value is 1 if
+        ``gained`` and ``lost`` are both 0.
     """
     from scipy.stats import binomtest
 

@@ -23,7 +23,7 @@ _EQUAL = 1e-12
 
 
 def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
-    """Compute the exact mean of average precision over all permutations of the labels.
+    """Compute the exact mean of average precision over all permutations of ``right``.
 
     Args:
         right: For each row, whether its answer is correct, shape (rows,).
@@ -33,8 +33,8 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
         The chance level: the mean of average precision over all permutations of the labels. None if
         no row is correct. If all scores are tied, the chance level equals the share of correct
         rows. If some scores differ and some rows are incorrect, the chance level is larger than the
-        share of correct rows. The fewer rows there are, the more the chance level exceeds the share
-        of correct rows.
+        share of correct rows. The difference between the chance level and the share of correct rows
+        is larger if there are fewer rows.
     """
     at, rows = at_thresholds(right, score)
     level = float(chance_levels(at.sum(), rows))
@@ -44,18 +44,20 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
     """Compute the chance level of average precision from counts of rows.
 
-    The chance level E[AP] = p + (1-p)·(Σ(g/N)-1)/(n-1) depends on the number n of rows, the share p
-    of correct rows, and the ties between scores. The sum Σ(g/N) runs over the thresholds (distinct
-    scores): g rows have exactly the threshold's score, and N rows have at least this score. The
-    formula for E[AP] follows from AP = Σ H·T/(N·P), a sum over thresholds (distinct scores). P is
-    the number of all correct rows; H, T and N are numbers of rows at one threshold. At each
-    threshold, H correct rows have exactly the threshold's score, T correct rows have at least this
-    score, and N rows in total have at least this score. Of all n rows, N rows have at least the
-    threshold's score, and T of these N rows are correct. If the labels of all n rows are permuted
-    at random, the number T of correct rows among N of these rows has a hypergeometric distribution
-    with E[T²] = N·p·(1-p)·(n-N)/(n-1) + N²·p², where p is the share of correct rows among all n
-    rows. Given T, the expected number of correct rows among the g rows with exactly the threshold's
-    score is E[H | T] = g·T/N. Therefore, E[H·T] = (g/N)·E[T²].
+    For n rows, of which a share p is correct, the chance level is E[AP] = p + (1-p)·(S-1)/(n-1),
+    where S is a sum over the thresholds (distinct scores). Each threshold adds the ratio g/N to S:
+    the number g of rows with exactly the threshold's score, divided by the number N of rows with at
+    least the threshold's score.
+
+    The formula for E[AP] follows from the definition of average precision (AP) as a sum over the
+    thresholds, AP = Σ H·T/(N·P), in which H, T, N and P are numbers of rows. In the formula for AP,
+    P is the number of all correct rows. At each threshold, H is the number of correct rows with
+    exactly the threshold's score, and T is the number of correct rows with at least the threshold's
+    score. If the labels (correct or incorrect) of all n rows are permuted at random, the number T
+    of correct rows among N rows has a hypergeometric distribution, with E[T²] =
+    N·p·(1-p)·(n-N)/(n-1) + N²·p². Given T, each of the N rows is correct with probability T/N, so
+    the g rows with exactly the threshold's score contain E[H | T] = g·T/N correct rows on average.
+    Therefore, E[H·T] = (g/N)·E[T²].
 
     Args:
         right: Number of correct rows in each sample, shape (...).
@@ -86,7 +88,7 @@ def dealt(right: int, keys: Floats, weights: Floats | None = None) -> NDArray[np
         right: The number of rows with the label True in each sample. At least one label must be
             true.
         keys: Random numbers from the uniform distribution on [0, 1), shape (samples, rows).
-        weights: The logarithm of each row's weight, shape (rows,). The rows whose labels become
+        weights: The logarithm of each row's weight, shape (rows,). The rows that receive the label
             True are drawn one after another, without replacement. In each draw, the probability of
             a row that has not yet been drawn is proportional to the row's weight. If ``weights`` is
             None, all rows have the same weight.
@@ -110,7 +112,7 @@ def laid(sizes: Ints, samples: int, random: np.random.Generator) -> Ints:
         random: The random generator.
 
     Returns:
-        For each random order, the new index of each cluster's first row, shape (samples, clusters).
+        The new index of each cluster's first row in each random order, shape (samples, clusters).
     """
     order = random.permuted(np.tile(np.arange(len(sizes)), (samples, 1)), axis=1)
     lengths = sizes[order]
@@ -150,10 +152,10 @@ class Influence:
     Args:
         value: The metric of each sample, converted to an unbounded scale such as the log-odds,
             shape (samples,).
-        right: For each sample and threshold (distinct score), the influence of a correct row with
-            this score on the metric, shape (samples, thresholds).
-        wrong: For each sample and threshold (distinct score), the influence on the metric of an
-            incorrect row with this score, shape (samples, thresholds).
+        right: The influence of a correct row on the metric, for each sample and each score of the
+            row, shape (samples, thresholds). Each distinct score is a threshold.
+        wrong: The influence of an incorrect row on the metric, for each sample and each score of
+            the row, shape (samples, thresholds). Each distinct score is a threshold.
     """
 
     value: Floats
@@ -167,13 +169,15 @@ class Scale:
 
     Args:
         influence: A function that converts the metric to an unbounded scale, and returns an
-            ``Influence``: the converted metric, and the influence of each row on it. The function's
-            two arguments have the shape (samples, thresholds): the numbers of correct rows and of
-            all rows whose score equals the threshold. If every sample has the same number of rows
-            at each threshold, the second argument of ``influence`` may have the shape
-            (thresholds,). The second argument of ``influence`` (the number of rows at each
-            threshold) must not contain 0.
-        back: A function that converts a value on the unbounded scale back to the metric.
+            ``Influence``: the converted metric, and the influence of each row on it. The first
+            argument of ``influence`` contains the number of correct rows at each threshold, and the
+            second argument contains the number of all rows at each threshold. Both arguments of
+            ``influence`` have the shape (samples, thresholds). A row is at a threshold if its score
+            equals the threshold. If the number of rows at each threshold is the same in all
+            samples, the second argument of ``influence`` may have the shape (thresholds,). Every
+            threshold must have at least one row.
+        back: A function that converts a value on the unbounded scale back to the metric, for
+            example a value of -log(1 - lift) to the lift.
     """
 
     influence: Callable[[Floats, Floats], Influence]
@@ -181,7 +185,7 @@ class Scale:
 
 
 def _of_lift(right: Floats, rows: Floats) -> Influence:
-    """Compute each sample's -log(1 - lift), and each row's influence on -log(1 - lift)."""
+    """Compute -log(1 - lift) for each sample, and the influence of each row on this value."""
     n, all_right = rows.sum(axis=-1, keepdims=True), right.sum(axis=1, keepdims=True)
     all_rows = rows.cumsum(axis=-1)
     average = average_precisions(right, rows)[:, None]

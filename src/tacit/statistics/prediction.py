@@ -2,8 +2,8 @@
 
 Even for a score that predicts nothing, average precision increases with the share of correct
 answers. Besides average precision, each evaluation reports the chance level, the lift above chance,
-AUROC and a p-value. Each evaluation reports the smallest lift that could be detected with the given
-number of rows. If the lift has no interval, `Prediction.no_interval` contains the reason.
+AUROC, a p-value, and the smallest lift that could be detected with the number of evaluated rows. If
+the lift has no interval, `Prediction.no_interval` contains the reason.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def smallest_lift(
     exp(b·rank/n), where rank is the rank of the row's score, b is a slope and n is the number of
     rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
     each simulated sample. The function searches for the smallest slope b (the weakest dependence of
-    labels on scores) at which the share of significant samples reaches ``power``. A sample is
-    significant if its p-value is at most ``level``. The returned value is the mean lift of
-    simulated samples in which labels depend on scores just strongly enough for the test to reach
-    the required ``power``. The simulated samples have no clusters: all rows are treated as
-    independent.
+    labels on scores) at which the share of significant samples reaches ``power``. A simulated
+    sample counts as significant if the p-value of its permutation test is at most ``level``. The
+    returned value is the mean lift of simulated samples in which labels depend on scores just
+    strongly enough for the test to reach the required ``power``. The simulated samples have no
+    clusters: all rows are treated as independent.
 
     Args:
         right: The number of correct rows. To plan a study, pass the expected accuracy times the
@@ -147,7 +147,7 @@ class _Samples:
         self._keys = self._random.random((_DRAWS, n))
 
     def permuted(self) -> Floats:
-        """Return the average precision of samples in which labels do not depend on scores."""
+        """Return average precisions of samples whose correct rows are drawn at random."""
         return self._figures(self._random.random((_PERMUTATIONS, len(self._ranks))), None)
 
     def tilted(self, steepness: float) -> Floats:
@@ -184,22 +184,22 @@ class Prediction:
         clusters: Number of clusters.
         right: Number of correct rows.
         average_precision: The average precision of the score; None if no row is correct.
-        chance: The exact mean of average precision over all permutations of the labels.
-        lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all rows
-            are correct, or if no row is correct. The interval is clipped at the lowest possible
-            lift, which results if all correct rows are ranked last. An interval that includes 0 and
-            is wider than 1 (the distance from chance to a perfect ranking) is omitted as
-            uninformative.
-        auroc: The area under the ROC curve. AUROC has no value if all rows are correct, or if no
-            row is correct. AUROC has no interval if there are too few rows, or too few clusters,
+        chance: The chance level: the exact mean of average precision over all permutations of the
+            labels "correct" and "incorrect".
+        lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all
+            answers are correct, or if no answer is correct. The interval is clipped at the lowest
+            possible lift, which results if all correct rows are ranked last. An interval that
+            includes 0 and is wider than 1 (the distance from chance to a perfect ranking) is
+            omitted as uninformative.
+        auroc: The area under the ROC curve. AUROC has no value if all answers are correct, or if no
+            answer is correct. AUROC has no interval if there are too few rows, or too few clusters,
             for an interval of the lift.
         p_value: The one-sided p-value of the lift. The p-value is computed from the same
             permutations as the interval of the lift. The p-value is None if all rows are correct,
             if no row is correct, or if there is only one cluster.
         smallest: The smallest detectable lift: the lift at which the test would be significant at
             the 5 % level in 80 of 100 samples of ``n`` rows. None if the lift is undefined, or if
-            ``smallest_lift`` finds no lift at which the test would be significant in 80 of 100
-            samples.
+            ``smallest_lift`` finds no detectable lift.
         no_interval: The reason why the lift has no interval: one of the module's constants, such as
             ``ONE_SCORE``. None if the lift has an interval.
     """
@@ -267,7 +267,7 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Clip a lift's interval to possible values; omit it if it is too wide or unreliable.
+    """Clip the interval of a lift; omit an interval that is too wide or unreliable.
 
     The interval is clipped at the lowest possible lift, which results if all correct rows are
     ranked last. An interval that includes 0 and is wider than 1 (the distance from chance to a

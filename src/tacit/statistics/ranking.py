@@ -58,7 +58,7 @@ def auroc(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def average_precisions(right: Floats, rows: Floats) -> Floats:
-    """Compute average precision from counts of correct rows and of all rows per threshold.
+    """Compute average precision from counts of correct rows and of all rows per score.
 
     Args:
         right: For each distinct score (threshold), the number of correct rows with that score,
@@ -90,7 +90,9 @@ def least_average_precision(right: int, rows: int) -> float:
 
 
 def aurocs(right: Floats, rows: Floats) -> Floats:
-    """Compute AUROC from the same counts of rows that `average_precisions` receives.
+    """Compute AUROC from counts of correct rows and of all rows per threshold.
+
+    The arguments ``right`` and ``rows`` are as for `average_precisions`.
 
     Returns:
         The AUROC of each sample, shape (...). AUROC is nan if all rows are correct, or if no row is
@@ -103,11 +105,12 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:
-    """Count the correct rows and all rows with each score, in descending order of score.
+    """For each distinct score in descending order, count the correct rows and all rows.
 
     Args:
-        right: For each row, whether its answer is correct, shape (..., rows). An array with leading
-            dimensions contains several labellings of the rows, such as permutations.
+        right: For each row, whether its answer is correct, shape (..., rows). An array with more
+            than one dimension contains several assignments of labels (correct or incorrect) to the
+            rows, for example permutations.
         score: The score of each row, shape (rows,).
 
     Returns:

@@ -43,9 +43,10 @@ class OddsRatio:
         p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
         undefined: The reason why the odds ratio is undefined: one of the module's constants, such
             as ``FEW_ROWS``. If the odds ratio is defined, ``undefined`` is None.
-        influence: For each cluster, its influence on the logarithm of the odds ratio. The clusters
-            are in sorted order. The cluster influences are scaled so that the square root of the
-            sum of their squares equals the standard error ``log_error``.
+        influence: For each cluster, its influence on the logarithm of the odds ratio. The values in
+            ``influence`` are in the sorted order of the clusters. The cluster influences are scaled
+            so that the square root of the sum of their squares equals the standard error
+            ``log_error``.
     """
 
     n: int
@@ -117,9 +118,10 @@ def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Chan
         level: Confidence level of the interval.
 
     Returns:
-        The difference between the logarithms of the two odds ratios, with Wald's interval and a
-        p-value. The difference has no value if one of the two odds ratios is undefined. The
-        difference has no interval if each cluster has the same influence on both odds ratios.
+        The logarithm of the odds ratio ``second`` minus the logarithm of the odds ratio ``first``,
+        with a Wald interval and a p-value. The difference has no value if one of the two odds
+        ratios is undefined. The difference has no interval if each cluster has the same influence
+        on both odds ratios.
     """
     from scipy.special import ndtr, ndtri
 

@@ -41,11 +41,10 @@ class Trend:
 
     Args:
         statistic: The statistic L of Page's trend test. The models are ranked by the metric within
-            each block of question clusters, and each model's ranks are summed over all blocks. To
-            compute L, each model's rank sum is multiplied by the model's position in order of size,
-            and the products are summed. In the order of size, the smallest model has position 1.
-            The statistic is None if Page's trend test is not possible, for example with fewer than
-            3 models.
+            each block of question clusters, and each model's ranks are summed over all blocks. The
+            statistic L is a weighted sum of the models' rank sums. The weight of a model is its
+            position in the order of size, counted from 1 for the smallest model. The statistic is
+            None if Page's trend test is not possible, for example with fewer than 3 models.
         p_value: The one-sided p-value of the null hypothesis that there is no trend.
         blocks: The number of blocks (groups of question clusters) in which the metric of every
             model is defined.
@@ -89,8 +88,8 @@ def slope(
         how: The bootstrap with which the resamples were drawn.
 
     Returns:
-        The slope with its interval, and the reason why one of them is undefined (None if both are
-        defined).
+        The slope with its interval, and the reason why the slope or the interval is undefined. The
+        reason is None if the slope and the interval are both defined.
     """
     if len(set(parameters)) < FEWEST_SIZES:
         return Change(None, None, None), ONE_SIZE
@@ -107,8 +106,9 @@ def trend(parameters: Sequence[int], blocks: Floats, *, falls: bool = False) -> 
 
     Args:
         parameters: The number of parameters of each model.
-        blocks: The metric of each model in each block of question clusters, shape (blocks, models).
-            If the metric of a model is undefined (NaN) in a block, the block is ignored.
+        blocks: The metric of each model in each block (a group of question clusters), shape
+            (blocks, models). If the metric of a model is undefined (NaN) in a block, the block is
+            ignored.
         falls: Whether the test is for a metric that falls with model size (True) or rises with
             model size (False).
     """

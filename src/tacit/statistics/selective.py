@@ -60,10 +60,9 @@ def risk_area(right: ArrayLike, score: ArrayLike) -> float | None:
 def risk_areas(right: Floats, rows: Floats) -> Floats:
     """Compute areas under risk-coverage curves from counts of rows per threshold.
 
-    Consider m rows with equal scores, of which e are incorrect, and the N rows with higher scores,
-    of which E are incorrect. If the m rows are in random order, the expected error rates among the
-    top N+1, N+2, …, N+m rows sum to e + (E - N·e/m)·(h(N+m) - h(N)), where h(k) is the k-th
-    harmonic number.
+    Rows with equal scores are ranked in random order, so the areas are expected values. For rows
+    with equal scores, the sum of the expected error rates is computed by a formula with harmonic
+    numbers.
 
     Args:
         right: For each distinct score (threshold), the number of correct rows with that score,

@@ -3,21 +3,22 @@
 A confounder, such as an anchor question's number of background facts, may affect both the
 question's background score and the probability of a correct answer. A score that depends on a
 confounder can predict correct answers overall, even if it predicts nothing among rows with equal
-values of the confounder. This module permutes labels only within strata: groups of rows with
-similar values of the confounder. The chance level is the mean of average precision over all
-permutations within strata. The p-value and the interval of the lift are computed from permutations
-within strata. The permutation tests are studentised as in the module `studentised` (METHODS section
-4, "Number-of-facts confound").
+values of the confounder. This module permutes the correctness labels of rows (1 for a correct row,
+0 for an incorrect row) only within strata. A stratum is a group of rows with similar values of the
+confounder, such as questions with similar numbers of facts. The chance level is the mean of average
+precision over all permutations within strata. The p-value and the interval of the lift are computed
+from random permutations within strata. The permutation tests are studentised as in the module
+`studentised` (METHODS section 4, "Number-of-facts confound").
 
 The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision and chance is the
-chance level. The standard error of the tested metric, log(1 - chance) - log(1 - AP), is an
-infinitesimal jackknife estimate. The chance level depends on the share of correct rows in each
-stratum, so a row affects both average precision and the chance level. For the standard error, the
-chance level is approximated by the average precision of soft labels: each row's label is replaced
-by the share of correct rows in its stratum. For the standard error, the influences of the rows (the
-derivatives of the metric with respect to the weight of each row) are summed within each cluster. A
-cluster may contain rows of several strata. Within each stratum, the permutations keep the labels of
-a cluster together.
+chance level. The standard error of the tested metric is an infinitesimal jackknife estimate. A
+row's weight affects both average precision and the chance level, which depends on the share of
+correct rows in each stratum. For the standard error, Tacit approximates the chance level by the
+average precision with soft labels (fractions from 0 to 1). The soft label of a row, which replaces
+its label 1 or 0, is the share of correct rows in the row's stratum. The influence of a row is the
+derivative of the metric with respect to the row's weight. For the standard error, the influences of
+the rows are summed within each cluster. A cluster may contain rows of several strata. Within each
+stratum, a permutation keeps the labels (correct or incorrect) of a cluster's rows together.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ NO_ROWS = "no rows"
 UNDEFINED = "all right or all wrong"
 NO_VARIATION = "no variation within strata"
 FEW_CLUSTERS = "too few clusters"
-UNBOUNDED = "not bounded by the permutations"
+UNBOUNDED = "the permutations give no finite interval"
 FEWEST_CLUSTERS = 10
 _CELLS = 500_000  # labels per batch of permutations; bounds the memory
 
@@ -68,8 +69,8 @@ class Adjusted:
 
     Args:
         strata: Number of strata.
-        chance: The chance level: the mean of average precision over all permutations within strata.
-            None if no row is correct.
+        chance: The chance level: the mean of average precision over all permutations of the labels
+            (correct or incorrect) within each stratum. ``chance`` is None if no answer is correct.
         lift: The lift (average precision - chance)/(1 - chance), with its interval.
         p_value: The one-sided p-value of the test whether the lift is above 0, that is, whether
             average precision exceeds the chance level. The p-value is computed from the same
@@ -221,7 +222,7 @@ class _Rows:
 
     @cached_property
     def chance(self) -> float | None:
-        """The exact mean of average precision over all permutations within strata."""
+        """The exact mean of average precision over all permutations of labels within strata."""
         if not self.labels.any():
             return None
         n = len(self._sizes)
@@ -233,13 +234,13 @@ class _Rows:
     def _of_chance(self) -> tuple[Floats, Floats]:
         """Two arrays from which each row's influence on the chance level is computed.
 
-        The arrays ``(constant, factor)`` contain one value per row. A row's influence on the chance
-        level is ``constant + factor * label``, where the label is 1 for a correct row and 0 for an
-        incorrect row.
+        The first array contains the value ``constant`` of each row, and the second array contains
+        the value ``factor`` of each row. A row's influence on the chance level is ``constant +
+        factor * label``, where the label is 1 for a correct row and 0 for an incorrect row.
 
-        A row's influence on the chance level is computed from an approximation: the average
-        precision if soft labels between 0 and 1 replace the labels 0 and 1. The soft label of a row
-        is the share of correct rows in its stratum.
+        To compute the influences of the rows, the chance level is approximated by the average
+        precision with soft labels. The soft label of a row, which replaces its label 1 or 0, is the
+        share of correct rows in the row's stratum.
         """
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
@@ -281,8 +282,8 @@ class _Rows:
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield batches of permuted labels, each of shape (permutations, rows).
 
-        Within each stratum, the labels of a cluster are shuffled, and the clusters are put in
-        random order.
+        Within each stratum, a permutation shuffles the labels (correct or incorrect) of every
+        cluster's rows, and puts the clusters in random order.
         """
         random = np.random.default_rng(how.seed)
         step = max(1, _CELLS // len(self.labels))
@@ -327,7 +328,7 @@ class _Block:
         return cls(rows[order], cluster.astype(np.intp), sizes.astype(np.intp))
 
     def deal(self, labels: Labels, out: Labels, random: np.random.Generator) -> None:
-        """Permute the labels of the stratum's rows, and write them to ``out``."""
+        """Permute the labels (correct or incorrect) of a stratum's rows into ``out``."""
         samples, n = len(out), len(self.rows)
         within = np.arange(n) - (self.sizes.cumsum() - self.sizes)[self.cluster]
         shuffled = (self.cluster + random.random((samples, n))).argsort(axis=1)
@@ -336,7 +337,7 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the expected average precision if labels are randomly permuted within strata.
+    """Compute the expected average precision if the correct rows are random within each stratum.
 
     In a random permutation of a stratum of n rows, of which R are correct, two given rows are both
     correct with probability R(R - 1)/(n(n - 1)). In a random permutation within strata, labels in
@@ -344,8 +345,8 @@ def chance_within_strata(right: Floats, rows: Floats) -> Floats:
 
     Args:
         right: The number of correct rows in each stratum, shape (..., strata).
-        rows: For each distinct score (threshold) and stratum, the number of rows, shape (...,
-            thresholds, strata). The thresholds (distinct scores) are in decreasing order.
+        rows: The number of rows with each distinct score in each stratum, shape (..., thresholds,
+            strata). The thresholds (distinct scores) are in decreasing order.
 
     Returns:
         The chance level of each sample, shape (...); nan if no row is correct.
@@ -372,8 +373,8 @@ def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
     Args:
         right: For each distinct score (threshold) and stratum, the number of correct rows with this
             score in this stratum, shape (..., thresholds, strata).
-        rows: For each distinct score (threshold) and stratum, the number of rows (correct or not)
-            with this score in this stratum, shape (..., thresholds, strata).
+        rows: For each distinct score (threshold) and each stratum, the total number of correct and
+            incorrect rows, shape (..., thresholds, strata).
 
     Returns:
         The lift of each sample. The result has the shape of ``right`` without the last two

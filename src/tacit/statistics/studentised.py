@@ -1,20 +1,20 @@
 """P-values and intervals of ranking metrics, computed with studentised permutations.
 
 A ranking metric is converted to an unbounded scale on which the chance level is 0. The standard
-error of the metric is an infinitesimal jackknife estimate. For the standard error, the influences
-of the rows (the derivatives of the metric with respect to the weight of each row) are summed within
-each cluster. The standard error is the square root of the sum of the squared influences of the
-clusters. The ratio of the metric to its standard error is computed for the observed labels and for
-each permutation. The p-value is (1 + k)/(1 + n), where k of the n permutations have at least the
-observed ratio of the metric to its standard error. The confidence interval excludes exactly those
-values of the metric that one of the two one-sided permutation tests rejects. The one-sided p-value
-is at most 2.5 % if and only if the whole 95 % CI is above chance.
+error of the metric is an infinitesimal jackknife estimate. The influence of a row is the derivative
+of the metric with respect to the weight of the row. For the standard error, the influences of the
+rows are summed within each cluster. The standard error is the square root of the sum of the squared
+influences of the clusters. The ratio of the metric to its standard error is computed for the
+observed labels and for each permutation. For n permutations, the p-value is (1 + k)/(1 + n), where
+k counts the permutations whose ratio of metric to standard error is at least the observed ratio.
+The confidence interval excludes exactly those values of the metric that one of the two one-sided
+permutation tests rejects. The one-sided p-value is at most 2.5 % if and only if the whole 95 % CI
+is above chance.
 
-The permutations keep the labels of a cluster together. If labels are independent of scores, and all
-clusters have the same size, every permutation is as likely as the observed sample. If all clusters
-have the same size, a permutation test at the 5 % level has a false-positive rate of at most 5 %. If
-clusters have different sizes, the false-positive rate of a test at the 5 % level is only
-approximately 5 %.
+Each permutation keeps the labels (correct or incorrect) of a cluster's rows together. If labels are
+independent of scores, and all clusters have the same size, every permutation is as likely as the
+observed sample, so a test at the 5 % level has a false-positive rate of at most 5 %. If clusters
+have different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows in descending order of score; the input order of tied rows has no effect.
+    """Rows sorted by descending score; the input order of equal scores has no effect.
 
     Args:
         labels: For each row, whether its answer is correct, shape (rows,).
@@ -117,7 +117,7 @@ class Sample:
         return cls(labels[order], rows, member)
 
     def permuted(self, how: Permutations) -> Permuted:
-        """Permute the labels; compute the ratio of each metric to its standard error."""
+        """Shuffle which rows are correct; divide each metric by its standard error."""
         batches = [
             (
                 over_error(*self._scaled(LIFT, labels)),
@@ -138,9 +138,8 @@ class Sample:
 
         Returns:
             The p-value. None if there are fewer than two clusters. If the ranking is perfect, the
-            metric converted by ``scale`` is infinite, and so is its ratio to its standard error.
-            The p-value of a perfect ranking is computed from the number of permutations that also
-            produce a perfect ranking.
+            metric converted by ``scale`` is infinite. The p-value of a perfect ranking is computed
+            from the number of permutations that also produce a perfect ranking.
         """
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
@@ -182,8 +181,8 @@ class Sample:
     def dealt(self, how: Permutations) -> Iterator[Labels]:
         """Yield batches of permuted labels, each of shape (permutations, rows).
 
-        In each permutation, the labels of a cluster stay together. The labels are shuffled within
-        each cluster, and the clusters are put in random order.
+        Each permutation shuffles the labels (correct or incorrect) within every cluster, and puts
+        the clusters in random order, so the labels of a cluster stay together.
         """
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)

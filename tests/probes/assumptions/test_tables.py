@@ -191,7 +191,10 @@ def test_what_was_dropped_and_counted_is_told() -> None:
     }
     told = list(sentences(replace(FINDINGS, summary=summary)))
     for sentence in (
-        "In retrieval, each prompt has 4 candidate words (--vocabulary file, wording blank-last).",
+        (
+            "In retrieval, each prompt has 4 candidate words (option --vocabulary file, wording "
+            "blank-last)."
+        ),
         (
             "The file of candidates contains 1 word for which the model has no single token. The "
             "model's vocabulary contains 1,200 single-token words that are not in the file of "
@@ -204,8 +207,8 @@ def test_what_was_dropped_and_counted_is_told() -> None:
             "participant's words, by reason: no wording (3)."
         ),
         (
-            "Rows of the feature norms that do not show how many participants wrote each wording "
-            "of a property, by reason: alternatives without participants (2)."
+            "Rows of the feature norms that do not show how many participants used each wording "
+            "(alternative) of a property, by reason: alternatives without participants (2)."
         ),
         "Responses that are not used exactly as people gave them: counted by the feature (5).",
         "Number of concepts left out of elicitation, by filter: several words (2).",

@@ -140,7 +140,7 @@ def test_the_verdict_uses_the_adjusted_test(
     claims = sentence.startswith("Higher background scores predict correct answers:")
     assert claims == (lift == UP and adjusted == UP)
     assert "The lift and the AUROC lead to different conclusions" not in sentence
-    assert ("adjusted for the number of facts per question, the lift is 0.100" in sentence) == bool(
+    assert ("Adjusted for the number of facts per question, the lift is 0.100" in sentence) == bool(
         adjusted
     )
 

@@ -185,9 +185,12 @@ def test_irrelevant_background_that_predicts_is_said() -> None:
     """With its lift; not if the interval includes 0 or is missing."""
     row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
     (sentence,) = doubts([{**row, "background": WHOLE}, row], adjusted=False)
-    assert "predict correct answers too (lift 0.300 (95\N{NO-BREAK SPACE}% CI 0.100" in sentence
-    assert sentence.endswith("so part of the lift may come from the number of facts.")
+    assert (
+        "predict correct answers too, with a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100"
+        in sentence
+    )
+    assert sentence.endswith(" may therefore come from the number of facts.")
     (explained,) = doubts([row], adjusted=True)
-    assert "may come from the number of facts; the adjusted lift leaves out that part" in explained
+    assert "come from the number of facts. The adjusted lift leaves out this part" in explained
     unclear = [{**row, "lift_low": -0.1}, {**row, "lift_low": None}]
     assert not list(doubts(unclear, adjusted=True))

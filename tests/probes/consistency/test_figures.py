@@ -40,7 +40,7 @@ INTERVALS = {
         "method": "percentile bootstrap",
         "resamples": 2000,
         **HOW,
-        "clusters": "head of the fact",
+        "clusters": "first concept of the fact",
     },
 }
 SUBSET = (
@@ -335,7 +335,7 @@ def test_the_six_farthest_relations_are_named() -> None:
         "consistency (CC) 0.490, chance 0.400, n = 10" in tips(figure)
     )
     assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
-    assert "clustered by head of the fact" in joined_text(figure)
+    assert "clustered by first concept of the fact" in joined_text(figure)
 
 
 def relations(*counts: int) -> dict[str, Any]:

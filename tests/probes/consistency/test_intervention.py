@@ -124,8 +124,7 @@ def test_missing_answers_leave_the_pair_out() -> None:
     )
     assert (told["choice"], told["right"]) == (None, None)
     assert any(
-        "(with and without facts), by condition: true 1, false 0" in s
-        for s in sentences(found.summary)
+        "prompt without facts, by condition: true 1, false 0" in s for s in sentences(found.summary)
     )
 
 

@@ -119,8 +119,8 @@ def test_a_fact_without_a_negative_has_no_effect() -> None:
     found = new.predict(answers(new), predictors(answer_margin=3))
     assert [(one.correct, one.effect) for one in found.facts] == [(True, None)]
     assert found.note == (
-        "The prediction uses the answer margin alone: unknown are background score, background "
-        "margin."
+        "The prediction uses the answer margin alone. The question has no value for: background "
+        "score, background margin."
     )
 
 

@@ -66,7 +66,7 @@ def test_background_that_decides_adds_to_the_margin() -> None:
     _, summary = Planted(background=2, margin=1).found()
     assert prediction.background_adds(summary)
     (sentence,) = sentences(summary)
-    told = "Knowing the background facts improves the prediction of correct answers: the AUROC of "
+    told = "Knowing the background facts improves the prediction of correct answers. The AUROC of "
     assert sentence.startswith(told)
     assert "(400 anchor questions, cross-validated by question concept)." in sentence
 

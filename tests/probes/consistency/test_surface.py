@@ -173,8 +173,8 @@ def test_facts_without_a_usable_text_are_worded_by_templates(tmp_path: Path) -> 
     assert found.summary["surface"] == {"facts": 4, "with_text": 3, "worded": 2}
     assert (
         "2 of 4 facts are worded with the surface text: the knowledge base's own sentence for "
-        "the fact. The facts without usable surface text (1 surface text does not mark the head "
-        "and the tail of the fact) are worded with the templates of Sahu et al. 2022."
+        "the fact. All other facts, among them 1 fact whose surface text does not mark the head "
+        "and the tail, are worded with the templates of Sahu et al. 2022."
     ) in list(sentences(found.summary))
 
 

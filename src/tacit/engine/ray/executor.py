@@ -77,7 +77,7 @@ class RayExecutor:
         """Start all workers, and wait until the first worker has loaded the model.
 
         Raises:
-            ModelError: If ``load_model`` raises it.
+            ModelError: If ``load_model`` raises a ``ModelError``.
             ScoringError: If no worker starts.
         """
         self._hire()

@@ -149,7 +149,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return the minutes since the model began to load; 0 if no report is due.
+        """Return how many minutes the model has been loading; 0 if this need not be reported now.
 
         The result is 0 if the worker is not loading its model, or if the loading began or was last
         reported less than ``seconds`` seconds ago.

@@ -186,8 +186,8 @@ class Worker:
             digest: A digest that identifies the plan (the list of all requests, split into blocks)
                 to which the block of requests belongs. A worker fetches the shared objects of a
                 plan, such as vocabularies, only once.
-            shared: A function that returns, for each request class, the objects (such as
-                vocabularies) that encoded requests of the class refer to by name.
+            shared: A function that returns the shared objects, such as vocabularies, for each
+                request class. Encoded requests refer to the shared objects by name.
             of: The class of the block's requests.
             rows: The block's requests, encoded as rows.
         """

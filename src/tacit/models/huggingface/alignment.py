@@ -182,8 +182,8 @@ def bare(
 ) -> PreTrainedTokenizerBase:
     """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
 
-    The copied tokenizer has no post-processor, because a post-processor can exclude spaces from the
-    character ranges of tokens, as RoBERTa's does.
+    The copied tokenizer has no post-processor, because some post-processors, such as RoBERTa's,
+    exclude spaces from the character ranges of tokens.
 
     Args:
         tokenizer: The tokenizer.
@@ -248,7 +248,8 @@ def answer_tokens(
     Args:
         ids: The token ids of ``filled.string``.
         offsets: The range of characters that each token covers.
-        filled: The string, and the indices at which the answer starts and ends in the string.
+        filled: The string that contains the answer, and the indices at which the answer starts and
+            ends in the string.
     """
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     own = bisect_left(ends, filled.begin + 1)

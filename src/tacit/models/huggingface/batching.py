@@ -34,10 +34,10 @@ class Budget:
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set ``tokens`` to half of the smaller of ``tokens`` and ``tried``.
+        """Set ``tokens`` to half of ``tokens`` or of ``tried``, whichever is smaller.
 
         Raises:
-            ScoringError: If ``tokens`` or ``tried`` is 1, which cannot be halved.
+            ScoringError: If ``tokens`` or ``tried`` is 1, because 1 cannot be halved.
         """
         smaller = min(self.tokens, tried) // 2
         if not smaller:

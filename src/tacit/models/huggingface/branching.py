@@ -52,7 +52,7 @@ def tree_cost(tree: Tree) -> int:
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """Return the log-probabilities (nats) of all scored tokens in the rows of prefix trees.
+    """Return the log-probabilities (nats) of all tokens to score in the prefix trees.
 
     Raises:
         Exception: If the model fails, for example because its cache cannot be extended separately
@@ -92,8 +92,8 @@ def _chunks(
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
     """Divide rows (token sequences) into batches of limited size.
 
-    Each batch is yielded with a separate key-value cache, which contains the prefixes that the rows
-    continue.
+    Each batch is paired with its own key-value cache, which contains the common prefixes
+    (trunks) that the rows continue.
     """
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)

@@ -4,12 +4,13 @@ Prompts are packed into long rows (packs), in which the common prefix of several
 only once. If several packed rows share a long prefix, the prefix is computed once, cached, and
 reused for each row. When a model is loaded, a check measures whether packing changes
 log-probabilities. If packing changes log-probabilities, a warning is logged, and each prompt is
-computed separately. If prompts are not packed, one forward pass over a prompt's text scores all
-answers that consist of one token. If prompts are not packed, a prefix that several multi-token
-answers share is computed only once. The keys and values of the shared prefix are cached, and the
-computation of each answer continues from the cache. If the use of cached keys and values would
-change log-probabilities, the model processes the text of an unpacked prompt again for each
-multi-token answer.
+computed separately.
+
+For a prompt that is not packed, one forward pass over the prompt's text scores all answers that
+consist of one token. If several multi-token answers of an unpacked prompt share a prefix, the
+prefix is computed only once: its keys and values are cached, and the computation of each answer
+continues from the cache. If the use of cached keys and values would change log-probabilities, the
+model processes the text of an unpacked prompt again for each multi-token answer.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class _Prepared:
     Args:
         prompts: The prompts.
         inputs: The token sequence of each answer, stored in arrays.
-        packs: Pairs of a cached prompt prefix and the packs (rows of several prompts) that continue
-            from the prefix.
+        packs: Pairs of a cached prefix (token ids) and a list of packs. A pack is one row that
+            contains the tokens of several prompts after the cached prefix.
         trees: The prefix trees of the prompts that are not packed.
     """
 
@@ -222,13 +223,14 @@ class CausalModel(RankingModel):
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
         """Divide the prompts into prompts to pack and prompts to compute separately.
 
-        The result contains the rows (token sequences) to pack, grouped by their cached prefix, and
-        the prefix tree of each prompt that is not packed.
+        The first part of the result contains the token sequences to pack, grouped by their cached
+        prefix. The second part of the result contains the prefix tree of each prompt that is not
+        packed.
 
         A prompt is not packed if the prompt and one of its answers together have more tokens than
-        the maximum pack length or the attention window. When the model is loaded, packing is
-        checked with rows up to a certain length. A prompt is not packed if one of its inputs,
-        without the cached prefix, is longer than these rows.
+        the maximum pack length or the attention window. A prompt is not packed if its uncached part
+        is longer than the longest token sequence with which packing was checked when the model was
+        loaded.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._packing.length) & self._fit_attention(longest)
@@ -271,8 +273,8 @@ class CausalModel(RankingModel):
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
         """Return, for each row length, whether the row is within the attention limits.
 
-        The attention limits are the local attention window, and the length above which LongRoPE
-        changes the positions of a whole batch.
+        A row must be shorter than the local attention window, and not longer than the length above
+        which LongRoPE changes the positions of a whole batch.
         """
         near = np.ones(len(lengths), bool)
         if self._local is not None:
@@ -434,9 +436,8 @@ class CausalModel(RankingModel):
         """Return how much (nats) a reused cache changes log-probabilities; None on failure.
 
         The change that a reused prefix cache causes is measured on two artificial texts of
-        different lengths. The token ids of both artificial texts come from all parts of the
-        vocabulary. Each of the two artificial texts has four answers of one to three tokens, and
-        two of the four answers share their first token.
+        different lengths. Each text has four answers of one to three tokens, and two of the four
+        answers share their first token.
         """
         longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
         spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]

@@ -1,10 +1,10 @@
 """Chat prompts: a prompt's text is the user's message, and an answer begins the reply.
 
 The tokenizer's chat template produces the text around the user's message, up to the start of the
-assistant's turn. The separator between a prompt's text and an answer is not used in a chat. The
-spaces that the template inserts before a reply (one in Llama 2's template, none in most other
-templates) are scored with the answer. A blank in a prompt's text appears as ``___`` in the user's
-message.
+assistant's turn. The separator between a prompt's text and an answer is not used in a chat. Spaces
+that the template inserts before a reply are scored with the answer. Llama 2's template inserts one
+space before a reply, but most other templates insert none. A blank in a prompt's text appears as
+``___`` in the user's message.
 
 A chat template is a program that may change the user's message, so Tacit tests the template when a
 model is loaded. Tacit rejects a prompt whose text does not occur in the rendered chat.
@@ -66,8 +66,8 @@ class Chat:
         opening: The text between the generation prompt and the reply, such as white space or the
             start of the assistant's turn. If the generation prompt ends with ``<think>``,
             ``opening`` contains ``</think>``, so that the model replies without reasoning.
-        thought: ``closed`` if the chat template starts the model's reasoning with ``<think>``, so
-            that ``opening`` must contain ``</think>`` to end it; otherwise ``none``.
+        thought: ``closed`` if the generation prompt ends with ``<think>``, which starts the model's
+            reasoning, and ``opening`` ends the reasoning with ``</think>``; otherwise ``none``.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Chat:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 digest of the template combined with ``opening``."""
+        """The SHA-256 digest of the chat template and of the text before a reply (``opening``)."""
         return hashlib.sha256(f"{self.template}\0{self.opening}".encode()).hexdigest()
 
     @property

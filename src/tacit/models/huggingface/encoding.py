@@ -102,7 +102,7 @@ class Inputs:
         )
 
     def rows(self, prompts: Ints) -> Rows:
-        """Return the rows to compute for the given prompts: each input without its last token.
+        """Return the inputs of ``prompts`` as token rows, each without its last token.
 
         Each scored token is stored with the index of the answer to which it belongs. Answers are
         numbered consecutively over all prompts in the ``Inputs`` object.
@@ -146,10 +146,9 @@ class Encoder:
         """Return each answer's input, from the special tokens to the end of the answer.
 
         Raises:
-            PromptError: If the tokenizer produces no token for an answer, or if the prompt's text
-                continues after the blank into which the answer is inserted. The exception is also
-                raised if an answer is at the start of a text and the tokenizer has neither a BOS
-                nor an EOS token.
+            PromptError: If the tokenizer produces no token for an answer, if the prompt's text
+                continues after the blank, or if an answer is at the start of a text and the
+                tokenizer has neither a BOS token nor an EOS token.
         """
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
@@ -176,7 +175,7 @@ class Encoder:
         return written
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Join the tokens of the two parts of each string (see ``Halves``), and return arrays."""
+        """Join the tokens of both parts of each string, and return the joined tokens as arrays."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)

@@ -164,7 +164,7 @@ class Stamp:
         return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
     def difference(self, later: Stamp | None) -> str:
-        """Describe how a file changed between this stamp and a later stamp."""
+        """Describe how the file changed between this ``Stamp`` and a later ``Stamp``."""
         if later is None:
             return "was deleted"
         what = "was replaced" if later.inode != self.inode else "was overwritten"

@@ -46,13 +46,12 @@ def gathered(
 ) -> AbstractContextManager[None]:
     """Compute logits only at the given positions.
 
-    The logits then have the shape (1, positions, vocabulary).
+    The logits at the given positions have the shape (1, positions, vocabulary).
 
     Args:
         body: The submodule whose output is the input of the language-model head.
         rows: The batch row of each given position, of shape (positions,).
-        columns: The column of each given position (its index in the batch row), of shape
-            (positions,).
+        columns: The index of each given position within its batch row, of shape (positions,).
     """
     return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
 
@@ -119,7 +118,8 @@ class Reads:
 
     Args:
         row: For each token to score, the index of its row (token sequence).
-        position: For each token to score, its ``Read.position``.
+        position: For each token to score, the index of the input position whose logits predict the
+            token.
         token: For each token to score, its id.
         answer: For each token to score, the index of the answer whose score includes the token's
             log-probability.

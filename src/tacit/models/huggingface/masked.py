@@ -9,9 +9,9 @@ is predicted while the following tokens of the answer are masked. In the mode ``
 each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
 text contains no blank, Tacit appends the prompt's separator, a blank and a full stop, so that the
 mask is not the last token. The score of an answer includes the separator before the answer. If the
-text has a blank, the separator is the white space before the blank. If the tokenizer encodes the
-separator between text and answer as a separate token, this token is masked and scored like the
-answer's tokens.
+prompt's text contains a blank, the separator between text and answer is the white space before the
+blank. If the tokenizer encodes the separator between text and answer as a separate token, this
+token is masked and scored like the answer's tokens.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class MaskedModel(RankingModel):
 
 
 def _is_read_once(row: Row) -> bool:
-    """Return whether a row has only one position at which tokens are scored."""
+    """Return whether a token sequence has exactly one position at which tokens are scored."""
     return len({read.position for read in row.reads}) == 1
 
 

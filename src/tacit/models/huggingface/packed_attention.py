@@ -2,9 +2,8 @@
 
 A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
 pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
-tree. The tokens in a piece of a pack attend only to tokens in the same piece and to the ancestors
-of the piece's first token. To compute attention for a piece, keys and values outside the piece are
-needed only for the ancestors of the piece's first token.
+tree. Outside its own piece, a token of a pack attends only to ancestors of the piece's first token,
+so the keys of all other tokens outside the piece are omitted.
 """
 
 from __future__ import annotations
@@ -38,14 +37,15 @@ def piece_of(length: int) -> int:
 class PackedAttention(TorchFunctionMode):
     """A context manager in which torch computes attention over packed prompts in pieces.
 
-    Attention over inputs that are not packs is unchanged. If a model does not call
-    ``torch.nn.functional.scaled_dot_product_attention``, its attention is computed as usual.
+    Attention is computed as usual over inputs other than packed prompts, and in models that do not
+    call ``torch.nn.functional.scaled_dot_product_attention``.
 
     Args:
         packs: The packs, one per row of the batch.
         sees: Attention mask of shape (packs, 1, length, prefix + length), which is True where a
             token attends to a key. The last axis of the mask contains the tokens of the cached
-            prefix, to which every token attends, followed by the tokens of the pack.
+            prefix, followed by the tokens of the pack. Every token attends to all tokens of the
+            cached prefix.
         piece: Number of tokens in a piece of a pack. The length of the packs must be a multiple of
             ``piece``.
     """
@@ -136,7 +136,7 @@ class PackedAttention(TorchFunctionMode):
         return seen.flatten(0, 1).transpose(1, 2)
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
-        """Split the model's attention mask by pieces (equal-length sections) of packed rows."""
+        """Return the attention mask of each piece (equal-length section) of each packed row."""
         heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)

@@ -180,9 +180,9 @@ def sight(ends: torch.Tensor) -> torch.Tensor:
     """Return the attention mask for packs, with the shape (packs, 1, length, length).
 
     Args:
-        ends: ``Pack.ends`` of each pack, padded with 0, of shape (packs, length). No token attends
-            to padding. Padding positions attend to the first token of the pack, because a softmax
-            over an empty set is NaN.
+        ends: The values of ``Pack.ends``, one row per pack, padded with 0, shape (packs, length).
+            No token attends to padding. Padding positions attend to the first token of the pack,
+            because a softmax over an empty set is NaN.
     """
     import torch
 

@@ -1,10 +1,10 @@
 """Packs: rows that contain several prompts' inputs but store each shared prefix once.
 
-The inputs of all prompts are sorted, so that they represent a prefix tree in depth-first order. In
-a pack, each prompt's tokens keep their order, and a token attends only to itself and to the
-preceding tokens of its prompt. A pack usually has at least 7/8 of its maximum length. Within this
-range, it ends between the two adjacent inputs that share the fewest tokens. Where the prefix tree
-is split between two packs, the second pack repeats the path from the root to its first new token.
+The inputs of all prompts are sorted in the depth-first order of their prefix tree. In a pack, each
+prompt's tokens keep their order, and a token attends only to itself and to the preceding tokens of
+its prompt. A pack usually has at least 7/8 of its maximum length, and ends between two adjacent
+inputs that share as few tokens as possible. If two adjacent inputs with a common prefix are in
+different packs, both packs contain the prefix.
 """
 
 from __future__ import annotations

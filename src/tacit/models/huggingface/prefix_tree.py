@@ -1,9 +1,9 @@
 """Sorted token sequences, with the length of the prefix that adjacent sequences share.
 
-Sorted sequences represent a prefix tree in depth-first order. The tokens of the prefix that a
-sequence shares with the previous sequence are existing nodes of the tree, and the other tokens of
-the sequence are new nodes. A sequence that is a prefix of another sequence is merged into the
-longer sequence, in which the tokens of both sequences are scored.
+Sorted sequences represent a prefix tree in depth-first order. Each sequence reuses the nodes of the
+prefix that it shares with the previous sequence, and adds a new node for each token after the
+shared prefix. A sequence that is a prefix of another sequence is merged into the longer sequence,
+in which the tokens of both sequences are scored.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Rows:
 
     Args:
         ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins. An additional last element is
-            the index at which the last sequence ends.
+        starts: The index in ``ids`` at which each sequence begins. ``starts`` has an additional
+            last element: the index in ``ids`` at which the last sequence ends.
         reads: The tokens to score; ``reads.row`` contains the index of each token's sequence,
             counted from 0.
     """
@@ -77,7 +77,7 @@ class Rows:
     def behind(self, size: int) -> Rows:
         """Return each row without its first ``size`` tokens.
 
-        The caller ensures that none of the removed tokens is to be scored.
+        The first ``size`` tokens of a row must not include a token that is to be scored.
         """
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
@@ -142,7 +142,7 @@ def starts_of(lengths: Ints) -> Ints:
 
 
 def ragged(starts: Ints, lengths: Ints) -> Ints:
-    """Return the indices of all elements of the segments with the given starts and lengths."""
+    """Return the indices of all elements of several segments, one segment after another."""
     own = starts_of(lengths)
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
@@ -159,7 +159,8 @@ class Tree:
 
     Args:
         trunk: The prefix that all inputs of the prompt share.
-        rows: The inputs of the prompt that are not prefixes of longer inputs.
+        rows: The inputs (token sequences) that the model processes. An input that is a prefix of a
+            longer input is left out.
     """
 
     trunk: tuple[int, ...]
@@ -240,10 +241,10 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Yield ranges of the sorted rows, cut where adjacent rows share the shortest prefix.
+    """Split the sorted rows wherever adjacent rows share the fewest tokens.
 
-    A range of rows is split if its rows share fewer than ``LEAST`` tokens, or if none of the
-    resulting parts would fit in one pack.
+    A range of rows is split if its rows share fewer than 64 tokens (``LEAST``), or if every part
+    after the split would be too long for one pack.
     """
     if not part:
         return

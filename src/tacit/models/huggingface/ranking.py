@@ -5,8 +5,8 @@ same position. Candidates of several tokens, and candidates that change how the 
 tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
 between text and candidate is a separate token, its log-probability is part of every candidate's
 score. To measure the log-probability of the separator before the candidates, Tacit scores the
-separator and one candidate together in an additional forward pass. The log-probability of the
-separator is the joint log-probability of separator and candidate, minus the log-probability of the
+separator and one candidate together in an additional forward pass. The separator's log-probability
+is the joint log-probability of separator and candidate, minus the log-probability of the
 candidate's token.
 """
 
@@ -77,7 +77,7 @@ class Asked:
 
     @property
     def whole(self) -> Prompt:
-        """A prompt whose answers are the candidates that are scored in separate passes."""
+        """A prompt whose answers are the candidate words that are scored in separate passes."""
         words = self.prompt.vocabulary.words
         return self.prompt.asking([words[at] for at in self.candidates.whole])
 
@@ -248,9 +248,10 @@ class RankingModel(LocalModel):
     def _narrowing_difference(self, body: torch.nn.Module) -> float:
         """Return how much computing logits at only one position changes log-probabilities.
 
-        The result is the largest change in any log-probability, in nats.
+        The result is the largest difference, in nats, between a log-probability computed with
+        logits at one position and the same log-probability computed with logits at all positions.
 
-        The result is infinity if the model fails when logits are restricted to one position.
+        The result is infinity if the model cannot compute logits at a single position.
         """
         places = [
             ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())

@@ -100,7 +100,7 @@ _COMPARED_BEHIND = 3
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Whether prompts can be packed, and the maximum lengths of a pack and of its rows.
+    """Whether several prompts can be packed, and the maximum length of a pack.
 
     Args:
         length: Maximum length of a pack in tokens; 0 if prompts are not packed.
@@ -138,10 +138,11 @@ class Check:
     tolerance: float
 
     def packing(self) -> Packing:
-        """Compare rows in one full pack, and rows in several short packs, with unpacked rows.
+        """Compare the log-probabilities of packed token rows with those of unpacked rows.
 
-        The check packs some rows into one pack of the maximum length, because a local attention
-        window affects only packs that are longer than the window.
+        The packed rows form one pack of the maximum length and several short packs. The pack of the
+        maximum length is needed because a local attention window affects only packs that are longer
+        than the window.
         """
         full = made_up_pack(self.vocabulary, self.length, self.deepest)
         few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
@@ -197,8 +198,9 @@ def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
 
     Together, the sequences fill one pack: a prefix tree of sequences that are scored together.
 
-    The longest row (token sequence) has half as many tokens as the pack, but at most ``deepest``. A
-    long row reveals an attention window that the model's config does not declare.
+    The longest row (token sequence) has half as many tokens as the pack, but at most ``deepest``.
+    If the model has an attention window that its config does not declare, a long token sequence
+    reveals the window.
 
     Args:
         vocabulary: Number of tokens in the vocabulary.
@@ -228,7 +230,7 @@ def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
 
 
 def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Return rows with a token to score at every position; each token is a separate answer."""
+    """Return rows with a one-token answer to score at every position."""
     rows, answers = list[Row](), 0
     for ids in made:
         rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
@@ -237,7 +239,7 @@ def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
 
 
 def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """Return a few rows, evenly spaced in the pack, and the longest row."""
+    """Return a few evenly spaced rows, and the longest row."""
     step = (len(rows) - 1) / (few - 1)
     deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
     return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]

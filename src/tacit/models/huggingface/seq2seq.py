@@ -5,8 +5,8 @@ prompt's separator is not used, because the text and the answer are not joined i
 Every token of an answer is predicted from the prompt's text (the encoder's input), the start of the
 decoder's input, and the preceding tokens of the answer. Unless prompts are formatted as a chat, the
 tokenizer's first sentinel token replaces a blank in the text and precedes the answer in the
-decoder's input. If the tokenizer has no sentinel tokens, a prompt with a blank is rejected unless
-prompts are formatted as a chat.
+decoder's input. If prompts are not formatted as a chat and the tokenizer has no sentinel tokens, a
+prompt with a blank is rejected.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Pair:
     def cost(self) -> int:
         """The number of tokens that the encoder and the decoder process.
 
-        The tokens of the text are counted 1 + n times: once for the encoder, and once for each of
-        the n inputs of the decoder.
+        The tokens of the text are counted once for the encoder, and once for each input of the
+        decoder.
         """
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
@@ -264,10 +264,7 @@ class Seq2SeqModel(RankingModel):
 
 
 def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge ``Pair`` objects that have the same encoder input.
-
-    After the merging, the encoder processes each distinct input only once.
-    """
+    """Merge ``Pair`` objects with the same encoder input, to process each input once."""
     rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
     for pair in pairs:
         rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)

@@ -3,9 +3,8 @@
 A tokenizer that first splits text into words never merges tokens across the space before a word.
 Tacit splits a string at a single space (see ``cut_of``), and tokenizes the part before the space
 and the rest of the string separately. Each string to be tokenized is a prompt's text with one
-answer inserted. All strings of one prompt are equal before the split, and strings of different
-prompts can be equal after the split. Equal parts are tokenized only once. If the tokenizer can
-merge tokens across a space, Tacit tokenizes each string as a whole.
+answer inserted. A part that several strings have in common is tokenized only once. If the tokenizer
+can merge tokens across a space, Tacit tokenizes each string as a whole.
 """
 
 from __future__ import annotations
@@ -70,17 +69,16 @@ class Halves:
     """Strings split into two parts each; each distinct part is tokenized only once.
 
     Args:
-        heads: The token ids of the strings' first parts (the characters before the space at which a
-            string is split). Strings with equal first parts share one entry.
-        tails: The tokens of each distinct second part of a string, and the range of the answer's
-            tokens among them. If the tokenizer produces no token for the answer when it encodes a
-            string's second part, ``tails`` contains None for this second part.
+        heads: The token ids of each distinct first part of a string: the characters before the
+            space at which the string is split.
+        tails: For each distinct second part of a string, its tokens and the range of the answer's
+            tokens; None if the tokenizer produces no token for the answer. The second part of a
+            string begins at the space at which the string is split.
         head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
             first part of text i.
-        tail: Indices in ``tails``: ``tails[tail[i]]`` contains the tokens of the second part of
-            string i, which begins at the space where the string is split. Each string is a text
-            with one of its answers inserted. The strings are ordered by text: one string for each
-            answer of the first text, then one string for each answer of the second text, and so on.
+        tail: For each string (a text with one of its answers inserted), an index in ``tails``:
+            ``tails[tail[i]]`` contains the tokens of the second part of string i. The strings are
+            in the order of the texts, and each text has one string for each of its answers.
     """
 
     heads: Sequence[Sequence[int]]
@@ -115,7 +113,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
     Args:
         tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
         filled: For each text, one string per answer: the text with the answer inserted. All strings
-            for one text must agree in the characters before the inserted answer.
+            of one text must have the same characters before the inserted answer.
 
     Raises:
         PromptError: If a text contains a special token that cannot be encoded as plain text.
@@ -205,7 +203,7 @@ def _splits_words(parts: Sequence[dict[str, Any]]) -> bool:
 
 
 def _may_reach(added: str) -> bool:
-    """Return whether an added token can include or strip a single space before a letter."""
+    """Return whether an added token can contain or remove a space before a letter."""
     bare = added.strip()
     if not bare:
         return len(added) == 1

@@ -43,24 +43,20 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The tokens of a vocabulary's words, for prompts with the same text next to the blank.
+    """The tokenized words of a vocabulary, for prompts with the same text beside the blank.
 
     Args:
-        single: Indices of the words that can replace each other in the prompt's text by a change of
-            only one token. The log-probabilities of all words in ``single`` are read at one
-            position.
-        ids: For each word in ``single``, the id of the token by which the word differs from the
-            other words in ``single``.
+        single: Indices of the words that differ in only one token when they fill the prompt's
+            blank. The log-probabilities of all words in ``single`` are read at one position.
+        ids: For each word in ``single``, the id of the token that distinguishes the word.
         several: Indices of the words that are scored in separate passes: words of several tokens,
             and words that change the tokens of the surrounding text.
         tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
         witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
-            the tokenization of the vocabulary. Each witness (test word) is a triple of the word's
-            index, its tokens, and whether the index is in ``single``.
+            the tokenization of the vocabulary. Each witness (test word) is a triple: the word's
+            index, the ids of the word's tokens, and whether ``single`` contains the index.
         lead: Number of leading scored tokens, such as a separator, that are the same for all words
-            with indices in ``single``. The words with indices in ``single`` differ only in their
-            last scored token. ``Frame`` contains all tokens of the text except the last scored
-            token, and thus also the leading scored tokens.
+            in ``single``. The words in ``single`` differ only in their last scored token.
     """
 
     single: NDArray[np.int64]
@@ -74,12 +70,10 @@ class Candidates:
     def whole(self) -> tuple[int, ...]:
         """The indices of the words that are scored in separate passes.
 
-        ``whole`` contains the indices of all words in ``several``. If ``lead`` is not 0, the first
-        word in ``single`` is also scored in a separate pass, to find the score of the leading
-        tokens. The words in ``single`` differ only in their last scored token. The scored tokens
-        before the last one (``lead`` tokens, such as a separator) are the same for all words in
-        ``single``. The log-probability of the shared ``lead`` tokens equals the score of the first
-        word in ``single`` minus the log-probability of this word's last token.
+        ``whole`` contains all indices in the field ``several``. If the field ``lead`` is not 0, the
+        last index in ``whole`` is the first element of the field ``single``. All words in
+        ``single`` begin with the same ``lead`` scored tokens, so one separate pass, for the first
+        word in ``single``, yields the score of the shared tokens.
         """
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
@@ -199,16 +193,13 @@ class CandidateTokens:
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
         """Find the shared context of the largest group of candidates that differ in one token.
 
-        A group's context consists of the number ``lead`` and of the ``Frame``, the tokens before
-        and after the token in which the group's candidates differ.
-
-        ``lead`` is the number of scored tokens before the token in which the candidates differ.
+        The ``Frame`` contains the tokens before and after the token in which the candidates of the
+        group differ. The number ``lead`` counts the scored tokens before the differing token.
 
         If the separator between the text and a candidate is a separate token, it is scored as well,
         so every candidate has more than one scored token. If every candidate has several scored
-        tokens, the method finds the largest group of candidates that differ only in their last
-        scored token. If at least two candidates differ only in their last scored token, the method
-        returns the ``lead`` and ``Frame`` of the largest group of such candidates.
+        tokens, the method finds the largest group of at least two candidates that differ only in
+        their last scored token.
         """
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
@@ -237,11 +228,10 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
 def _nearest(filled: Filled) -> tuple[str, str, str]:
     """Return the separator before a candidate, and the text adjacent to the candidate.
 
-    On a side where white space is next to the candidate, only this white space is returned. On a
-    side where no white space is next to the candidate, the characters up to the next white space
-    are returned. An ellipsis marks where text was cut off. Without the ellipsis at a cut, a word
-    inside a string would look like the string's first or last word. A tokenizer may treat first and
-    last words differently.
+    If white space is next to the candidate, only this white space is returned. If a word or a
+    punctuation mark is next to the candidate, the characters up to the next white space are
+    returned. An ellipsis marks where text was cut off, because a tokenizer may treat the first or
+    last word of a string differently from the same word inside the string.
     """
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
@@ -259,8 +249,8 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
     """Place the candidates' tokens from an earlier prompt in a new prompt, if they fit.
 
-    The result is None if any of a few test words (witnesses) has other tokens in the new prompt
-    than in the earlier prompt.
+    The result is None if a test word (witness) has other tokens in the new prompt than in the
+    earlier prompt, or if the tokens around single-token test words differ between these words.
     """
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None

@@ -148,7 +148,7 @@ def _shards(index: Path, suffix: str) -> list[str]:
 
 
 def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON value
-    """Yield each value, except None, that a key has anywhere in nested settings."""
+    """Yield every value of a key in nested dictionaries, except None."""
     if not isinstance(settings, dict):
         return
     for each, value in settings.items():

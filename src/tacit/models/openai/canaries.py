@@ -38,7 +38,7 @@ _OF_EACH = 2
 
 
 def canaries_of(seen: Seen) -> list[Canary]:
-    """Return canaries: likeliest next tokens and echoed log-probabilities of several texts."""
+    """Create canaries (answers that reveal changes of the model) from a server's answers."""
     canaries: list[Canary] = []
     for text, token in seen.next_tokens.items():
         known = [(one, one.logprob) for one in token.top if one.logprob is not None]
@@ -64,10 +64,9 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """Return the server's current log-probability for the token or text of a stored answer.
+    """Return the server's current log-probability for a canary (a stored answer).
 
-    The result is NaN if the server's current answer contains no log-probability for the token or
-    text.
+    The result is NaN if the server's current answer contains no log-probability for the canary.
     """
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
@@ -88,9 +87,9 @@ def fingerprint_of(
             to treat every server as new.
 
     Returns:
-        If the server matches the description of a known server, the stored fingerprint and the
-        stored canaries (prompts with answers that identify the server); otherwise, a new
-        fingerprint and new canaries.
+        A fingerprint and canaries (prompts with answers that identify the server). The fingerprint
+        and the canaries come from the score store if the server matches a known server, and are new
+        otherwise.
     """
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
@@ -101,7 +100,10 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a fingerprint and canaries (test answers): stored ones if the server is known.
+    """Return a server's fingerprint and canaries (test answers), stored or new ones.
+
+    The fingerprint and the canaries come from the score store if the server matches a known server,
+    and are new otherwise.
 
     Args:
         identity: The server settings that Tacit can see and that affect the answers.

@@ -118,8 +118,8 @@ class Talk:
         limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
         top: The number of most probable tokens to request at each position of a reply.
-        room: The maximum length of a reply in tokens, not counting reasoning; None for no limit.
-            The value None removes the limit on the reasoning as well as the limit on the reply.
+        room: The maximum length of a reply in tokens, not counting reasoning. If ``room`` is None,
+            neither the reply nor the reasoning has a limit.
         uncut: Additional request fields that make the server sample from the full, unmodified
             distribution.
         habits: Properties that all replies of the server share, such as the model's name.

@@ -134,7 +134,7 @@ def _read_alike(
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
     """Estimate the sampling temperature, and prepare checks to repeat during a run.
 
-    Each deficiency of the server that is found is appended to ``refused``.
+    The function appends each deficiency that it finds in the server to ``refused``.
 
     Raises:
         ModelError: If the server returns the same first-token log-probabilities for different
@@ -178,13 +178,11 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Find request settings that the server accepts; return them, warnings and a reply.
+    """Return request settings that the server accepts, warnings, and a first reply.
 
-    The reply is the answer to the first trial request; it is None if the server refuses this
-    request.
-
-    If the server accepts the sampling settings ``UNCUT[0]``, as most servers do, the server's reply
-    to the trial request is reused as the first sampled reply.
+    The first reply answers a trial request with the sampling settings ``UNCUT[0]``, which most
+    servers accept. The first reply is None if the server refuses the trial request with
+    ``UNCUT[0]``; otherwise, the first reply is reused as a sampled reply.
 
     Raises:
         ModelError: If the server refuses every tested combination of token-limit field and seed

@@ -49,7 +49,7 @@ class FailureError(ScoringError):
 
 
 class _Thread(threading.local):
-    """The ``Stream`` whose items the current thread processes; None if there is no stream."""
+    """Thread-local storage for the ``Stream`` that the current thread processes."""
 
     stream: Stream[Any, Any] | None = None
 

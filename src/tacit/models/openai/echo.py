@@ -88,9 +88,9 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A token with two log-probabilities in nats: as a generated token, and in an echo.
+    """A token's log-probabilities in nats, as a generated and as an echoed token.
 
-    For each token of ``text``, ``drift`` contains the absolute difference between its
+    For each token of ``text``, ``drift`` contains the absolute difference, in nats, between its
     log-probability in the echo of ``text`` and in the echo of ``text + more``.
     """
 
@@ -114,7 +114,7 @@ def align(
     """Find the tokens of a text in the list of tokens that a server returned.
 
     Args:
-        tokens: The returned tokens, including special tokens and generated tokens.
+        tokens: The tokens that the server returned, including special tokens and generated tokens.
         text: The prompt.
         tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
         before: The number of special tokens before the text; None if unknown.
@@ -152,8 +152,8 @@ def find_echo(
         tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
         nexts: The next token after each text, with the most probable tokens at its position.
         spaced: Whether the server's tokens include the space before a word.
-        long: The keys of ``nexts`` that are long texts, which show whether the server reads whole
-            prompts.
+        long: The keys of ``nexts`` that are long texts. The function uses the long texts to test
+            whether the server reads whole prompts.
 
     Raises:
         ModelError: If the server and the given tokenizer divide a text into different tokens, or
@@ -298,7 +298,7 @@ def _candidates(
 
 
 def _behind(token: Token, tokenizer: TokenizerFile | None, *, spaced: bool) -> str | None:
-    """Return the characters that a next token appends to the prompt; None if unknown."""
+    """Return the characters that a token appends to the prompt; None if unknown."""
     if tokenizer is None:
         return token.text if identifies_token(token.text) else None
     number = token.number

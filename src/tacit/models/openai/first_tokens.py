@@ -54,7 +54,7 @@ class Beginnings:
         seen: The server's answers to the texts of the preflight.
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             detail.
-        notes: The server's deficiencies, which a local model would not have.
+        notes: Descriptions of deficiencies of the server that a local model does not have.
     """
 
     talk: Talk
@@ -150,7 +150,7 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
 
 
 def _pads(tokens: Sequence[Token]) -> bool:
-    """Return whether every listed first token that begins a word has a leading space."""
+    """Return whether every word among the listed tokens begins with a space."""
     texts = [one.text or "" for token in tokens for one in token.top]
     words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
     return bool(words) and all(word.startswith(" ") for word in words)
@@ -159,9 +159,8 @@ def _pads(tokens: Sequence[Token]) -> bool:
 def _asked(talk: Talk, where: str) -> Talk:
     """Return the chat settings ``talk`` with the largest ``top`` that the server accepts.
 
-    ``top`` is the number of most probable tokens to request at each position.
-
-    The function tries the numbers of log-probabilities in ``TOPS``, in decreasing order.
+    ``top`` is the number of most probable tokens to request at each position. The function tries
+    the numbers in ``TOPS``, in decreasing order.
 
     Raises:
         ModelError: If the server refuses every tested number of log-probabilities, or if its answer
@@ -208,9 +207,8 @@ def watch_of(
     Args:
         differences: The server's answers to pairs of texts; the two texts of a pair differ in one
             detail.
-        firsts: A mapping from texts to the server's answers; in contrast to ``differences``, the
-            texts are not grouped into pairs. If ``differences`` and ``firsts`` both contain an
-            answer to the same text, the answer in ``firsts`` is used.
+        firsts: A mapping from texts to the server's answers. For a text that has an answer in both
+            ``differences`` and ``firsts``, the answer in ``firsts`` is used.
         talk: Object that sends chat requests to the model.
         concurrency: The number of concurrent requests.
     """

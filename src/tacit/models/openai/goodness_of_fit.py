@@ -1,15 +1,14 @@
 """Exact multinomial test of whether sampled tokens match a server's log-probabilities.
 
 The statistic G compares each word's share of the sampled replies with the probability that the
-server reports for the word. G is the sum of ``2 n ln(n/e)`` over all words of all prompts. Here, n
-is a word's count among the sampled replies, and e is its expected count. The distribution of the
-statistic G is computed exactly, because it is far from a chi-squared distribution if few tokens are
-sampled and many tokens are improbable. Multinomial counts have the same distribution as independent
-Poisson counts conditional on their sum. The distribution of G is computed as a convolution over
-categories: one for each word that the server lists, and one for all other words. The contribution
-of each category to G is rounded up to a multiple of a fixed step. The rounded contributions of the
-categories are used for both the observed G and its distribution, so the p-value is exact for the
-rounded statistic G.
+server reports for the word. Each word of each prompt contributes ``2 n ln(n/e)`` to G, where n is
+the word's count among the sampled replies, and e is the word's expected count. The distribution of
+the statistic G is computed exactly, because it is far from a chi-squared distribution if few tokens
+are sampled and many tokens are improbable. Multinomial counts have the same distribution as
+independent Poisson counts conditional on their sum, so the distribution of G is computed as a
+convolution over categories. There is one category for each word that the server lists, and one for
+all other words. In the statistic G and in its distribution, each category's contribution is rounded
+up to a multiple of a fixed step. The p-value is therefore exact for the rounded statistic G.
 """
 
 from __future__ import annotations
@@ -78,8 +77,7 @@ class Counted:
     def farthest(self) -> tuple[str, float]:
         """Of all words drawn more often than expected, the word that adds most to statistic G.
 
-        The first value is the word; the second value is the number of times that it was expected to
-        be drawn.
+        The value is a pair: the word, and the expected number of draws of the word.
         """
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
@@ -91,7 +89,7 @@ class Counted:
 
     @property
     def _excess(self) -> dict[str, float]:
-        """The contribution to G of each word drawn more often than expected; 0 for other words."""
+        """Contribution of each word to the statistic G; 0 unless the word is over-represented."""
         expected = {word: share * self.draws for word, share in self.probabilities.items()}
         return {
             word: _log_ratio(count, expected[word]) if count > expected[word] else 0.0
@@ -162,13 +160,12 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
     """Return each word's contribution to the statistic G for 0 to ``draws`` occurrences.
 
-    Element [i, n] is the contribution of word i to G, in units of ``_STEP``, if the word is drawn n
-    times.
+    In the returned array, element [i, n] is the contribution of n occurrences of word i, in units
+    of ``_STEP``.
 
-    To avoid negative contributions to G, 2 * (expected count - observed count) is added to the
-    contribution of each word. Adding 2 * (expected count - observed count) to each word's
-    contribution does not change the statistic G, because the differences between expected and
-    observed counts sum to 0.
+    The term 2 * (expected count - observed count) is added to each word's contribution, so that no
+    contribution is negative. Over all words, the terms 2 * (expected count - observed count) sum to
+    0, so they do not change the statistic G.
     """
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
@@ -258,8 +255,8 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
     """Apply a sampling temperature to the probabilities of the words that a server lists.
 
-    The temperature does not change the total probability of the words that the server does not
-    list.
+    The temperature does not change the total probability of the words that are missing from the
+    server's list.
     """
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
@@ -274,10 +271,10 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the first-word probabilities of a server that replaces one word by another.
+    """Return the word probabilities of a server that replaces one word by another.
 
-    Whenever the model draws the word ``drawn``, such as "true", the simulated faulty server returns
-    the word ``said``, such as "false".
+    The simulated server returns the word ``said`` (such as "false") whenever the model samples the
+    word ``drawn`` (such as "true").
     """
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]

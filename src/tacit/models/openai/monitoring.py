@@ -55,8 +55,8 @@ class Watched:
         asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
             the text's own tokens.
         text: The text that was sent to the server.
-        said: The returned next token, with the most probable tokens at its position; for an echo,
-            the result of ``echo_of``.
+        said: For ``next``, the token that follows the text, with the most probable tokens at its
+            position; for ``echo``, the result of ``echo_of``.
     """
 
     asked: Literal["next", "echo"]
@@ -65,7 +65,7 @@ class Watched:
 
 
 def echo_of(echo: Aligned) -> Token:
-    """Return a ``Token`` with an echoed text's last five log-probabilities in ``top``."""
+    """Return a ``Token`` that contains the last five log-probabilities of an echoed text."""
     values = [one for one in echo.logprobs if one is not None][-_LIKELIEST:]
     return Token(None, None, None, tuple(Token(str(at), None, v) for at, v in enumerate(values)))
 
@@ -80,8 +80,8 @@ class Watch:
         where: The model's name and the server's address, for use in messages.
         telling: The number of answers at the beginning of ``watched`` that are checked at the end
             of a run.
-        habits: A ``Habits`` object with the properties that all replies of the preflight share,
-            such as the model name, and with a tally of the tokens drawn later.
+        habits: A ``Habits`` object, which contains the properties that all replies of the preflight
+            share, such as the model name, and a tally of the tokens drawn after the preflight.
         clock: A function that returns the time in seconds.
     """
 

@@ -76,7 +76,8 @@ class Seen:
     """A server's answers to the texts of the preflight.
 
     Args:
-        next_tokens: The next token after each text, with the most probable tokens at its position.
+        next_tokens: For each text, the token that follows the text, and the list of the most
+            probable tokens at the same position.
         echoes: For each text, the sum of the log-probabilities of its tokens, in nats; empty if the
             server returns no correct echo.
     """
@@ -97,12 +98,13 @@ class Abilities:
         before: The number of special tokens that the server puts before a text; None if unknown.
         spaced: Whether the server's tokens include the space before a word.
         refused: The server's deficiencies, each with the evidence for it.
-        seen: The server's answers to the preflight's texts, from which Tacit derives the canaries
-            that identify the model.
+        seen: The server's answers to the texts of the preflight, from which Tacit derives canaries.
+            Canaries are stored answers that show in later runs whether the server still runs the
+            same model.
         watched: The preflight's answers that are compared with the server's answers during a run.
             The answers that best reveal whether the server has changed come first.
-        telling: The number of answers in ``watched``, counted from the start, that are checked
-            again at the end of a run.
+        telling: The number of answers at the start of ``watched`` that are checked again at the end
+            of a run.
     """
 
     questions: Questions
@@ -285,9 +287,9 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return the preflight answers to check again during a run, and a number n.
+    """Return preflight answers to check again during a run, and a number n.
 
-    At the end of the run, the first n of the preflight answers are checked again.
+    At the end of the run, the first n of these preflight answers are checked again.
     """
     following = [
         Watched("next", text, likeliest(token, top))
@@ -308,7 +310,7 @@ def of_noise(noise: float) -> str:
 def mixed(texts: Sequence[str]) -> list[str]:
     """Sort texts by hash, so that requests are not repeated in their original order.
 
-    If the order differs, a server with several replicas may answer a repeated request with a
+    If a server has several replicas, a changed order of requests may send a repeated request to a
     different replica.
     """
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())

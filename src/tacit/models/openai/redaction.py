@@ -50,8 +50,8 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
     Args:
         secrets: The secrets; a secret of fewer than ``SHORTEST`` characters is not redacted.
 
-    The returned function raises ``ValueError`` for invalid JSON, and ``RecursionError`` for JSON
-    that is nested too deeply.
+    The function that ``reader`` returns raises ``ValueError`` for invalid JSON, and
+    ``RecursionError`` for JSON that is nested too deeply.
     """
     known = [secret for secret in secrets if secret and len(secret) >= SHORTEST]
     if not known:
@@ -80,8 +80,8 @@ class _Redaction:
 
     Args:
         pattern: A regular expression that matches every spelling of the secrets.
-        plain: The secrets and their encodings, case-folded and without escapes; empty if a secret
-            contains a blank.
+        plain: The secrets and their encodings, case-folded and without escape sequences; empty if a
+            secret contains a blank.
         plain_bytes: The entries of ``plain`` as UTF-8 bytes, with all ASCII letters converted to
             lower case.
         shortest: The minimum length, in characters, of a text that can contain a secret.
@@ -141,7 +141,7 @@ def _encoded(secret: str) -> set[str]:
 
 
 def _begin(character: str) -> str:
-    """Return a secret's first character as regex text for a character class."""
+    """Convert a secret's first character to regex syntax for use inside square brackets."""
     return r"\s+" if character.isspace() else re.escape(character)
 
 
@@ -150,7 +150,7 @@ def _written(piece: str) -> str:
 
 
 def _blanks(blanks: str) -> str:
-    """Return a pattern that matches 1 to ``len(blanks)`` white-space characters or escapes."""
+    """Return a regex for 1 to ``len(blanks)`` whitespace characters, escaped or not."""
     return rf"(?:\s|\+|{_spellings(' ')}){{1,{len(blanks)}}}"
 
 

@@ -229,7 +229,7 @@ class Answer(BaseModel, Generic[ChoiceT]):
         """Return the choices, sorted by index.
 
         Args:
-            most: The number of requested choices.
+            most: The number of choices (results) that were requested from the server.
 
         Raises:
             ReplyError: If there are more choices than requested, or their indexes are invalid.

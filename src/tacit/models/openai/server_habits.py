@@ -37,8 +37,9 @@ class Tally:
     """A thread-safe comparison of drawn tokens with the reported log-probabilities.
 
     Args:
-        top: The number of most probable tokens to compare at each position. A drawn token that is
-            less probable than these tokens is not compared.
+        top: The number of most probable tokens to compare at each position. If a sampled token is
+            not among the ``top`` most probable tokens, the token is counted, but its
+            log-probability is not compared.
     """
 
     top: int
@@ -49,7 +50,7 @@ class Tally:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def add(self, drawn: Token) -> None:
-        """Add a drawn token and the log-probabilities reported at its position to the tally."""
+        """Add a sampled token and the log-probabilities at its position to the tally."""
         place = likeliest(drawn, self.top)
         some = [one.logprob for one in place.top if one.logprob is not None]
         if len(some) <= 1:
@@ -65,11 +66,10 @@ class Tally:
                 self._variance += float(shares @ (np.array(some) - mean) ** 2)
 
     def notes(self, *, again: bool = False) -> list[str]:
-        """Return warnings if the drawn tokens do not match the log-probabilities.
+        """Return warnings if sampled tokens do not match the reported log-probabilities.
 
         Args:
-            again: Whether to apply a stricter threshold, because the tally is examined several
-                times.
+            again: Whether the tally is examined several times, which requires a stricter threshold.
         """
         with self._lock:
             masses, hits = list(self.masses), self.hits
@@ -95,8 +95,8 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
     """Return warnings if log-probabilities are implausible or do not fit the drawn tokens.
 
     Args:
-        drawn: Tokens drawn at different positions, each with the most probable tokens at its
-            position.
+        drawn: Tokens that the server drew at different positions. Each token comes with the most
+            probable tokens at the token's position.
     """
     tally = Tally(returned(drawn))
     for token in drawn:
@@ -108,11 +108,10 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
     """Return whether implausibly many or few drawn tokens are among the top tokens.
 
-    The expected number is the sum of ``masses``.
-
-    For a correct server, the probability of a false alarm (the result True) is at most 1 in 1,000.
-    If ``again`` is True, the function applies a stricter threshold, and returns True for a correct
-    server far less often.
+    For a correct server, the sum of ``masses`` is the expected number of drawn tokens that are
+    among the most probable tokens. The result True for a correct server is a false alarm. A correct
+    server causes a false alarm with a probability of at most 1 in 1,000. If ``again`` is True, the
+    threshold is stricter, and false alarms are far rarer.
     """
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
@@ -161,8 +160,8 @@ class Habits:
     The properties of replies are recorded until ``settle`` is called; after the call, a reply with
     other properties is rejected. Threads may share an instance. ``noise`` is the largest
     difference, in nats, between the log-probabilities that the server returns when a request is
-    repeated. After the method ``settle`` is called, the attribute ``tally`` records how well the
-    tokens that the server draws match the log-probabilities that it reports.
+    repeated. Once ``settle`` has been called, the attribute ``tally`` compares the tokens that the
+    server samples with the log-probabilities that the server reports.
     """
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
@@ -186,13 +185,12 @@ class Habits:
     ) -> None:
         """Stop recording the properties of replies.
 
-        Afterwards, the method ``check`` rejects replies whose properties do not match the recorded
-        ones.
+        After a call of ``settle``, the method ``check`` rejects every reply whose properties do not
+        match the recorded properties.
 
         Args:
-            tokenizer: The model's tokenizer. If None, Tacit checks the server's token count of each
-                new prompt only roughly. The count must not be implausibly low for the prompt's
-                number of words.
+            tokenizer: The model's tokenizer. If None, Tacit requires only that the server's token
+                count of a new prompt is not implausibly low for the number of words in the prompt.
             noise: The largest difference, in nats, between the log-probabilities that the server
                 returns when a request is repeated.
             top: The number of most probable tokens that the server returns.
@@ -222,12 +220,12 @@ class Habits:
         return self._counts.get(text)
 
     def draw(self, tokens: Sequence[Token]) -> None:
-        """Add the first token of a reply to the tally, if there is a tally."""
+        """Count the first token of a reply in ``tally``, unless ``tally`` is None."""
         if self.tally is not None and tokens:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Record an answer's properties; after ``settle``, reject an answer with new ones.
+        """Record a reply, or after ``settle`` check it against the recorded replies.
 
         Args:
             text: The prompt.

@@ -63,15 +63,15 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of results; each result is paired with the index of its item.
+        """Yield batches of pairs of an input item's index and the item's result.
 
         Each result is yielded at most ``seconds`` seconds after a thread has computed it, provided
         that the caller keeps requesting batches of results. If ``work`` or ``check`` raises an
-        error, no further item is started, and the error is raised after the results of pending
-        items have been yielded. After an ``UnreliableError``, no further results are yielded. If
-        the user interrupts the run or the generator is closed, the connections of pending requests
-        are closed. If the user interrupts the run, the ``KeyboardInterrupt`` is raised after the
-        finished results have been yielded.
+        error, no further items are started, and the error is raised after the results of the items
+        in progress have been yielded. After an ``UnreliableError``, no further results are yielded.
+        If the user interrupts the run or the generator is closed, the connections of pending
+        requests are closed. If the user interrupts the run, the finished results are yielded before
+        the ``KeyboardInterrupt`` is raised.
 
         Args:
             several: The number of threads that process items at the same time.
@@ -125,7 +125,7 @@ class Stream(Generic[Item, Result]):
         yield from self._part()
 
     def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Store results to be yielded later, and return the time when the first one finished."""
+        """Store results to yield later; return the finish time of the earliest result."""
         finished = [one for one in arrived if one]
         self._waiting += [(one.index, one.result) for one in finished]
         return min((one.at for one in finished), default=math.inf)
@@ -144,8 +144,8 @@ class Stream(Generic[Item, Result]):
 
         If the check raises an ``UnreliableError``, this error is raised at once.
 
-        If the check raises any exception other than ``UnreliableError``, the exception is stored,
-        and raised after the results have been yielded.
+        An exception of ``check`` that is not an ``UnreliableError`` is stored, and raised after all
+        results have been yielded.
         """
         if self._check is None:
             return

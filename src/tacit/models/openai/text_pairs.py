@@ -102,11 +102,11 @@ class Differences:
     """A server's answers to pairs of texts; the two texts of a pair differ in one place.
 
     Args:
-        nexts: The next token after each text, with its most probable alternatives. The texts whose
-            answers best reveal whether the server has changed come first.
+        nexts: The next token after each text, with its most probable alternatives. The first
+            ``telling`` texts best reveal whether the server has changed.
         telling: The number of texts whose answers best reveal whether the server has been changed
-            or replaced. The texts whose answers best reveal whether the server has changed are the
-            long texts, the second text of each pair of short texts, and the text ``_ESCAPED``.
+            or replaced: the long texts, the second text of each pair of short texts, and the text
+            ``_ESCAPED``.
         alike: For each pair whose two texts have the same answer, a description of the difference
             between the texts.
         unread: The reason why long texts could not be tested; None if they were tested.
@@ -136,15 +136,16 @@ def compare_pairs(
     """Test whether a server's answers differ for two texts that differ in only one place.
 
     Args:
-        at_once: A function that returns the next token after each text, with the most probable
-            tokens at its position.
+        at_once: A function that takes texts and returns, for each text, the next token and the most
+            probable next tokens.
         known: A mapping from each text that was already requested to the next token after the text.
         is_same: A function that returns whether two texts have the same tokens. If two texts have
             the same tokens, the server is expected to return equal answers.
         noise: The largest difference, in nats, between the log-probabilities that the server
             returns when a request is repeated.
-        top: The number of most probable tokens to compare at each position, not counting a less
-            probable token that the server lists only because it was drawn.
+        top: The number of most probable tokens to compare at each position. A drawn token outside
+            the ``top`` most probable tokens is not compared, even if the server lists its
+            log-probability.
 
     Raises:
         ScoringError: If the server failed.
@@ -198,16 +199,16 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
             position.
         other: A token from another reply of the server, with the list of the most probable tokens
             at its position.
-        most: The number of tokens to compare, starting with the most probable token in ``one.top``;
-            None to compare all tokens.
+        most: The number of tokens to compare, starting with the most probable token at the position
+            of ``one``; None to compare all tokens.
 
     Returns:
-        For each compared token, the absolute difference, in nats, between its log-probabilities in
-        the lists ``one.top`` and ``other.top``. A token that is missing from ``other.top`` is left
-        out of the result if its log-probability in ``one.top`` is below the lowest log-probability
-        in ``other.top`` plus ``LARGEST``. If a token is missing from ``other.top``, but its
-        log-probability in ``one.top`` is at least ``LARGEST`` nats above the lowest log-probability
-        in ``other.top``, the difference is NaN. A token that cannot be identified by its id or its
+        For each compared token, the absolute difference, in nats, between its log-probability in
+        ``one.top`` and its log-probability in ``other.top``. The absolute difference is NaN if
+        ``other.top`` lacks a token that it should contain: a token whose log-probability in
+        ``one.top`` is at least ``LARGEST`` nats above the lowest log-probability in ``other.top``.
+        A token that is missing from ``other.top`` and too improbable to be expected in
+        ``other.top`` is left out of the result. A token that cannot be identified by its id or its
         spelling is skipped.
     """
     least = _least_listed(other)
@@ -228,9 +229,9 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 def _least_listed(place: Token) -> float:
     """Return the lowest log-probability that a server lists at a position.
 
-    The drawn token is ignored, because servers list the drawn token even if it is improbable.
-    Tokens that are parts of a character are ignored, because servers spell many of these tokens
-    identically.
+    The token that the server sampled is left out, because servers list a sampled token even if it
+    is improbable. Tokens that are only a part of a character are ignored, because servers often
+    return the same text for different tokens of this kind.
     """
     drawn = find(place.top, place.text, place.number)
     known = [

@@ -155,8 +155,8 @@ def likeliest(token: Token, most: int) -> Token:
     """Copy the token, but keep only the most probable tokens (at most ``most``) in ``top``.
 
     In addition to the most probable tokens, a server lists the token that it drew, even if this
-    token is improbable. The drawn token is removed if it is too improbable to be kept, so that the
-    list ``top`` does not depend on which token was drawn.
+    token is improbable. The function removes an improbable drawn token, so that ``top`` does not
+    depend on the random draw.
     """
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))

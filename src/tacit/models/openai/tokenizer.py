@@ -102,7 +102,7 @@ class TokenizerFile:
         return self._keys(spaced=spaced).get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
-        """Return whether a server's token identifies exactly one token of the tokenizer."""
+        """Return whether a server's token matches exactly one token of the tokenizer."""
         if token.number is not None:
             return True
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
@@ -162,7 +162,8 @@ def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token.
 
     Some servers omit incomplete characters from the text of a token. The texts of two tokens are
-    ambiguous if they are equal after incomplete characters are removed from both texts.
+    ambiguous if they are equal after incomplete characters, such as parts of a UTF-8 byte sequence,
+    are removed.
     """
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
@@ -220,7 +221,7 @@ def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
 
 
 def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
-    """Return the tokens at the start of ``written`` that spell the text; None if none do."""
+    """Return the leading tokens of the list ``written`` that spell ``text``, or None."""
     at, offsets = 0, []
     for number, token in enumerate(written):
         if at == len(text):
@@ -238,7 +239,7 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """Handle the case of ``cut_by_texts`` in which the first token has no text and no id.
+    """Do the work of ``cut_by_texts`` if the first token has neither a text nor an id.
 
     If a server returns neither the text nor the id of the first token, this token is either a
     special token before the prompt or the first token of the prompt.

@@ -12,17 +12,15 @@ server reports for the token. In the goodness-of-fit test, all tokens that the s
 are counted together as one category.
 
 The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
-the two p-values (Bonferroni correction). If the combined p-value of the temperature and
-goodness-of-fit tests is below 0.01 for the first set of drawn tokens, Tacit draws a second set with
-other seeds. Both tests are then applied to the second set alone. Tacit warns the user if the
-temperature and goodness-of-fit tests fail on both sets of draws. The thresholds for the combined
-p-value are 0.01 for the first set and 0.1 for the second set. If a server is correct, at most one
-in a thousand checks of its sampled tokens leads to a warning. At the end of a run, Tacit raises an
-error if the temperature and goodness-of-fit tests fail clearly on both sets of drawn tokens. For
-this error, the thresholds for the combined p-value are 0.01 for the first set and 0.001 for the
-second set. If a server is correct, at most one in a hundred thousand checks of its sampled tokens
-leads to an error. If a server is correct, at most one in a hundred checks of its sampled tokens
-needs additional draws.
+the two p-values (Bonferroni correction). If the combined p-value is below 0.01 for the first set of
+drawn tokens, Tacit draws a second set with other seeds, and applies the temperature test and the
+goodness-of-fit test to the second set alone. Tacit gives a warning if the combined p-value of the
+two tests is below 0.01 for the first set of drawn tokens and below 0.1 for the second set. At the
+end of a run, Tacit raises an error if the combined p-value of the two tests is below 0.01 for the
+first set of drawn tokens and below 0.001 for the second set. If a server draws tokens according to
+the log-probabilities that it reports, at most one in a hundred checks needs a second set of drawn
+tokens, at most one in a thousand checks leads to a warning, and at most one in a hundred thousand
+checks leads to an error.
 """
 
 from __future__ import annotations
@@ -142,7 +140,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
             that the token was drawn.
 
     Returns:
-        The estimated temperature; None if there are fewer than ten draws.
+        The estimated temperature; None if fewer than ten tokens were sampled.
     """
     draws = sum(sum(counts) for _, counts in drawn)
     if draws < _FEWEST:
@@ -191,11 +189,10 @@ class Inspection:
 
     Args:
         counted: For each prompt, the number of times that each word was drawn as the first word of
-            the reply.
+            the reply. If the tests of the drawn words were repeated with newly drawn words,
+            ``counted`` contains only the counts of the newly drawn words.
         first: The combined p-value of the temperature and goodness-of-fit tests on the first set of
-            draws. It is given only if ``counted`` contains the second set. If the test was not
-            repeated with newly drawn words, ``counted`` contains the first draws, and ``first`` is
-            None.
+            draws; None if the tests were not repeated with newly drawn words.
     """
 
     counted: tuple[Counted, ...]
@@ -233,7 +230,7 @@ class Inspection:
 
     @property
     def is_far_off(self) -> bool:
-        """Whether sampled tokens and log-probabilities differ enough for an error.
+        """Whether sampled tokens and log-probabilities differ enough to raise an error.
 
         If a server's sampled tokens follow its log-probabilities, at most one check in 100,000
         leads to a false error.
@@ -281,7 +278,8 @@ class Drawing:
     def inspect(self, seed: int) -> Inspection | None:
         """Test whether sampled tokens fit the server's log-probabilities.
 
-        If they do not fit, the test is repeated with newly sampled tokens.
+        If the sampled tokens do not fit the log-probabilities, the test is repeated with newly
+        sampled tokens.
 
         Args:
             seed: The first of up to ``SEEDS`` consecutive seeds.

@@ -1,9 +1,9 @@
 """Build predicates from alternatives (people's own wordings of a feature of a concept).
 
 An alternative without a verb is completed with a verb, usually the verb of its feature: for the
-feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". If an alternative (a
-person's wording of a feature) is ungrammatical, it is replaced by the feature in the normalised
-wording of the authors of the norms.
+feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". If a person's wording
+of a feature is ungrammatical, Tacit replaces the wording by the name that the norms give to the
+feature.
 """
 
 from __future__ import annotations
@@ -62,20 +62,21 @@ def wordings(text: str) -> Iterator[str]:
 def corrected(said: str, feature: str) -> str | None:
     """Return the predicate that replaces a person's ungrammatical wording of a feature.
 
-    An alternative counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
-    feature does not. An alternative wording that differs from the feature only in word forms or
-    articles counts as ungrammatical if one of its forms is wrong ("has antler" for "has antlers").
-    A word form is wrong if its apostrophe is missing ("queens head"), or if it is a base form after
-    a preposition ("used for cut"). A singular noun without an article is wrong if the feature has
-    the plural form or an article ("has long tail" for "has a long tail").
+    A wording counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
+    feature does not. A wording that differs from the feature only in word forms or articles counts
+    as ungrammatical if one of its forms is wrong ("has antler" for "has antlers"). A word form is
+    wrong if its apostrophe is missing ("queens head"), or if it is a base form after a preposition
+    ("used for cut"). A singular noun without an article is wrong if the feature has the plural form
+    or an article ("has long tail" for "has a long tail").
 
     Args:
-        said: The predicate made from the alternative (a person's own wording of the feature).
+        said: A predicate, such as ``has antler``, that was made from a person's own wording of the
+            feature.
         feature: The feature, as written in the norms.
 
     Returns:
-        The predicate formed from the feature, as a replacement for ``said``; None if ``said`` needs
-        no correction.
+        The corrected predicate, which is made from the feature; None if the predicate ``said``
+        needs no correction.
     """
     own = [one for one in map(predicate, wordings(feature)) if one is not None]
     if said in own:
@@ -153,7 +154,7 @@ def _has_infinite_be(said: str) -> bool:
 
 
 def _faults(said: str, rival: str) -> int:
-    """Count wrong word forms in ``said`` by comparing its words with those of ``rival``."""
+    """Count the wrong word forms in a wording by comparing the wording with a second wording."""
     own, other = _bare_words(said), _bare_words(rival)
     if len(own) != len(other):
         return 0

@@ -40,11 +40,11 @@ def chance_precision(responses: int, candidates: int) -> float:
     """Return the expected average precision of a uniformly random ranking.
 
     If n candidates are ranked at random and m of them are people's responses, the expected average
-    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. Above a
-    response at rank k, (k - 1)(m - 1)/(n - 1) other responses are expected; the expected average
-    precision follows from this number. If only one of n randomly ranked candidates is a response,
-    the expected average precision equals the response's expected reciprocal rank: H_n/n, where H_n
-    is the n-th harmonic number.
+    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. The
+    formula for the expected average precision follows from the expected number of other responses
+    above a response at rank k, which is (k - 1)(m - 1)/(n - 1). If only one of the n candidates is
+    a response, the expected average precision equals the response's expected reciprocal rank: the
+    n-th harmonic number divided by n.
 
     Args:
         responses: The number m of candidates that are people's responses; at least 1.
@@ -118,7 +118,8 @@ def candidate_sets(
     tokenizers can encode all of these candidates.
 
     Args:
-        retrieved: The retrieval prompts of each wording, paired with their rankings.
+        retrieved: For each wording, the retrieval prompts and the model's rankings of the candidate
+            words.
         elicited: The elicitation prompts, paired with their rankings.
 
     Returns:

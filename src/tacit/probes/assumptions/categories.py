@@ -25,7 +25,8 @@ POOLED: Mapping[str, frozenset[str]] = {
 }
 """The two pooled categories of properties in Weir et al. (2020).
 
-The mapping contains, for each pooled category, the property categories that it combines.
+For example, the pooled category ``perceptual`` combines the categories ``visual perceptual`` and
+``other perceptual``.
 """
 
 
@@ -40,10 +41,10 @@ def by_category(norms: Norms) -> pl.DataFrame:
         The columns ``category``, ``properties``, ``concepts_per_property`` and ``usable``.
         ``category`` contains the property categories sorted by name, followed by the pooled
         categories ``perceptual`` and ``non-perceptual``. ``properties`` is the number of different
-        features (such as ``has fur``) in the category, and ``concepts_per_property`` is the mean
-        number of concepts per feature. ``usable`` is the number of concepts with at least one
-        property of the category. The table is empty if the norms do not assign categories to
-        properties.
+        features (such as ``has fur``) that belong to the property category.
+        ``concepts_per_property`` is the number of concepts that have a feature, averaged over the
+        features of the category. ``usable`` is the number of concepts with at least one property of
+        the category. The table is empty if the norms do not assign categories to properties.
     """
     import polars as pl
 
@@ -80,7 +81,7 @@ def counts(norms: Norms) -> pl.DataFrame:
 
 
 def _categories(norms: Norms) -> dict[str, list[Property]]:
-    """Group properties by category and, in addition, by pooled category in ``POOLED``."""
+    """Group properties by category, and also by the larger categories in ``POOLED``."""
     found: dict[str, list[Property]] = {}
     for one in norms.properties:
         if one.category is not None:

@@ -87,18 +87,17 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         null. In the rows of the part ``elicitation``, ``properties`` (the number of stated
         properties), ``first_wording`` and ``second_wording`` are null. ``same_question`` is false
         if ``first_wording`` and ``second_wording`` differ, because different wordings ask different
-        questions. ``first_candidates`` is the number of words that the first model ranked (the
-        maximum over the prompts), and ``second_candidates`` is the corresponding number for the
-        second model. ``first_chance`` is the mean chance level of the first model, and
-        ``second_chance`` is the mean chance level of the second model. ``note`` contains caveats,
-        or the reason why no difference is reported. ``note`` can contain the caveat that the
-        prompts of the two models are worded differently. ``note`` can also contain the caveat that
-        ranks were recomputed among only some of the candidates that a model originally ranked. The
-        column ``printed`` marks the main results: all elicitation rows, and the retrieval rows with
-        1, 4 or 10 stated properties. In rows with the measure ``probability`` or ``spearman``, the
-        columns for candidates and chance levels are null, because these measures do not depend on
-        the candidate set. ``first_value``, ``second_value`` and ``difference`` are null if no
-        concept was measured for both models.
+        questions. ``first_candidates`` and ``second_candidates`` are the numbers of words that the
+        first and the second model ranked (the maximum over the prompts). ``first_chance`` and
+        ``second_chance`` are the mean chance levels of the first and the second model. In rows with
+        the measure ``probability`` or ``spearman``, the columns for candidates and chance levels
+        are null, because these measures do not depend on the candidate set. ``note`` contains the
+        reason why no difference is reported, or caveats. A caveat states that the prompts of the
+        two models are worded differently, or that ranks were recomputed among only some of the
+        candidates that a model originally ranked. The column ``printed`` marks the main results:
+        all elicitation rows, and the retrieval rows with 1, 4 or 10 stated properties.
+        ``first_value``, ``second_value`` and ``difference`` are null if no concept was measured for
+        both models.
     """
     import polars as pl
 

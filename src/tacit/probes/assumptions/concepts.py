@@ -46,7 +46,7 @@ _CONCEPTS = TableSpec(
 
 
 def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """Return the specification of a table of one concept, with only the named columns."""
+    """Return a table specification for one concept, with only the columns ``names`` of ``spec``."""
     by_name = {column.name: column for column in spec.columns}
     columns = tuple(by_name[name] for name in names)
     return replace(
@@ -92,9 +92,10 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
     stated = main.filter(pl.col("n").is_in(NUMBERS))
     first = findings.tables["elicitation"].filter(over="vocabulary", preface=True)
     reading = (
-        f"The rank of the concept given 1, 4 and 10 of its properties{_among(stated)}, and the "
-        "rank of the response that the model ranks highest among people's "
-        f"responses{_among(first)}. Open a concept to see every prompt. {told}"
+        "For each concept, the table shows the rank of the concept if the prompt states 1, 4 or "
+        f"10 properties of the concept{_among(stated)}. The column “best response” shows the "
+        f"rank of the highest-ranked response of people to the concept{_among(first)}. Open a "
+        f"concept to see every prompt. {told}"
     )
     yield View(
         replace(_CONCEPTS, reading=reading),
@@ -110,7 +111,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's ranks, and the best rank among people's responses to the concept.
+    """Add each concept's best ranks, and the best rank of people's responses to it.
 
     A concept gets a rank for each prompt length (number of properties) in ``NUMBERS``: its best
     rank over all wordings of the prompt.
@@ -136,7 +137,10 @@ def _among(ranks: pl.DataFrame) -> str:
     ends = list(dict.fromkeys((counts[0], counts[-1])))
     words = " to ".join(f"{n:,}" for n in ends)
     chances = " to ".join(f"{chance_mrr(n):.3f}" for n in ends)
-    return f" (among {words} {number_of(counts[-1], 'candidate')}, chance MRR {chances})"
+    return (
+        f" (among {words} {number_of(counts[-1], 'candidate')}; mean reciprocal "
+        f"rank of a random ranking: {chances})"
+    )
 
 
 def _sample(concepts: pl.DataFrame, rows: int, most: int) -> tuple[pl.DataFrame, str]:

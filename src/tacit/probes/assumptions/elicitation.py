@@ -111,8 +111,9 @@ class Elicitation:
         steps: The concepts that each filter removed.
         without: For each relation, the number of concepts that no filter removed, but that have no
             one-word response from people.
-        notes: For each kind of decision in ``tacit.probes.assumptions.responses.NOTES``, the number
-            of responses, alternatives or properties that the decision affected.
+        notes: For each rule in ``tacit.probes.assumptions.responses.NOTES``, the number of
+            responses, wordings or properties to which the rule was applied. For example, one rule
+            converts a plural response to the singular.
     """
 
     prompts: tuple[ElicitationPrompt, ...]
@@ -241,8 +242,8 @@ class Eliciting:
 
     Args:
         asked: A mapping with two keys: True for the prompts that start with "Everyone knows that",
-            and False for the prompts without this preface. Each value of the mapping contains
-            prompts with people's responses.
+            and False for the prompts without this preface. Each value of the mapping ``asked``
+            contains prompts with people's responses.
         own: The words that are a single token of the model; they form the candidate set
             ``vocabulary``.
         shared: The words that are a single token in every compared model. For each relation, the
@@ -258,7 +259,7 @@ class Eliciting:
 
     @cached_property
     def items(self) -> Sequence[Item]:
-        """One ``Item`` for each prompt and each of its candidate sets that contains words."""
+        """One ``Item`` for each prompt and candidate set; empty candidate sets are left out."""
         return [
             Item(preface, over, prompt)
             for preface, elicitation in self.asked.items()
@@ -278,7 +279,7 @@ class Eliciting:
 
     @cached_property
     def _sensible(self) -> Mapping[str, Vocabulary]:
-        """For each relation, the words in ``shared`` that people gave as a completion."""
+        """For each relation, people's completions that are one token in every compared model."""
         any_way = next(iter(self.asked.values()), None)
         if any_way is None:
             return {}
@@ -332,7 +333,7 @@ class Prince:
 
     @cached_property
     def shown(self) -> Sequence[ListPrompt]:
-        """All prompts: for each example, one that asks for the concept and one per relation."""
+        """The prompts for Prince's examples, which ask for the concept or for its properties."""
         return [
             told
             for example in self.examples

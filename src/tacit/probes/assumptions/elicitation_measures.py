@@ -2,8 +2,8 @@
 
 The measures are computed only from people's responses that have a rank among the candidate words. A
 response counts as absent if none of its accepted spellings is a candidate word. A participant's
-response counts as missing if some of its spellings are candidate words, but the model's tokenizer
-can encode none of these words. Absent responses (not candidates) and missing responses (not
+response counts as missing if it has spellings among the candidate words, but the model's tokenizer
+cannot encode any of these spellings. Absent responses (not candidates) and missing responses (not
 encodable by the tokenizer) are counted separately and are not given a low rank.
 """
 
@@ -31,22 +31,23 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute the average precision of each prompt for each candidate set.
 
     The rank of a response is the number of candidates that are at least as probable as the
-    response. Responses with equal probability share a rank. The average precision of a prompt is
-    the mean of k/r over its responses that have a rank r among the candidates. Here, k is the
-    number of the prompt's responses with a rank of at most r.
+    response. Responses with equal probability share a rank. For a response with rank r, the
+    precision is k/r, where k is the number of the prompt's responses with a rank of at most r. The
+    average precision of a prompt is the mean of the precisions of its ranked responses.
 
     Args:
         elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
             ``concept``, ``spelling``, ``rank`` and ``candidates``. If a response has several
-            accepted spellings, only its most probable spelling may be ranked. The other spellings
-            of the response must be excluded from ``rank`` and from ``candidates``.
+            accepted spellings, ``rank`` and ``candidates`` must be computed with only the most
+            probable spelling.
 
     Returns:
-        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
-        ``responses`` (the number of responses with a rank), ``absent`` (the number of responses
-        that are not candidates), ``missing`` (the number of responses that the tokenizer cannot
-        encode), ``candidates`` (the number of candidates) and ``value`` (the average precision;
-        null if no response has a rank).
+        The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses``, ``absent``,
+        ``missing``, ``candidates`` and ``value``. ``over`` is the candidate set. ``responses`` is
+        the number of responses with a rank. ``absent`` is the number of responses that are not
+        candidates. ``missing`` is the number of responses that the tokenizer cannot encode.
+        ``candidates`` is the number of candidates. ``value`` is the average precision, or null if
+        no response has a rank.
     """
     import polars as pl
 
@@ -75,9 +76,10 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
             ``vocabulary`` are used.
 
     Returns:
-        The columns ``relation``, ``preface``, ``concept``, ``too_few`` (fewer than 3 ranked
-        responses), ``constant`` (all frequencies or all log-probabilities are tied) and ``value``
-        (rho; null if ``too_few`` or ``constant``).
+        Table with the columns ``relation``, ``preface``, ``concept``, ``too_few``, ``constant`` and
+        ``value``. ``value`` is Spearman's rho; null if ``too_few`` or ``constant`` is True.
+        ``too_few`` is True if the prompt has fewer than 3 ranked responses. ``constant`` is True if
+        all frequencies or all log-probabilities are tied.
     """
     import polars as pl
 
@@ -137,11 +139,11 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean of Spearman's rho over the prompts of each relation.
+    """Compute the mean Spearman correlation of frequency and probability per relation.
 
     For each prompt, Spearman's rho measures whether responses that more people gave (responses with
-    a higher production frequency) also have a higher log-probability. Rho is averaged separately
-    for prompts with and without the preface "Everyone knows that".
+    a higher production frequency) also have a higher log-probability. Spearman's rho is averaged
+    separately for prompts with and without the preface "Everyone knows that".
 
     Args:
         elicitation: Table of people's responses with the model's log-probabilities. For the
@@ -176,7 +178,7 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Under the heading "Effect of Prompt Construction", Weir et al. (2020) report how the preface
     "Everyone knows that" changes the results. Each mean includes only concepts for which the
-    measure is defined with the preface "Everyone knows that" and without it.
+    measure is defined both with and without the preface.
 
     Args:
         elicitation: The table that ``precisions`` and ``correlations`` take as input.
@@ -184,15 +186,15 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
     Returns:
         The columns ``relation``, ``measure``, ``prompts``, ``with_preface``, ``without_preface``,
-        ``difference``, ``low`` and ``high``. ``measure`` is ``spearman`` (the mean of Spearman's
-        rho), or ``map vocabulary`` or ``map sensible`` (the mean average precision for the
-        candidate set ``vocabulary`` or ``sensible``). The table omits relations that do not have
-        prompts both with and without the preface "Everyone knows that". ``prompts`` is the number
-        of concepts for which the row's measure is defined both with and without the preface
-        "Everyone knows that". ``with_preface`` is the mean of the row's measure for prompts with
-        the preface "Everyone knows that", and ``without_preface`` is the mean for prompts without
-        it. ``difference`` is ``without_preface`` minus ``with_preface``, and ``low`` and ``high``
-        are the ends of the confidence interval of ``difference``.
+        ``difference``, ``low`` and ``high``. ``measure`` is ``spearman``, ``map vocabulary`` or
+        ``map sensible``. ``spearman`` is the mean of Spearman's rho. ``map vocabulary`` and ``map
+        sensible`` are the mean average precision for the candidate sets ``vocabulary`` and
+        ``sensible``. The table omits relations that do not have prompts both with and without the
+        preface "Everyone knows that". ``prompts`` is the number of concepts for which ``measure``
+        is defined both with and without the preface. ``with_preface`` and ``without_preface`` are
+        the means of ``measure`` over prompts with and without the preface. ``difference`` is
+        ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are the ends of the
+        confidence interval of ``difference``.
     """
     import polars as pl
 

@@ -101,8 +101,14 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
         for model, wording in table.select("model", "wording").unique().iter_rows()
     )
     chances = " to ".join(dict.fromkeys(f"{chance_mrr(n):.3f}" for n in counts if n))
-    told = f"ranks are among {spread(counts)} candidates (chance MRR {chances})"
-    among = "for a causal model in the wording sentence, probabilities are among the candidates"
+    told = (
+        f"ranks are among {spread(counts)} candidates (chance level of the mean reciprocal rank: "
+        f"{chances})"
+    )
+    among = (
+        "for causal models and the wording “sentence”, the probability of each candidate is "
+        "divided by the sum of all candidates' probabilities"
+    )
     return f"{told}; {among}" if whole else told
 
 
@@ -111,13 +117,14 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
     Args:
         table: The table ``retrieval`` of all models, with only the rows in which properties are in
-            the order ``MAIN``. The label of each row is in the column ``of``.
+            the order ``MAIN``. The column ``of`` contains the name of the model and, if the table
+            has several wordings, the name of the wording.
 
     Returns:
         The concepts, and a text that explains how the concepts were chosen. If Weir et al.'s
-        example "bear" has a rank for every model, it is the first concept in the list. In addition
-        to "bear" (an example in Weir et al. 2020), the list contains the concepts at fixed
-        percentiles (such as the 50th) of the mean reciprocal rank over all prompts and models.
+        example "bear" has a rank for every model, it is the first concept in the list. The
+        other concepts in the list are at fixed percentiles (such as the 50th) of the mean
+        reciprocal rank over all prompts and models.
     """
     import polars as pl
 
@@ -140,7 +147,7 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
         "reciprocal rank"
     )
     return names, (
-        f"{PAPERS} (an example in Weir et al. 2020); the other concepts were chosen {rest}"
+        f"{PAPERS} (an example in Weir et al. 2020); the other concepts are {rest}"
         if with_paper
         else rest
     )
@@ -163,7 +170,7 @@ def phrases(texts: Sequence[str], wording: str) -> list[str]:
 
 
 def _properties(text: str, wording: str) -> str | None:
-    """Extract a prompt's properties; None if the prompt does not match the given wording."""
+    """Extract a prompt's properties; None if the prompt does not have the wording ``wording``."""
     template = load_templates().retrieval.get(wording)
     if template is None:
         return None

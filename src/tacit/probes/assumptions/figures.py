@@ -153,9 +153,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 @figure(
     "Concept retrieval by the order of properties",
     "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
-    "least frequent properties, or random properties. A prompt lists the most frequent "
-    "properties either by decreasing or by increasing frequency. The least frequent properties "
-    "are likewise listed by decreasing or by increasing frequency.",
+    "least frequent properties, or random properties. Each prompt "
+    "with the most frequent or the least frequent properties lists these properties either by "
+    "decreasing or by increasing frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Plot how well concepts are retrieved from frequent, rare or random properties.
@@ -191,8 +191,8 @@ def retrieval_orders(shown: Shown) -> Chart | None:
     title = titled(
         "Retrieving a concept from different selections and orders of its properties",
         "top: the properties that people named most frequently for the concept; bottom: the "
-        "least frequently named properties; decreasing, increasing: the production frequency of "
-        "the properties decreases or increases from the first to the last property in the prompt",
+        "least frequently named properties; decreasing: the prompt begins with the most frequent "
+        "property; increasing: the prompt begins with the least frequent property",
         "random: the concept's properties in random order (mean over several orders, averaged "
         f"over concepts); band: {shown.intervals()}" * ("random" in orders),
         sentences.retrieval_chance(table),
@@ -263,7 +263,7 @@ def ablation(shown: Shown) -> Chart | None:
     title = titled(
         f'Elicitation with and without "Everyone knows that"{_named(shown.labels.values())}',
         "difference: the measure without the preface “Everyone knows that” minus the measure "
-        "with this preface, for the same n prompts (above 0: higher without the preface); "
+        "with this preface; n: number of prompts, which differ only in the preface",
         f"lines: {shown.intervals()}",
         _SETS,
         _RANKS,

@@ -119,7 +119,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 
 def elicited(findings: Findings) -> pl.DataFrame:
-    """Return elicitation measures of prefaced prompts for the candidate set ``vocabulary``."""
+    """Return measures of prompts with a preface and the candidate set ``vocabulary``."""
     return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
 
 
@@ -205,8 +205,8 @@ _RELATIONS = (
         "chance_sensible",
         "chance",
         "score",
-        "The mAP if the sensible words (words that are people's responses to at least one "
-        "prompt with the row's relation) were ranked at random.",
+        "The mAP if the sensible words (words that are people's responses to at least one prompt "
+        "with the relation) were ranked at random.",
     ),
     Column(
         "spearman",

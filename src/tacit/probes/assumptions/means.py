@@ -14,7 +14,7 @@ class Paired(NamedTuple):
     """Means of two paired measurements, and the difference between the means.
 
     Args:
-        pairs: The number of rows with both measurements.
+        pairs: The number of rows that have both a first and a second measurement.
         first: The mean of the first measurements; None if there are no pairs.
         second: The mean of the second measurements; None if there are no pairs.
         difference: The second mean minus the first mean; None if there are no pairs.

@@ -78,8 +78,8 @@ class NormsOptions:
     )
     least: int = option(
         10,
-        help="Build retrieval prompts (given properties, which concept?) only for concepts with "
-        "at least N properties that fit into a prompt grammatically.",
+        help="Build retrieval prompts, which ask for a concept by its properties, only for "
+        "concepts with at least N properties that fit grammatically into a prompt.",
         least=1,
     )
     least_people: int = option(0, help="Use only properties that at least N people named.", least=0)

@@ -273,7 +273,7 @@ class AssumptionsProbe:
     """The assumptions probe for one model.
 
     Args:
-        worded: The feature norms, and the texts by which prompts state the properties in them.
+        worded: The feature norms, with the wording of each property in prompts.
         words: For every compared model, the words that are a single token of the model.
         model: The name of the model that the probe tests, which is a key of ``words.own``.
         kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the

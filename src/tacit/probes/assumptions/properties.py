@@ -87,7 +87,7 @@ class WordedNorms:
             reason. The reasons for leaving out properties are in the order in which
             ``word_properties`` checks them.
         left_out: Each property that is left out, paired with the reason; grouped by concept.
-        corrected: Of the properties that prompts can state, the number whose wording the user
+        corrected: The number of properties that prompts can state and whose wording the user
             corrected.
         from_feature: The number of usable properties whose wording is based on the feature's name
             rather than a participant's words, by reason (see ``FROM_FEATURE``).
@@ -109,7 +109,7 @@ class WordedNorms:
 
     @property
     def namings(self) -> dict[str, int]:
-        """The total production frequency of all properties, and of those left out of prompts."""
+        """The total production frequency of all properties, and of the properties left out."""
         return {
             "all": sum(one.frequency for one in self.norms.properties),
             "left_out": sum(one.frequency for one, _ in self.left_out),
@@ -121,12 +121,12 @@ def word_properties(
 ) -> WordedNorms:
     """Convert every property of the norms to a predicate that prompts can state.
 
-    If the user supplied a corrected wording for a property, this wording is its predicate. If the
-    user did not correct a property, its predicate is based on the first participant's wording of
-    the property in the norms. If the first participant's wording in the norms is missing,
-    ungrammatical or not convertible to a predicate, Tacit words the property by its name in the
-    norms (the feature). If several properties of a concept have the same wording, only the one with
-    the highest production frequency is used (in a tie, the first one).
+    If the user supplied a corrected wording for a property, prompts state the property in this
+    wording. If the user did not correct a property, its predicate is based on the first wording by
+    a participant in the norms. If the first participant's wording is missing, ungrammatical or not
+    convertible to a predicate, Tacit words the property by its name in the norms (the feature). If
+    several properties of a concept have the same wording, only the one with the highest production
+    frequency is used (in a tie, the first one).
     """
     limits = limits or Limits()
     known = Corrections(norms, corrections)
@@ -165,7 +165,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why a participant's wording of it was rejected.
+    """Return a property's predicate, and why a participant's wording was rejected.
 
     The reason for rejection is None if the first of the participants' wordings is used, or if the
     norms list no participants' wordings.
@@ -215,8 +215,9 @@ class Filters:
     Args:
         concepts: The preset that determines which concepts to include.
         articles: With ``fixed``, the article before the blank is always "a", and concepts that
-            start with a vowel sound are left out. With ``candidate``, each candidate has its own
-            article, "a" or "an", so concepts that start with a vowel sound are included.
+            start with a vowel sound are left out. If ``articles`` is ``candidate``, each candidate
+            word has its own article ("a" or "an"), and concepts that start with a vowel sound are
+            included.
         vocabulary: The words that may fill the blank (case-sensitive); None to allow any word.
         least: The smallest number of usable properties (properties that prompts can state) that a
             concept may have.
@@ -248,7 +249,8 @@ class Concept:
 
     Args:
         name: The concept, as written in the norms.
-        word: The word for the blank: the concept's name without its sense tag.
+        word: The concept's name without its sense tag, for example ``seal`` for ``seal_(animal)``.
+            Retrieval prompts ask the model for this word.
         article: ``a`` or ``an``, according to the first sound of the word.
         properties: The concept's properties that were not excluded from prompts (for example, for
             being too long), in the order of the norms file.
@@ -292,9 +294,9 @@ def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chos
     """Select the concepts that pass every filter, in the order of the norms file.
 
     The filters first remove concepts with a sense tag (only with the preset ``paper``), then
-    concepts of several words. If ``Filters.articles`` is ``fixed``, concepts that begin with a
-    vowel sound are removed next. Finally, concepts outside the vocabulary (if there is one) and
-    concepts with fewer than ``least`` usable properties are removed.
+    concepts of several words. If ``Filters.articles`` is ``fixed``, the filters remove concepts
+    that begin with a vowel sound. The last filters remove concepts outside the vocabulary, if there
+    is a vocabulary, and concepts with fewer than ``least`` usable properties.
     """
     filters = filters or Filters()
     nouns = Nouns.load()

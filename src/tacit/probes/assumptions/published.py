@@ -59,18 +59,18 @@ def published_table(
         summary: The run's summary, which contains the size of the norms and the elicitation method.
 
     Returns:
-        The columns ``table``, ``row``, ``column``, ``ours`` (the run's value; null if the run has
-        none), ``published`` (the printed value), ``low`` and ``high`` (the ends of a printed
-        range), ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. The column
-        ``difference`` (the run's value minus the printed value) is null if the printed value is a
-        mean over several models. If ``model`` is None, ``difference`` is null for every value that
-        depends on a model. For values that depend on ranks, ``difference`` is null if the run and
-        Weir et al. (2020) rank different candidate words. For values that depend on ranks,
-        ``candidates`` is the number of words that the run ranks, and ``chance`` is the value
-        expected if these words are ranked at random. The column ``note`` describes a mismatch
-        between the run and Weir et al. (2020) in the candidate words or in the wording of the
-        prompts; null if there is none. The column ``elicitation`` contains the run's elicitation
-        method, or null if the argument ``summary`` does not contain the method.
+        Table with the columns ``table``, ``row``, ``column``, ``ours``, ``published``, ``low``,
+        ``high``, ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. ``ours``
+        is the run's value; null if the run has none. ``published`` is the printed value. If the
+        paper prints a range, ``low`` and ``high`` are the ends of the range. ``difference`` is the
+        run's value minus the printed value. ``difference`` is null if the printed value is a mean
+        over several models, or if it depends on a model and ``model`` is None. For values that
+        depend on ranks, ``difference`` is null if the run and Weir et al. (2020) rank different
+        candidate words. For values that depend on ranks, ``candidates`` is the number of words that
+        the run ranks, and ``chance`` is the value expected if these words are ranked at random.
+        ``note`` describes a mismatch between the run and Weir et al. (2020) in the candidate words
+        or in the wording of the prompts; null if there is none. ``elicitation`` is the run's
+        elicitation method; null if the argument ``summary`` does not contain the method.
 
     Raises:
         RequestError: If ``model`` is neither None nor one of ``MODELS``.
@@ -97,8 +97,8 @@ def published_table(
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
     """Append the name of the model to the column name of a published value.
 
-    The column name remains unchanged in two cases: the published value belongs to no particular
-    model, or it belongs to the model in the argument ``model``.
+    The column name is unchanged if the published value belongs to no particular model, or to the
+    model in the argument ``model``.
     """
     if cell.model in {None, model}:
         return cell
@@ -111,9 +111,10 @@ def _compared(
 ) -> tuple[float | None, int | None, float | None, str | None]:
     """Compare the run's value with a published value.
 
-    The result contains the difference between the run's and the published value (None if not
-    meaningful), the number of candidates, the chance level, and a note. The note says how the run
-    differs from Weir et al. (2020).
+    The four elements of the result are the run's value minus the published value, the number of
+    candidates, the chance level, and a note on how the run differs from Weir et al. (2020). The
+    difference (first element) is None if the run's value and the published value are not
+    comparable.
     """
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
@@ -133,8 +134,8 @@ class _Ranks:
         chance: The chance level: the expected value of the measure (such as the mean reciprocal
             rank) if ``candidates`` words are ranked at random.
         differs: A note on how the run's candidate words differ from those in Weir et al. (2020);
-            None if no discrepancy is known. If ``differs`` is not None, no difference between the
-            run's value and the published value is reported.
+            None if no discrepancy is known. If ``differs`` is not None, the difference between the
+            run's value and the published value is not reported.
         note: A caveat if the wording of the run's prompts differs from the wording in Weir et al.
             (2020); otherwise None.
     """
@@ -176,10 +177,11 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a note if Weir et al. (2020) do not rank ``count`` words; otherwise None.
+    """Return a note if Weir et al. (2020) do not rank ``count`` candidate words.
 
     Because Weir et al. (2020) do not report the exact number of candidate words, ``count`` is
-    compared with a range.
+    compared with a range. The result is None if ``count`` is in the range, or if Weir et al. (2020)
+    report no number of words for the model.
     """
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:

@@ -29,9 +29,9 @@ ResponsePreset = Literal["people", "feature", "first"]
 norms do not record how many people gave each wording of a feature, the preset ``people`` uses the
 name and the production frequency of the feature instead. ``feature``: all wordings that
 participants used, and all wordings of the feature itself (``has fur_hair`` becomes "has fur" and
-"has hair"). Each wording counts with the production frequency of the feature. ``first``: only the
-feature's first wording, such as "has fur" for ``has fur_hair``, with the production frequency of
-the feature.
+"has hair"). In the preset ``feature``, the frequency of every wording is the production frequency
+of the feature: the number of people who named the feature. ``first``: only the feature's first
+wording, such as "has fur" for ``has fur_hair``, with the production frequency of the feature.
 """
 
 MERGED = "singular and plural merged"
@@ -53,7 +53,8 @@ class Response:
         word: The word as spelled in the norms; if people used several spellings, the most frequent
             spelling.
         frequency: The number of people who gave the word. If several properties of a concept
-            contain the word, the highest of their frequencies is used.
+            contain the word that people gave, ``frequency`` is the highest of the frequencies of
+            these properties.
         spellings: The spellings that count as this response; the first of them is ``word``.
     """
 
@@ -64,7 +65,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A predicate, with the number of people who gave it and, if known, their identifiers."""
+    """A predicate that people wrote, with their number and, if known, their identifiers."""
 
     text: str
     frequency: int
@@ -78,7 +79,8 @@ class ResponseReader:
     Args:
         corrections: The user's corrected wordings of properties.
         counting: The preset that determines which wordings count as responses.
-        any_article: Whether "is an animal" also completes "is a ___".
+        any_article: Whether properties with the article "an", such as "is an animal", count as
+            responses to the prompt "is a ___".
 
     Raises:
         RequestError: If ``counting`` is not the name of a known ``ResponsePreset``.
@@ -139,10 +141,10 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield each predicate formed from people's wordings of a property, and its index.
+        """Yield each predicate formed from people's wordings of a property, with an index.
 
         The index of a predicate is the position in ``one.alternatives`` of the wording from which
-        the predicate was formed.
+        the predicate is formed.
         """
         for at, text in enumerate(one.alternatives):
             for said in (worded(each, one.feature) for each in wordings(text)):

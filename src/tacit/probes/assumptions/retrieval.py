@@ -82,7 +82,7 @@ class ByFrequency:
 
 
 def has_ties(concept: Concept) -> bool:
-    """Check whether two of a concept's ten most frequent properties have the same frequency."""
+    """Check whether any of a concept's ten most frequent properties have equal frequencies."""
     first = ByFrequency().arrange(concept.name, concept.properties, MOST)
     return len({one.property.frequency for one in first}) < len(first)
 
@@ -97,7 +97,8 @@ class Shuffled:
 
     Args:
         number: The index of the random selection of properties, starting at 1.
-        permutation: The index of the random order of the selected properties, starting at 1.
+        permutation: The number of the random order in which the selected properties appear, counted
+            from 1.
         seed: The random seed.
     """
 
@@ -166,8 +167,8 @@ class Asking:
         wording: The wording of the prompts: ``sentence`` ("A ___ has fur.") or ``blank-last``
             ("Something that has fur is called a ___").
         articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
-            "an", depending on the candidate word). With ``candidate``, the blank includes the
-            article, which is scored together with the word.
+            "an", depending on the candidate word). With the value ``candidate``, the blank stands
+            for the article and the word, which are scored together.
         order: The rule that selects and orders the properties in a prompt.
         category: The category of the properties that prompts may state; None for all categories.
         most: The maximum number of properties in a prompt.
@@ -249,8 +250,8 @@ _ARTICLE = "A"
 ORDERS = ("all", "main")
 """The names of the available sets of property orders.
 
-The set ``main`` contains only the order in Figure 2 of Weir et al. (2020), and the set ``all``
-contains the orders in Figure 3b.
+The set ``main`` of property orders contains only the order in Figure 2 of Weir et al. (2020). The
+set ``all`` contains the property orders in Figure 3b of Weir et al. (2020).
 """
 
 
@@ -324,7 +325,7 @@ class Retrieval:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """A ranking prompt for each prompt in ``items``; empty if ``listed`` is true."""
+        """A ranking prompt per retrieval prompt; empty if candidates are scored separately."""
         if self.listed:
             return ()
         return [self._ranking(one) for one in self.items]
@@ -343,8 +344,8 @@ class Retrieval:
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
         """Return the ranking of each prompt in ``items``.
 
-        If the property ``listed`` is true, the rankings are computed from ``scores``; otherwise,
-        ``rankings`` is returned.
+        If the property ``listed`` is true, the method computes the rankings from ``scores``. If the
+        property ``listed`` is false, the method returns ``rankings`` unchanged.
         """
         if not self.listed:
             return rankings
@@ -357,9 +358,7 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check whether a prompt states properties of all categories in the main order.
-
-        The main order is the first order in ``orders``.
+        """Check if a prompt has properties of all categories in the order ``orders[0]``.
 
         In the prompts for Figure 2 of Weir et al. (2020), properties of all categories are listed
         in order of decreasing production frequency.
@@ -371,9 +370,9 @@ class Retrieval:
 
         The ranking reports the rank and the log-probability of each target word. In every ranking,
         one of the target words is the word for the concept that the prompt describes. If the prompt
-        is like those in Figure 2 of Weir et al. (2020), the ranking also reports the rank of the
-        word for every other concept. The ranking stores the log-probabilities of all concepts, so
-        that a later comparison of two runs can rank only the concepts that both runs have.
+        is like those in Figure 2 of Weir et al. (2020), the words for all concepts are target
+        words, so that a later comparison of two runs can rank only the concepts that both runs
+        have.
         """
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
@@ -399,12 +398,13 @@ class Retrieval:
     def _sentence_prompts(self) -> Iterator[Prompt]:
         """Yield the prompts needed to score each sentence in which a candidate fills the blank.
 
-        If the article is fixed, each candidate is scored after "A", and the text that follows the
-        blank (such as "has fur.") is scored after "A" and the candidate. If each candidate has its
-        own article ("a" or "an"), each sentence is scored as a whole after the BOS token. To count
-        the tokens of a candidate with its own article (such as "An owl"), the candidate is also
-        scored outside a sentence. If the article is fixed, all sentences with the same candidate
-        begin alike (such as "A dog"), and the model processes this beginning only once.
+        With the fixed article "A", each candidate (such as "dog") is scored after "A". The rest of
+        the sentence (such as "has fur.") is scored after the article and the candidate (such as "A
+        dog"). All sentences with the fixed article "A" and the same candidate begin alike, and the
+        model processes this beginning only once. If the article ("a" or "an") depends on the
+        candidate, each sentence is scored as a whole after the BOS token. To count the tokens of a
+        candidate with its own article (such as "An owl"), the candidate is also scored outside a
+        sentence.
         """
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())

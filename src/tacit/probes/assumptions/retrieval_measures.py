@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 MAIN = "top-decreasing"
-"""The name of the order of properties in Figures 1, 2 and 3a of Weir et al. (2020)."""
+"""The name of the property order that Weir et al. (2020) use in Figures 1, 2 and 3a."""
 
 RANDOM = "random"
-"""The name of the pooled results of all random orders of properties."""
+"""The value of the column ``order`` for means over all random orders of properties."""
 
 FIGURES = ("mrr", "probability", "renormalised", "first")
 """The names of the measures that are averaged over concepts."""
@@ -36,8 +36,8 @@ def reads_sentences(kind: str | None, wording: str) -> bool:
 
     A causal model scores whole sentences if the prompts have the wording ``sentence``.
     Probabilities of whole sentences, such as 1e-127, are not comparable with probabilities of
-    single words. If a model scores whole sentences, the figures and tables contain only the
-    probability that is renormalised over the candidates.
+    single words. If a model scores whole sentences, the figures and tables show only probabilities
+    that are renormalised over the candidate words.
     """
     return kind == "causal" and wording == "sentence"
 
@@ -95,13 +95,13 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
         ``concepts`` (the number of concepts with a rank), ``missing`` (the number of concepts
         without a rank), ``candidates`` (the largest number of ranked candidates), ``chance_mrr``,
-        ``mrr``, ``probability``, ``renormalised`` and ``first``. The columns ``mrr_low`` and
-        ``mrr_high`` contain the ends of the confidence interval of ``mrr``, and there are
-        corresponding columns for ``probability``, ``renormalised`` and ``first``. For the order
-        ``random``, each measure is averaged first over all random orders of a concept's properties,
-        and then over concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank
-        of a random ranking of the candidates. Rows with the same ``wording``, ``order`` and
-        ``category`` are consecutive and sorted by ``n``. Means are null if no concept has a rank.
+        ``mrr``, ``probability``, ``renormalised`` and ``first``. The ends of the confidence
+        intervals of ``mrr``, ``probability``, ``renormalised`` and ``first`` are in columns with
+        the suffixes ``_low`` and ``_high``, such as ``mrr_low``. For the order ``random``, each
+        measure is averaged first over all random orders of a concept's properties, and then over
+        concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank of a random
+        ranking of the candidates. Rows with the same ``wording``, ``order`` and ``category`` are
+        consecutive and sorted by ``n``. Means are null if no concept has a rank.
     """
     import polars as pl
 
@@ -122,7 +122,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 NEAR_THE_TOP = 5
-"""``favoured`` counts the prompts in which a word has this rank or a better one."""
+"""The function ``favoured`` counts in how many prompts a word ranks among the top five."""
 
 _PROMPT_GROUP = ("relation", "preface")
 _PROMPT = (*_PROMPT_GROUP, "concept")
@@ -140,16 +140,16 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
     Returns:
         The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
         ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes a word that ranks
-        among the top five in at least one prompt with the row's relation and preface. ``prompts``
-        is the number of prompts that have the relation and preface of the row. ``first`` is the
+        among the top five candidates in at least one prompt with the row's relation and preface.
+        ``prompts`` is the number of prompts with the row's relation and preface. ``first`` is the
         number of prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``.
-        ``right`` is the number of prompts in which the row's word ranks first and is one of
-        people's responses to the prompt. ``in_top5`` is the number of prompts in which the word
-        ranks among the top five candidates. ``stored`` is the number of prompts whose stored
-        candidates include the word, and ``probability`` is the word's mean probability in these
-        prompts. ``probability`` is usually higher than the word's mean probability over all
-        prompts, because only the most probable words of each prompt are stored. Rows with the same
-        relation and preface are sorted by decreasing ``first``, and then alphabetically by word.
+        ``right`` is the number of prompts in which the word ranks first and is one of people's
+        responses to the prompt. ``in_top5`` is the number of prompts in which the word ranks among
+        the top five candidates. ``stored`` is the number of prompts whose stored candidates include
+        the word, and ``probability`` is the word's mean probability in these prompts.
+        ``probability`` is usually higher than the word's mean probability over all prompts, because
+        only the most probable words of each prompt are stored. Rows with the same relation and
+        preface are sorted by decreasing ``first``, and then alphabetically by word.
     """
     import polars as pl
 
@@ -183,7 +183,7 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 
 def _accepted(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Return people's responses to each prompt, in people's and in the model's spelling."""
+    """Return people's responses to each prompt, as spelled by people and by the model."""
     import polars as pl
 
     spelt = [elicitation.select(*_PROMPT, word=pl.col(column)) for column in ("word", "spelling")]

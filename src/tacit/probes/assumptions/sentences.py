@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 _HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural responses converted to the singular",
-    responses.CORRECTED: "people's ungrammatical wordings of a property, replaced by the "
-    "wording in the feature norms",
-    responses.FALLEN_BACK: "responses based on the name and the production frequency of a "
-    "property, because the norms do not show how many people used each "
-    "wording of the property",
+    responses.CORRECTED: "ungrammatical responses that were replaced by the wording in the "
+    "feature norms",
+    responses.FALLEN_BACK: "properties whose name in the norms is used instead of people's "
+    "wordings, because the norms do not show how many people used each wording",
 }
 
 
@@ -63,7 +62,7 @@ def _with_example(wording: str) -> str:
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Select the rows of prompts with a preface, and describe the selection for a caption.
 
-    If no prompt has the preface "Everyone knows that", all rows are selected.
+    If no prompt has the preface "Everyone knows that", the function returns all rows of the table.
     """
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
@@ -72,7 +71,7 @@ def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
 
 
 def spread(counts: Sequence[int]) -> str:
-    """Format counts as a single number, or as a range from the smallest to the largest."""
+    """Return counts as text: a single number, or a range from the smallest to the largest count."""
     if not counts:
         return DASH
     low, high = min(counts), max(counts)
@@ -182,17 +181,17 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         sums = ranks.group_by("model").agg(pl.col("too_few", "constant").sum())
         few, same = (spread(sums[name].to_list()) for name in ("too_few", "constant"))
         yield (
-            f"number of prompts without Spearman's rho: {few} because fewer than 3 responses are "
-            f"ranked, {same} because all responses have the same production frequency or the same "
-            "probability"
+            f"number of prompts for which Spearman's rho is undefined: {few} with fewer than 3 "
+            f"ranked responses; {same} with the same production frequency or the same "
+            "probability for all responses"
         )
 
 
 def headline(findings: Findings) -> str | None:
     """Return one or two sentences on retrieval; None if no concept has a rank.
 
-    If less than half of the properties that people named can be part of a prompt, a second sentence
-    states their share. Properties are weighted by production frequency.
+    If less than half of the properties that people named can be used in prompts, a second sentence
+    states the share that can be used. Properties are weighted by production frequency.
     """
     ranks = _ranks(findings)
     share = _share_of_namings(findings.summary.get("namings", {}))
@@ -275,8 +274,8 @@ def sentences(findings: Findings) -> Iterator[str]:
     )
     uncounted = {why: len(lines) for why, lines in summary.get("uncounted", {}).items()}
     yield from _counted(
-        "Rows of the feature norms that do not show how many participants wrote each wording of "
-        "a property, by reason",
+        "Rows of the feature norms that do not show how many participants used each wording "
+        "(alternative) of a property, by reason",
         uncounted,
     )
     yield from _counted(
@@ -345,7 +344,8 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         )
         wording = summary.get("elicitation_wording")
         yield (
-            f"{told}, and the elicitation prompts with the wording \u201c{wording}\u201d."
+            f"{told}. The elicitation prompts are formulated with the wording "
+            f"\u201c{wording}\u201d."
             if wording
             else f"{told}."
         )
@@ -353,7 +353,9 @@ def _asked(summary: Mapping[str, Any]) -> Iterator[str]:
         vocabulary = summary["vocabulary"]
         of = f", wording {wordings[0]}" if len(wordings) > 1 else ""
         words = several(vocabulary["words"], "candidate word")
-        yield f"In retrieval, each prompt has {words} (--vocabulary {vocabulary['name']}{of})."
+        yield (
+            f"In retrieval, each prompt has {words} (option --vocabulary {vocabulary['name']}{of})."
+        )
         split = vocabulary.get("not_own", 0)
         if vocabulary["name"] == "concepts" and split:
             yield (
@@ -456,9 +458,9 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
     """Return the usable properties' share of the total production frequency.
 
-    The share is None if the total production frequency is 0 or unknown.
+    The result is None if the total production frequency is 0 or unknown.
 
-    A property is usable if it is not left out of prompts.
+    Properties that are left out of prompts are not usable; all other properties are usable.
     """
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 

@@ -83,9 +83,9 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return each concept's log-probability for prompts as in Weir et al. (2020), Figure 2.
 
-    Runs with different candidates can be compared: from the log-probabilities, ranks can be
-    computed among only those concepts that occur in all the runs. The log-probability is null if
-    the model's tokenizer cannot encode the concept's word.
+    To compare runs with different candidates, compute ranks from the log-probabilities, among only
+    the concepts that occur in all runs. The log-probability is null if the model's tokenizer cannot
+    encode the concept's word.
     """
     import polars as pl
 

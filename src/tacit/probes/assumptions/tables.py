@@ -150,7 +150,7 @@ RETRIEVAL_SCORES = TableSpec(
     keys=4,
     columns=(
         *(_WORDING, _CONCEPT, _N),
-        Column("word", "word", meaning="The word of a candidate concept."),
+        Column("word", "word", meaning="A candidate word, which names a concept."),
         _LOGPROB,
     ),
     shown=False,
@@ -176,7 +176,7 @@ ELICITATION = TableSpec(
 )
 ELICITATION_TOP = TableSpec(
     "elicitation_top",
-    "Best candidates of elicitation",
+    "Best candidates for each elicitation prompt",
     "The most probable candidates for each elicitation prompt.",
     keys=5,
     columns=(_CONCEPT, _RELATION, _PREFACE, _OVER, _PLACE, _WORD, _LOGPROB),
@@ -423,22 +423,22 @@ ABLATION = TableSpec(
             "with_preface",
             "with",
             "score",
-            "The mean of the row's measure for prompts with the preface \u201cEveryone knows "
+            "The mean of the measure over the prompts with the preface \u201cEveryone knows "
             "that\u201d.",
         ),
         Column(
             "without_preface",
             "without",
             "score",
-            "The mean of the row's measure for prompts without the preface \u201cEveryone knows "
+            "The mean of the measure over the prompts without the preface \u201cEveryone knows "
             "that\u201d.",
         ),
         Column(
             "difference",
             "difference",
             "score",
-            "The mean of the row's measure without the preface \u201cEveryone knows that\u201d "
-            "minus the mean of this measure with the preface.",
+            "The mean of the measure over the prompts without the preface \u201cEveryone knows "
+            "that\u201d, minus the mean over the same prompts with the preface.",
             ("low", "high"),
         ),
     ),
@@ -461,19 +461,19 @@ FAVOURED = TableSpec(
             "first",
             "first",
             "count",
-            "The number of prompts for which the row's word ranks first among the candidates.",
+            "The number of prompts for which the word ranks first among the candidates.",
         ),
         Column(
             "share",
             "share first",
             "percent",
-            "The share of prompts for which the row's word ranks first among the candidates.",
+            "The share of prompts for which the word ranks first among the candidates.",
         ),
         Column(
             "right",
             "correct",
             "count",
-            "The number of prompts for which the row's word ranks first and is also one of "
+            "The number of prompts for which the word ranks first and is one of "
             "people's responses.",
         ),
         Column(
@@ -536,23 +536,21 @@ LEFT_OUT = TableSpec(
 CATEGORIES = TableSpec(
     "categories",
     "Properties by category",
-    "The number of properties in the feature norms, by category. One of the last two rows covers "
-    "all perceptual categories together, and the other covers all non-perceptual categories "
-    "together.",
+    "The number of properties in the feature norms, by category. Two additional rows at the "
+    "end of the table cover all perceptual categories and all non-perceptual categories.",
     columns=(
         Column("category", "category", meaning="The category."),
         Column(
             "properties",
             "properties",
             "count",
-            "The number of distinct properties of the row's category.",
+            "The number of distinct properties in the category.",
         ),
         Column(
             "concepts_per_property",
             "concepts per property",
             "number",
-            "The number of concepts that have a property, averaged over the properties of the "
-            "row's category.",
+            "The mean number of concepts that share a property of the category.",
         ),
         Column(
             "usable",
@@ -575,8 +573,8 @@ CATEGORY_COUNTS = TableSpec(
             "n",
             "properties",
             "count",
-            "The number n: the column \u201cconcepts\u201d contains the number of concepts that "
-            "have at least n properties of the row's category.",
+            "The minimum number n of properties. The column \u201cconcepts\u201d contains the "
+            "number of concepts that have at least n properties of the category.",
         ),
         Column(
             "concepts",

@@ -135,8 +135,8 @@ def verbs_of(word: str, tag: str) -> list[str]:
 def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person.
 
-    A word that may also be a noun, such as "drinks", is treated as a verb only if more words of the
-    property follow it. In addition, its base form must be in the list ``verbs`` in
+    A word that may also be a noun, such as "drinks", is treated as a verb only if two conditions
+    are met: more words of the property follow it, and its base form is in the list ``verbs`` in
     ``assumptions.yaml``.
     """
     bases = verbs_of(word, "VBZ")

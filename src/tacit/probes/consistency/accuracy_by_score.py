@@ -62,8 +62,9 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
 ACCURACY_BY_SCORE = TableSpec(
     "accuracy_by_score",
     "Accuracy by background score",
-    "Bins of increasing background scores. Each bin contains at least a tenth of all questions, "
-    "and never fewer than 20. Questions with equal background scores are in the same bin.",
+    "Questions are sorted by background score and grouped in bins. Each bin contains at least a "
+    "tenth of all questions, and never fewer than 20. Questions with equal background scores are "
+    "in the same bin.",
     columns=(
         Column("lowest", "from", "score", "The lowest background score of a question in the bin."),
         Column("highest", "to", "score", "The highest background score of a question in the bin."),

@@ -33,22 +33,24 @@ LIFT_COLUMNS = (
         "strata",
         "strata",
         "count",
-        "The number of strata. Each stratum has at least 20 questions, and the questions in a "
-        "stratum have similar numbers of facts.",
+        "The number of strata (groups of at least 20 questions that have similar numbers of "
+        "facts).",
     ),
     Column(
         "chance_adjusted",
         "chance within strata",
         "score",
-        "The chance level within strata: the mean of conceptual consistency over all permutations "
-        "of the answers within strata, computed exactly.",
+        "The chance level within strata: the expected conceptual consistency if the correct and "
+        "incorrect answers to questions with similar numbers of facts were randomly permuted. "
+        "An exact formula, not a simulation, gives the chance level within strata.",
     ),
     Column(
         "lift_adjusted",
         "adjusted lift",
         "score",
-        "The adjusted lift: (CC - chance within strata)/(1 - chance within strata), with a 95 % CI "
-        "that is computed from permutations within strata.",
+        "The adjusted lift: (CC - chance within strata)/(1 - chance within strata), where CC is "
+        "the conceptual consistency. The 95 % CI of the adjusted lift is computed from "
+        "permutations within strata.",
         ends=("lift_adjusted_low", "lift_adjusted_high"),
         chance=0.0,
     ),
@@ -65,8 +67,8 @@ LIFT_COLUMNS = (
 ADJUSTED = TableSpec(
     "adjusted",
     "Lift, adjusted for the number of facts",
-    "Whether background scores predict correct answers if only questions with similar numbers of "
-    "facts are compared. The odds ratio is the factor by which the odds of a correct answer "
+    "Do background scores predict correct answers if only questions with similar numbers of "
+    "facts are compared? The odds ratio is the factor by which the odds of a correct answer "
     "change when the background score rises from 0 to 1; 1 means no relation. The odds ratio is "
     "adjusted for the number of facts, the frequency of the concepts and the length of the "
     "correct choice.",

@@ -33,8 +33,7 @@ def facts(
     Args:
         asked: The facts and the questions about the facts.
         known: For each fact, whether the model correctly answered the question about the fact, and
-            whether it correctly answered the question about the fact's negative (a false version of
-            the fact).
+            whether it correctly answered the question about the fact's negative (false version).
         answers: The answers to the background questions.
         scored: All scores or votes of the run.
         beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
@@ -46,14 +45,14 @@ def facts(
         ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
         the prefix ``positive_`` describe the question about the fact. Columns with the prefix
         ``negative_`` describe the question about the fact's negative, which is a false version of
-        the fact. For sampled replies, the columns of ``beliefs`` also exist with the prefixes
-        ``positive_`` and ``negative_``. ``meta``, ``pair`` and ``word`` identify the meta-prompt,
-        the label pair and the answer word that decide the answer. The column ``right`` is true for
-        a correct answer, false for a wrong answer, and null for a missing answer. ``margin`` is the
-        best score of a positive answer word (such as "Yes") minus the best score of a negative
-        answer word, in nats. ``margin`` is null if the best positive or the best negative score is
-        unknown. For some answering methods, ``margin`` is not in nats; the documentation of
-        ``Answers`` describes the units.
+        the fact. For sampled replies, the table contains each column of ``beliefs`` twice, with the
+        prefixes ``positive_`` and ``negative_``. ``meta``, ``pair`` and ``word`` identify the
+        meta-prompt, the pair of answer words, and the answer word that decide the answer. The
+        column ``right`` is true for a correct answer, false for a wrong answer, and null for a
+        missing answer. ``margin`` is the best score of a positive answer word (such as "Yes") minus
+        the best score of a negative answer word, in nats. ``margin`` is null if the best positive
+        or the best negative score is unknown. For some answering methods, ``margin`` is not in
+        nats; the documentation of ``Answers`` describes the units.
     """
     import polars as pl
 
@@ -231,9 +230,9 @@ def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
         Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
         and ``per_byte``. The table has no rows if the run does not use the anchoring method
         ``choice``. ``anchor`` is the anchor question's id in the file of questions. ``pair`` is
-        null if the prompt variant names no label pair. ``logprob`` is the log-probability of the
-        choice in nats; null if missing. ``bytes`` is the length of the choice in UTF-8 bytes, and
-        ``per_byte`` is ``logprob`` divided by ``bytes``.
+        null if the prompt variant names no pair of answer words. ``logprob`` is the log-probability
+        of the choice in nats; null if missing. ``bytes`` is the length of the choice in UTF-8
+        bytes, and ``per_byte`` is ``logprob`` divided by ``bytes``.
     """
     import polars as pl
 

@@ -30,24 +30,25 @@ class Answers:
         positive: Whether the answer to the question is positive, such as "Yes". False if the best
             score of a positive answer word equals the best score of a negative answer word, or if
             the answer is missing.
-        missing: Whether the question has no answer. The answer is missing if the model can generate
-            no positive word, or if it can generate no negative word. The answer is also missing if
-            a word with an unknown score might have the highest score.
+        missing: Whether the question has no answer. The answer is missing if the model cannot
+            generate any positive word (such as "Yes"), or cannot generate any negative word (such
+            as "No"). A word with an unknown score makes the answer missing if this word might have
+            the highest score.
         tied: Whether the best score of a positive answer word equals the best score of a negative
-            answer word. If the best positive score equals the best negative score, the answer
-            counts as negative.
+            answer word. A tied answer counts as negative.
         winner: The index of the input (a prompt variant combined with one answer word) that decides
-            the answer. ``winner`` is -1 if the answer is missing, or if several inputs together
-            decide the answer.
+            the answer. ``winner`` is -1 if the answer is missing, or if the answer is computed from
+            several inputs, for example by a vote.
         margin: The best score of a positive answer word (such as "Yes") minus the best score of a
-            negative answer word (such as "No"), in nats. For ``count``, the margin is the number of
-            positive votes minus the number of negative votes. With the preset ``count``, each label
-            pair (such as Yes/No) has one vote per meta-prompt, which goes to its word with the
-            higher score. If replies are sampled and the answering method is ``max``, the margin is
-            the share of positive replies minus the share of negative replies. For sampled replies
-            with the method ``single``, the margin is the number of votes for the positive word
-            minus the number of votes for the negative word. The margin is NaN if the answer is
-            missing, or if the best score for the opposite answer is unknown.
+            negative answer word (such as "No"), in nats. For the preset ``count``, the margin is
+            the number of positive votes minus the number of negative votes. With ``count``, each
+            pair of answer words (such as Yes/No) casts one vote per meta-prompt (prompt template)
+            for the word with the higher score. If replies are sampled and the answering method is
+            ``max``, the margin is the share of positive replies minus the share of negative
+            replies. For sampled replies with the method ``single``, the margin is the number of
+            votes for the positive word minus the number of votes for the negative word. The margin
+            is NaN if the answer is missing, or if the best score for the opposite answer is
+            unknown.
     """
 
     positive: Bools
@@ -66,11 +67,10 @@ class Method:
             in any prompt variant is the answer. With ``single``, only one meta-prompt and one label
             pair are used, and the word with the higher score in this pair is the answer. With
             ``count``, each combination of meta-prompt and label pair has one vote, and the majority
-            of the votes decides the answer. An input is a prompt variant combined with one answer
-            word. With ``calibrated``, each input's mean score over all questions is subtracted from
-            the input's scores. After the mean score of each input is subtracted, the answer word
-            with the highest score is the answer. ``count`` and ``calibrated`` are methods of Tacit
-            and are not in Sahu et al. (2022).
+            of the votes decides the answer. With ``calibrated``, the mean score of each input (a
+            prompt variant with one answer word) over all questions is subtracted from the input's
+            scores, and the answer word with the highest calibrated score is the answer. ``count``
+            and ``calibrated`` are methods of Tacit and are not in Sahu et al. (2022).
         meta: The number of the meta-prompt for the preset ``single``; None for other presets.
         pair: The positive word and the negative word for the preset ``single``; None for other
             presets.
@@ -101,8 +101,8 @@ class Method:
 
         Args:
             scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-            inputs: The inputs (each a prompt variant combined with one answer word), in the order
-                of the columns of ``scores``.
+            inputs: The inputs in the order of the columns of ``scores``. An input is a prompt
+                variant combined with one answer word.
             most: Upper bounds of the missing scores (``Bounds.background``).
 
         Raises:
@@ -164,8 +164,8 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
     """Derive answers by comparing the numbers of positive and negative replies.
 
     Args:
-        counts: Vote counts, shape (questions, inputs); NaN if no reply to the input's prompt could
-            be parsed.
+        counts: Vote counts, shape (questions, inputs). A count is NaN if no reply to the prompt
+            could be parsed.
         inputs: The inputs (each a prompt variant combined with one answer word), in the order of
             the columns of ``counts``.
 
@@ -186,14 +186,14 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
     """Return a copy of the votes with NaN for pairs of answer words that have no votes.
 
-    A pair of answer words whose vote counts are both NaN has a missing answer. If both answer words
-    had vote counts of 0 instead of NaN, the answer would be a tie.
+    If neither answer word of a pair has a vote, both vote counts become NaN, and the pair has no
+    answer. Two vote counts of 0 would be treated as a tie between the answer words.
 
     Args:
         counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
             parsed.
-        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
-            of ``counts``.
+        inputs: The inputs that correspond to the last axis of ``counts``. An input is a prompt
+            variant combined with one answer word.
     """
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
@@ -207,22 +207,19 @@ def contests(scores: Floats, inputs: Inputs) -> Floats:
     """Return the positive minus the negative score for each pair (meta-prompt, label pair).
 
     Returns:
-        Score differences in nats, shape (questions, metas, pairs); NaN if either word of the pair
-        has no score.
+        Score differences in nats, shape (questions, meta-prompts, label pairs); NaN if either word
+        of a label pair has no score.
     """
     ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
     return ahead
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Subtract the mean score of each input over all questions from the input's scores.
+    """Center the scores of each input (column): subtract their mean over all questions.
 
-    An input is a prompt variant combined with one answer word.
-
-    Unknown scores (NaN) are left out when the mean score of an input is computed.
-
-    If an input (a prompt variant with one answer word) has the same score for all questions, its
-    calibrated scores are exactly 0, without rounding errors.
+    An input is a prompt variant combined with one answer word. An input's mean score is computed
+    without unknown scores (NaN). If an input has the same score for all questions, its calibrated
+    scores are exactly 0, without rounding errors.
     """
     if not len(scores):
         return scores
@@ -237,10 +234,9 @@ def calibrated(scores: Floats) -> Floats:
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
     """Return calibrated scores, and upper bounds for the missing calibrated scores.
 
-    An input is a prompt variant combined with one answer word. If an input's score is unknown for
-    at least one question, the input's mean score over all questions is unknown too. If the mean of
-    an input's scores is unknown, all calibrated scores of the input are NaN, and their upper bounds
-    are infinite.
+    An input is a prompt variant combined with one answer word. If the score of an input is unknown
+    for at least one question, the input's mean score over all questions is unknown. All calibrated
+    scores of an input with an unknown mean score are NaN, and their upper bounds are infinite.
     """
     if most is None:
         return calibrated(scores), None
@@ -250,7 +246,7 @@ def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Flo
 
 
 def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Derive answers by majority vote of the combinations of meta-prompt and label pair."""
+    """Derive answers by majority vote over all pairs of a meta-prompt and two answer words."""
     ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
     missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
     margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
@@ -290,16 +286,16 @@ class Chosen:
             the answer is missing.
         missing: Whether the model's answer to the anchor question is missing. An anchor question
             has no answer if the value (field ``values``) of one of its choices is unknown. With
-            sampled replies, it also has no answer if several choices share the highest value.
+            sampled replies, an anchor question has no answer if several choices share the highest
+            value.
         tied: Whether another choice has the same value (field ``values``) as the selected choice.
-        winner: For ``choose``, the index of the prompt variant that decides the answer. For
-            ``verify``, the index of the combination of prompt variant and answer word that decides
-            it. ``winner`` is -1 if the answer is missing, or if the answer is computed from vote
-            counts (``verify_votes``).
-        margin: The value of the selected choice minus the value of the second-best choice; NaN if
-            the answer is missing. The margin is in nats per byte for ``choose`` and in nats for
-            ``verify``. For ``verify_votes``, the value of a choice is the share of positive replies
-            minus the share of negative replies.
+        winner: For ``choose``, the index of the prompt variant in which the selected choice has its
+            highest score. For ``verify``, the index of the input with the highest score for the
+            selected choice. An input is a prompt variant combined with one answer word. ``winner``
+            is -1 if the answer is missing, or if the answer is computed from vote counts
+            (``verify_votes``).
+        margin: The value (field ``values``) of the selected choice minus the value of the
+            second-best choice, in the unit of ``values``; NaN if the answer is missing.
         values: The value of every choice, shape (anchors, choices); NaN for unknown values and for
             padding of shorter lists of choices. Values are in nats per byte for ``choose`` and in
             nats for ``verify``. For ``verify_votes``, a value is the share of positive replies
@@ -320,9 +316,9 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
     Args:
         scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-        most: Upper bounds of the missing scores (``Bounds.choices``). The value of a choice (score
-            per byte) is unknown if the upper bound of one of its missing scores is higher than all
-            its known scores.
+        most: Upper bounds of the missing scores (``Bounds.choices``). If the upper bound of a
+            choice's missing score is higher than all known scores of the same choice, the highest
+            score per byte of the choice is unknown.
     """
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
@@ -354,8 +350,8 @@ def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
     Args:
         counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply to the input's prompt
             could be parsed.
-        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
-            of ``counts``.
+        inputs: The inputs that correspond to the last axis of ``counts``. An input is a prompt
+            variant combined with one answer word.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
 
     Returns:
@@ -385,9 +381,10 @@ def verify_between(
 ) -> Chosen:
     """Select each anchor question's choice, using only given prompt variants and words.
 
-    The selected choice is the one whose best score among the inputs in ``positive`` most exceeds
-    its best score among the inputs in ``negative``. An input is a prompt variant combined with one
-    answer word.
+    The function selects the choice with the largest margin. The margin of a choice is its best
+    score for a positive answer word (inputs in ``positive``) minus its best score for a negative
+    answer word (inputs in ``negative``). An input is a prompt variant combined with one answer word
+    (such as "Yes").
     """
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
@@ -398,7 +395,8 @@ def verify_between(
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
     """Convert the scores of all choices to two input arrays of the function ``choose``.
 
-    The first array contains the scores, and the second array contains the lengths of the choices.
+    The first returned array contains the scores of the choices, and the second returned array
+    contains the lengths of the choices.
 
     Args:
         scored: For each anchor question, one ``Scores`` object per prompt variant, in the order of
@@ -433,7 +431,7 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Convert the votes on the choices to an input array of the function ``verify_votes``.
+    """Convert sampled votes to an input array of the function ``verify_votes``.
 
     Args:
         votes: The votes on all prompts, sorted by anchor question, then by choice, then by prompt

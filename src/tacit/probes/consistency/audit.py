@@ -28,10 +28,11 @@ RATING_QUESTION = (
 AUDIT = TableSpec(
     "audit",
     "Audit of the background facts",
-    "Rules determine which facts of the knowledge base are background facts of a question. For "
-    "each rule, the number of concepts or facts that depend on the rule, summed over the "
-    "questions. A count also includes the concepts and facts that the run did not use because "
-    "of its extraction options.",
+    "Rules determine which facts of the knowledge base are background facts of a question. Each "
+    "row is about one rule for the selection of background facts. The column \u201ccount\u201d "
+    "contains the number of concepts or facts to which the rule applies, summed over all "
+    "questions. The counts include concepts and facts that the run's "
+    "extraction options (such as ``--verbatim off``) exclude.",
     columns=(
         Column("audited", "audited", meaning="The concepts or facts that are counted."),
         Column(
@@ -41,23 +42,32 @@ AUDIT = TableSpec(
             "count",
             "count",
             "count",
-            "The number of concepts or facts that depend on the rule. With --parts pooled, the "
-            "count of facts between different parts (the question and its choices) is null. With "
-            "--length 2 or 3, the count of facts found only by pooling is null.",
+            "The number of concepts or facts of the kind in the column \u201caudited\u201d. If "
+            "the run uses the option --parts pooled, the count is null for facts whose two "
+            "concepts occur in different parts of a question. If the run uses the option --length "
+            "2 or 3, the count is null for facts that are found only with the option --parts "
+            "pooled.",
         ),
         Column(
             "n",
             "of",
             "count",
-            "The total number of concepts or facts, including those that depend on the rule. "
-            "Facts found only by pooling are counted before the limit of --cap is applied.",
+            "The number of all concepts or facts, including those in the column \u201ccount\u201d. "
+            "In the rows about facts that are found only with the option --parts pooled, the "
+            "counts ignore the maximum number of facts per question (the option --cap).",
         ),
-        Column("share", "share", "percent", "The count divided by the total number."),
+        Column(
+            "share",
+            "share",
+            "percent",
+            "The number in the column \u201ccount\u201d, divided by the number of all concepts or "
+            "facts.",
+        ),
         Column(
             "included",
             "included",
             "truth",
-            "Whether the extraction options include the concepts or facts that depend on the rule.",
+            "Whether the run uses the concepts or facts in the column \u201ccount\u201d.",
         ),
     ),
     keys=2,

@@ -166,7 +166,8 @@ REASONS = {
     conditional.FEW_MARKED: "too few facts right",
     conditional.FEW_OTHERS: "too few facts wrong",
     conditional.FEW_CLUSTERS: "too few question concepts",
-    conditional.EXTREME: "all questions right or all wrong on one side",
+    conditional.EXTREME: "the accuracy is 0 % or 100 % for the known facts or for the "
+    "unknown facts",
 }
 
 
@@ -183,8 +184,9 @@ def relevance(
             unanswered anchor question) and ``cluster``.
         how: The parameters of the permutations for the confidence interval; None for the default
             parameters. Each permutation shuffles the results of the background questions (correct
-            or incorrect) among the facts. A permutation moves facts as one block if the first
-            anchor questions linked to them have the same value in the column ``cluster`` of
+            or incorrect) among the facts. A permutation reorders whole blocks of facts at random,
+            so the results of the facts in a block stay together. A block consists of the facts
+            whose first linked anchor question has the same value in the column ``cluster`` of
             ``anchors``.
 
     Returns:

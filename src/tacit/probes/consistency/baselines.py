@@ -2,8 +2,8 @@
 
 Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline has a high
 conceptual consistency if the anchor questions that it answers correctly have higher background
-scores than the other anchor questions. The background scores are the model's (METHODS section 4,
-"Anchor baselines").
+scores than the other anchor questions. The background scores come from the model, not from the
+baseline (METHODS section 4, "Anchor baselines").
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
 def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
     """Return whether each anchor question's choice with the highest value is correct.
 
-    The result is NaN for an anchor question if the value of one of its choices is unknown.
+    The result is NaN if any choice of the anchor question has the value NaN.
     """
     lacking = np.isnan(values)
     right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
@@ -136,8 +136,8 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
     """Return the average precision of background scores, and its chance level.
 
-    For the baseline ``random``, both values are the chance level for the expected number of correct
-    answers.
+    For the baseline ``random``, the returned average precision equals the chance level, which is
+    computed from the expected number of correct answers.
     """
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)
@@ -152,10 +152,10 @@ ANCHOR_BASELINES = TableSpec(
     "Baselines of anchor questions",
     "One row per method of answering: the model, the same model with pointwise mutual "
     "information, and baselines that do not see the question. If a method rates several choices "
-    "as equally good, it selects the first of them. The column CC (conceptual consistency) "
-    "shows how well the model's background score predicts which questions the row's method "
-    "answers correctly. The majority position is the position that most often contains the "
-    "correct answer, over all questions of the run.",
+    "as equally good, it selects the first of them. For each method of answering, the column "
+    "CC (conceptual consistency) shows how well the model's background score predicts which "
+    "questions the method answers correctly. The majority position is the position that most "
+    "often contains the correct answer, over all questions of the run.",
     columns=(
         Column(
             "baseline",
@@ -163,10 +163,10 @@ ANCHOR_BASELINES = TableSpec(
             meaning="The method that selects the answer: the model, or one of the baselines. The "
             "choice prior selects the choice with the highest score per byte after an empty "
             "question. Pointwise mutual information selects the choice with the largest "
-            "difference between log p(choice | question) and log p(choice | empty question), "
-            "over all prompt variants. Other baselines select the longest choice (in bytes), the "
-            "shortest choice, the most frequent choice (by wordfreq), the choice at the majority "
-            "position, or a random choice.",
+            "difference log p(choice | question) - log p(choice | empty question) in any prompt "
+            "variant. The five baselines that do not use the model select the longest choice "
+            "(in bytes), the shortest choice, the most frequent choice (by wordfreq), the choice "
+            "at the majority position, or a random choice.",
         ),
         Column(
             "n", "n", "count", "The number of questions for which the method selects an answer."
@@ -176,8 +176,8 @@ ANCHOR_BASELINES = TableSpec(
             "accuracy",
             "percent",
             "The share of questions that are answered correctly, with a 95 % CI that is computed "
-            "by resampling question concepts. For random choices, the column contains the expected "
-            "share.",
+            "by resampling question concepts. For the baseline that chooses at random, the column "
+            "contains the expected share of correct answers.",
             ends=("low", "high"),
         ),
         Column(
@@ -191,7 +191,8 @@ ANCHOR_BASELINES = TableSpec(
             "consistency",
             "CC",
             "score",
-            "The average precision of the background score. For random choices, the chance level.",
+            "The average precision of the background score as a predictor of correct answers. For "
+            "the baseline that chooses at random, the column contains the chance level.",
             chance="chance",
         ),
         CHANCE,

@@ -68,9 +68,9 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
     Returns:
         Table with the columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the
-        number of anchor questions in the comparison. Undefined measures are null. Background scores
-        are averaged over anchor questions instead of relations, so that models can be compared
-        question by question.
+        number of anchor questions in the comparison. Undefined measures are null. The mean
+        background score is the mean over anchor questions, not over relations, so that models can
+        be compared question by question.
     """
     import polars as pl
 
@@ -144,7 +144,7 @@ class Aligned:
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
         """Return the measure's name, both models' log odds ratios, and the ratios' difference.
 
-        The name is ``LOG_ODDS_RATIO``.
+        The measure's name is ``LOG_ODDS_RATIO``.
         """
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
@@ -210,7 +210,8 @@ class Thresholds:
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
         """Count anchor questions and correct answers in each cell (group of questions).
 
-        A cell is a combination of question concept (cluster) and background score.
+        A cell contains the anchor questions that have the same question concept (cluster) and the
+        same background score.
         """
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
@@ -237,12 +238,13 @@ class Thresholds:
 class WithinStrata:
     """Counts of anchor questions and of correct answers within strata.
 
-    In each stratum, the questions are counted separately for each question concept (the cluster)
-    and each background score.
+    Each count is for one stratum, one question concept (cluster) and one background score
+    (threshold).
 
     Args:
         right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).
-        rows: Number of anchor questions, shape (clusters, thresholds * strata).
+        rows: Number of all anchor questions, answered correctly or not, shape (clusters, thresholds
+            * strata).
         strata: Number of strata. A stratum consists of anchor questions with similar numbers of
             facts.
     """

@@ -78,8 +78,8 @@ def by_concept(
     """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b).
 
     For each concept, conceptual consistency is computed over the anchor questions with at least one
-    background fact that contains the concept. Of the concepts that occur in the backgrounds of at
-    least 28 anchor questions, the 14 most frequent are used (or all, if there are fewer).
+    background fact that contains the concept. A concept is used only if it occurs in the
+    backgrounds of at least 28 anchor questions and is one of the 14 most frequent concepts.
 
     Returns:
         Table with the columns of ``by_relation`` and one row per concept, the most frequent concept

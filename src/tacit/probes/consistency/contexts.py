@@ -107,7 +107,7 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor question, the background facts in its context ``true``."""
+        """For each anchor question, context facts from the question's own background."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
@@ -143,7 +143,7 @@ class Contexts:
         return {anchor: found[anchor] for anchor in self.own if anchor in found}
 
     def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield sets of irrelevant facts, one set for each suitable question in ``others``."""
+        """Yield the irrelevant facts from each suitable question in ``others``."""
         concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
         for other in others:
             facts = self.own[other][:n]
@@ -225,7 +225,7 @@ def _words(*texts: str) -> frozenset[str]:
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Return the set of concepts for each value of the key columns."""
+    """Return a mapping from the values in the columns ``keys`` to sets of concepts."""
     grouped = table.group_by(keys).agg("concept")
     return {
         row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()

@@ -1,14 +1,12 @@
-"""Recompute conceptual consistency without some facts or with irrelevant backgrounds.
+"""Recompute conceptual consistency without some facts or with irrelevant facts.
 
 If background facts contain the correct choice, background scores may predict correct answers only
 because of these facts. The leakage controls exclude facts about the correct choice, about any
 choice, or about the question concept. The irrelevant background of an anchor question (Figure 1 of
-Sahu et al. 2022) is the background of another anchor question. If the facts of anchor question A
-are the irrelevant background of anchor question B, A and B have the same number of facts and share
-no concept. Background scores that are computed from irrelevant backgrounds (facts of another
-question) should not predict correct answers. The leakage controls (some facts left out) and the
-irrelevant backgrounds (facts of another question) need no additional model calls (METHODS section
-4).
+Sahu et al. 2022) is the background of another anchor question with the same number of facts and no
+shared concept. Background scores that are computed from irrelevant backgrounds should not predict
+correct answers. The leakage controls and the irrelevant backgrounds need no additional model calls
+(METHODS section 4).
 """
 
 from __future__ import annotations
@@ -56,9 +54,10 @@ CONTROLS = TableSpec(
     "rows whose names begin with “without” leave out some facts of each question, such as facts "
     "about the correct answer. The row “another question's background” gives each question the "
     "facts of a different question, which has equally many facts and none of the question's "
-    "concepts. The lift of this row should be 0; a different lift means that the number of "
-    "facts alone predicts correct answers. Each row includes only the questions for which a "
-    "background score can be computed.",
+    "concepts. The lift of the row “another question's background” should be 0. If the lift "
+    "of the row “another question's background” is not 0, the number of facts alone predicts "
+    "correct answers. Each row includes "
+    "only the questions for which a background score can be computed.",
     columns=(
         Column(
             "background",
@@ -69,11 +68,14 @@ CONTROLS = TableSpec(
             "n",
             "n",
             "count",
-            "The number of questions that have an answer and, with the facts of the row, a "
-            "background score.",
+            "The number of questions that have an answer and a background score. The background "
+            "score is computed from the facts that the column \u201cbackground\u201d describes.",
         ),
         Column(
-            "facts", "facts", "number", "The mean number of facts in the background per question."
+            "facts",
+            "facts",
+            "number",
+            "The mean number of facts per question from which the background score is computed.",
         ),
         Column(
             "accuracy",
@@ -97,8 +99,8 @@ CONTROLS = TableSpec(
             "lift",
             "lift",
             "score",
-            "The lift above chance: (CC - chance)/(1 - chance), with a 95 % CI that is computed "
-            "from permutations.",
+            "The lift above chance: (CC - chance)/(1 - chance), where CC is the conceptual "
+            "consistency. The 95 % CI of the lift is computed from permutations.",
             ends=("lift_low", "lift_high"),
             chance=0.0,
         ),
@@ -124,7 +126,7 @@ CONTROLS = TableSpec(
 
 @dataclass(frozen=True)
 class Controls:
-    """Leakage controls (some facts left out) and irrelevant backgrounds (swapped facts).
+    """Controls that leave out background facts, or swap facts between questions.
 
     Args:
         of: The anchor questions.
@@ -175,7 +177,7 @@ class Controls:
         return UNKNOWN if self.background.by_part is None else None
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the anchor questions with background scores and fact counts from ``scores``."""
+        """Return the anchor questions with their background scores and numbers of facts."""
         columns = ("background_score", "facts")
         return self.anchors.with_columns(scores[name] for name in columns)
 
@@ -206,7 +208,7 @@ class Controls:
         )
 
     def _concepts(self, name: str) -> pl.DataFrame:
-        """Return, per anchor question, the concepts whose facts the control leaves out."""
+        """Return the concepts whose facts a leakage control removes, for each anchor question."""
         import polars as pl
 
         anchor = pl.col("question").cast(pl.Int64).alias("anchor")
@@ -239,12 +241,12 @@ class Controls:
     def partners(self) -> list[int | None]:
         """Select the question that provides each anchor question's irrelevant background.
 
-        For each anchor question, the result is the index of the selected question.
-
-        If the facts of anchor question A are the irrelevant background of anchor question B, A and
-        B have the same number of facts and share no concept. If several anchor questions could
-        provide an irrelevant background, a seeded hash selects one of them. The result is None for
-        an anchor question that has no background score or no available irrelevant background.
+        For each anchor question, the result contains the index of the question whose facts serve as
+        the irrelevant background. The irrelevant background of an anchor question comes from
+        another anchor question with the same number of facts and no shared concept. If several
+        anchor questions could provide an irrelevant background, a seeded hash selects one of them.
+        The result is None for an anchor question that has no background score or no available
+        irrelevant background.
         """
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
@@ -283,25 +285,25 @@ class Controls:
 
 
 def doubts(rows: Sequence[Mapping[str, Any]], *, adjusted: bool) -> Iterator[str]:
-    """Yield a warning if background scores of unrelated questions predict correct answers.
+    """Yield a warning if background scores of unrelated questions predict accuracy.
 
     Args:
         rows: The rows of the table ``CONTROLS``.
-        adjusted: Whether the reader also sees the lift adjusted for the number of facts.
+        adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
     """
     remedy = (
-        "; the adjusted lift leaves out that part, because it compares only questions with "
-        "similar numbers of facts"
+        " The adjusted lift leaves out this part, because the adjusted lift compares only "
+        "questions with similar numbers of facts."
     )
     for row in rows:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
             lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
                 "As a control, each question was given the background score of a different "
-                "question with equally many facts and no concept in common. The background "
-                "scores of the control predict correct answers too (lift "
-                f"{estimate(lift, how=score)}), so part of the lift may come from the number of "
-                f"facts{remedy if adjusted else ''}."
+                "question with equally many facts and no concept in common. The background score "
+                "of a different question predicts which answers are correct, with a lift of "
+                f"{estimate(lift, how=score)}. Part of the lift of the background score may "
+                f"therefore come from the number of facts.{remedy if adjusted else ''}"
             )
 
 

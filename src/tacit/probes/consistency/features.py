@@ -76,7 +76,7 @@ class FactAnswers:
         return cls(CorrectAnswers.of(answers, asked), own, negative)
 
     def flipped(self, fact: int) -> FactAnswers:
-        """Return a copy in which the answer to the question about the given fact is reversed."""
+        """Return a copy in which the answer about fact number ``fact`` is reversed."""
         positive, margin = self.correct.positive.copy(), self.positive_margin.copy()
         positive[fact], margin[fact] = 1 - positive[fact], -margin[fact]
         correct = CorrectAnswers(positive, self.correct.negative)
@@ -111,11 +111,11 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
     Returns:
         Table with the columns ``background_score`` (equation 1 of Sahu et al. 2022),
-        ``background_margin`` and ``log_facts``. ``background_margin`` is the mean of two averages:
-        the average margin of the answers about facts, and the average margin of the answers about
-        negatives. In ``background_margin``, correct answers have positive margins, and incorrect
-        answers have negative margins. ``log_facts`` is the natural logarithm of the number of
-        facts. Undefined features are null.
+        ``background_margin`` and ``log_facts``. ``background_margin`` is the mean of two values:
+        the average margin for facts and the average margin for negatives (false facts). In
+        ``background_margin``, correct answers have positive margins, and incorrect answers have
+        negative margins. ``log_facts`` is the natural logarithm of the number of facts. Undefined
+        features are null.
     """
     import polars as pl
 
@@ -143,13 +143,13 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
     Returns:
         Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
-        ``answer_margin`` is the value of the selected choice minus the value of the second-best
-        choice, in the units that ``Chosen.margin`` describes. ``entropy`` is the entropy of the
-        softmax of the choices' values, divided by the maximum possible entropy. To compute
-        ``prior``, the selected choice is also scored in prompts with an empty question; ``prior``
-        is its highest score per byte over all prompt variants. ``prior`` is null if the run does
-        not score the choices as answers (anchoring method ``choice``). ``frequency`` is the mean
-        Zipf frequency of the anchor question's concepts. Undefined features are null.
+        ``answer_margin`` is ``Chosen.margin``: the value of the selected choice minus the value of
+        the second-best choice. ``entropy`` is the entropy of the softmax of the choices' values,
+        divided by the maximum possible entropy. ``prior`` is the highest score per byte of the
+        selected choice in prompts with an empty question, over all prompt variants. ``prior`` is
+        null if the run does not score the choices as answers (anchoring method ``choice``).
+        ``frequency`` is the mean Zipf frequency of the anchor question's concepts. Undefined
+        features are null.
     """
     import polars as pl
 

@@ -62,13 +62,18 @@ _ANCHORS = (
     "anchor questions with a background score and an answer",
 )
 _HOLLOW = (
-    "hollow mark: no interval, because there are too few anchor questions or question concepts, or "
-    "because all correctly answered questions have higher background scores than all other "
-    "questions"
+    "hollow mark: no interval (too few anchor questions, too few question concepts, or a higher "
+    "background score for every correctly answered question than for every other question)"
 )
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest lift that a test at the 5 % level detects with a probability of 80 %"
 _P = "p: p-value of a one-sided permutation test of whether the lift exceeds 0"
+_METHODS = (
+    "methods of combining prompt variants: \u201cmax\u201d takes the answer word with the highest "
+    "score in any variant; \u201ccount\u201d takes the answer of most variants; "
+    "\u201ccalibrated\u201d is \u201cmax\u201d after the subtraction of each word's mean score "
+    "in each variant"
+)
 _HALF = 0.5  # the background score of always giving the same answer
 _LEAST = 0.1  # the full shade is at least this far from one half
 _NO_PAIR = "no pair"  # label of a variant that names no pair
@@ -99,7 +104,8 @@ def consistency(shown: Shown) -> Chart | None:
         f"{_CHANCE}",
         f"b) lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}; "
         f"{_P}",
-        f"{counted(table['n'], *_ANCHORS)}; in b), {_HOLLOW}",
+        f"{counted(table['n'], *_ANCHORS)}",
+        f"b) {_HOLLOW}",
         *_size_caption(shown),
     )
     return page(title, panels)
@@ -192,8 +198,9 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"labels: names of the {FARTHEST} relations farthest from the dotted diagonal, and in "
-        "brackets their numbers of anchor questions; the vertical lines show intervals of the "
+        f"labels: names of the {FARTHEST} relations farthest from the dotted diagonal (in "
+        "brackets: number of anchor questions)",
+        "vertical lines, for the "
         f"background score: {shown.intervals('background_by_relation')}"
         + f"; {GREY}, never labelled"
         * bool((table["n"] < FEWEST_ANCHORS).any()),
@@ -315,11 +322,13 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     ]
     title = titled(
         "Background score by prompt variant",
-        "left panel: mean background score when a single combination of meta-prompt and "
-        f"answer-word pair is used, {counted(alone['n'], 'anchor question')}; a deeper shade means "
-        "a score farther from 0.50, the score of a model that always gives the same answer",
-        "right panel: how often each prompt variant gives the answer its highest score, as a "
-        "share of the answered background questions" * _beside(panels),
+        "left panel: mean background score if only one combination of a meta-prompt and a pair of "
+        f"answer words is used, {counted(alone['n'], 'anchor question')}",
+        "a deeper shade means a score farther from 0.50, the score of a model that always gives "
+        "the same answer",
+        "right panel: the share of the answered background questions for which the prompt variant "
+        "has the highest score of all prompt variants" * _beside(panels),
+        _METHODS * bool((parts["preset"] == "count").any()),
         *together,
         *_meta_prompts(alone),
     )
@@ -367,8 +376,8 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
         "left panel: accuracy when a single prompt variant is used, "
         f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy when all variants "
         "are used together; dotted line: accuracy of random guessing",
-        "right panel: for each prompt variant, the share of anchor questions for which this "
-        "variant gave the highest score of all variants" * _beside(panels),
+        "right panel: for each prompt variant, the share of anchor questions whose highest "
+        "answer score comes from this variant" * _beside(panels),
         *_meta_prompts(ways),
     )
     return page(title, *panels)
@@ -429,9 +438,9 @@ def intervention(shown: Shown) -> Chart | None:
         "facts",
         f"lines: {shown.intervals('others')}; {counted(table['n'], 'anchor question')}; hollow "
         "mark: no interval",
-        "facts correct: anchor questions whose background facts the model knows (it says “yes” "
-        "to every fact when the prompt contains no facts); answer in a fact: anchor questions of "
-        "which a background fact contains a concept of the correct choice",
+        "facts correct: anchor questions for which the model says “yes” to every background fact "
+        "when the prompt contains no facts; answer in a fact: anchor questions for which a "
+        "background fact contains a concept of the correct choice",
     )
     return page(title, *([panel] for panel in panels))
 
@@ -553,7 +562,7 @@ def _subsets(shown: Shown, kind: str) -> Chart | None:
         "CC: conceptual consistency over the n anchor questions whose background facts contain the "
         f"{kind}; {_CHANCE}",
         f"lift: {_FORMULA}; lines: {shown.intervals('consistency')}; {_SMALLEST}{_cut(table)}",
-        f"{_P}, corrected for the number of {kind}s by the method of Benjamini and Hochberg; "
+        f"{_P}, corrected for the number of {kind}s by the method of Benjamini and Hochberg",
         f"{_HOLLOW}; {DASH}: undefined{empty}",
     )
     return page(title, *panels)
@@ -612,9 +621,9 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a panel with the share of answers that come from each prompt variant.
+    """Yield a heat map of how often each prompt variant has the highest score.
 
-    No panel is yielded if the prompt variants from which the answers come are unknown.
+    No heat map is yielded if the prompt variants from which the answers come are unknown.
     """
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
@@ -637,7 +646,7 @@ def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
 def _grid(
     part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
 ) -> alt.LayerChart:
-    """Plot a heat map with values: one row per meta-prompt and one column per label pair."""
+    """Plot a heat map with values: one row per meta-prompt, one column per pair of answer words."""
     import polars as pl
 
     named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))

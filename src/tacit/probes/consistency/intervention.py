@@ -1,20 +1,22 @@
 """Measure whether stating facts before an anchor question changes the model's answer.
 
 Each anchor question is asked once without a context (facts before the question), and once with each
-of up to three contexts (METHODS section 4). Of the three possible contexts of an anchor question,
-the first contains facts from the question's own background. The second context of an anchor
-question contains the negatives (false versions) of the question's own facts, presented as if they
-were true. The third context of an anchor question contains irrelevant facts, which belong to
-another anchor question. Because any text before a question may change the answer, the answers after
-true facts are also compared with the answers after negatives (false facts) and after irrelevant
-facts. A fact and its negative (false version) differ only in their tails (second concepts). The
-accuracies with different contexts (facts before the question), or without a context, are compared
-on all anchor questions and on four subsets of the anchor questions. In one subset of the anchor
-questions, the model correctly answers every background question about the anchor question's own
-facts. In a second subset, it answers at least one of them incorrectly. The third and the fourth
-subset of anchor questions are used to detect whether a model copies its answer from the context. In
-the third subset, at least one of the question's own facts contains a concept of the correct choice.
-In the fourth subset, none of the question's own facts contains such a concept.
+of up to three contexts (METHODS section 4). The first context of an anchor question states facts
+from the question's own background. The second context of an anchor question states the negatives
+(false versions) of the question's own facts as if they were true. The third context of an anchor
+question states irrelevant facts, which belong to another anchor question. Because any text before a
+question may change the answer, the answers after true facts are also compared with the answers
+after negatives and after irrelevant facts. A fact and its negative differ only in their tails
+(second concepts).
+
+Tacit compares the accuracies with each context and without a context, on all anchor questions and
+on four subsets of the anchor questions. The first subset contains the anchor questions for which
+the model judges all of the question's own facts correctly. Of the four subsets of anchor questions,
+the second contains the questions for which the model misjudges at least one of the question's own
+facts. The third and the fourth subset show whether a model copies its answer from the facts before
+the question. The third subset contains the anchor questions with a concept of the correct choice in
+at least one of the question's own facts. The fourth subset contains the anchor questions with no
+concept of the correct choice in the question's own facts.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tacit.english import number_of, several
+from tacit.english import several
 from tacit.findings.numbers import estimate, p_value, points
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency.contexts import CONDITIONS
@@ -127,14 +129,16 @@ INTERVENTION = TableSpec(
     "Intervention: accuracy with facts in the prompt",
     "The change of accuracy on the same questions if facts are added to the prompt before the "
     "anchor question. The own facts of a question are the facts in the prompt under the condition "
-    "\u201ctrue\u201d. Facts correct: questions for which the model judges all own facts correctly "
-    "when they are asked as background questions. Answer in a fact: questions for which one of the "
-    "own facts contains a concept of the correct choice, so that the model can copy the answer.",
+    "\u201ctrue\u201d. Facts correct: questions for which the model correctly answers the "
+    "background questions about all of the question's own facts. Answer in a fact: questions for "
+    "which at least one of the question's own facts contains a concept of the correct choice, so "
+    "that the model can copy the answer.",
     columns=(
         Column(
             "group",
             "questions",
-            meaning="The subset of questions: all questions, or those that the label describes.",
+            meaning="The questions that the row includes: all questions, or a subset such as "
+            "\u201cfacts correct\u201d or \u201canswer in a fact\u201d.",
         ),
         Column(
             "condition",
@@ -145,8 +149,8 @@ INTERVENTION = TableSpec(
         Column(
             "against",
             "against",
-            meaning="The condition of comparison: \u201cnone\u201d (no facts in the prompt), or "
-            "other facts.",
+            meaning="The facts in the prompts that serve for comparison: \u201cnone\u201d (no "
+            "facts), \u201cfalse\u201d or \u201cirrelevant\u201d.",
         ),
         Column(
             "n", "n", "count", "The number of questions that have an answer under both conditions."
@@ -155,22 +159,27 @@ INTERVENTION = TableSpec(
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts of the n questions.",
+            "The number of different question concepts among the questions counted in the column "
+            "\u201cn\u201d.",
             shown=False,
         ),
         Column(
             "before",
             "accuracy against",
             "percent",
-            "The accuracy under the condition of comparison.",
+            "The accuracy if the prompt states the facts that the column \u201cagainst\u201d "
+            "names, on the questions counted in the column \u201cn\u201d. The value "
+            "\u201cnone\u201d in the column \u201cagainst\u201d means that the prompt states "
+            "no facts.",
         ),
         Column("after", "accuracy", "percent", "The accuracy with the facts in the prompt."),
         Column(
             "change",
             "change",
             "points",
-            "The accuracy with the facts in the prompt minus the accuracy under the condition of "
-            "comparison, with a 95 % CI. The CI is computed by resampling question concepts.",
+            "The accuracy with the facts in the prompt minus the value in the column "
+            "\u201caccuracy against\u201d, with a 95 % CI. The CI is computed by resampling "
+            "question concepts.",
             ends=("low", "high"),
             chance=0.0,
         ),
@@ -273,8 +282,8 @@ def _all_right(
 ) -> dict[int, bool | None]:
     """Return, for each anchor question, whether all answers about its facts are correct.
 
-    For each anchor question, the result is False if any answer about its facts is incorrect. If no
-    answer is incorrect but an answer is missing, the result is None.
+    For each anchor question, the result is False if any answer about its facts is incorrect. If an
+    answer is missing and no answer is incorrect, the result is None.
     """
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
@@ -329,8 +338,8 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
     Args:
         contexts: The contexts (facts in the prompt) of the anchor questions.
-        anchoring: The anchoring method (method of answering anchor questions) that is used after a
-            context: ``choice`` or ``verify``.
+        anchoring: The method of answering anchor questions whose prompt contains a context (facts):
+            ``choice`` or ``verify``.
         found: The table ``INTERVENTION``, which ``changes`` returns.
     """
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
@@ -380,13 +389,19 @@ def sentences(found: Mapping[str, Any]) -> Iterator[str]:
             "answer in a fact",
             "If a true fact in the prompt contains a concept of the correct choice",
             "answer in no fact",
-            "if no fact does, so that the answer cannot be copied",
+            (
+                "if no true fact in the prompt contains a concept of the correct choice, so that "
+                "the answer cannot be copied"
+            ),
         ),
         (
             "facts correct",
-            "If the model, asked without context, answers “yes” about all true facts in the prompt",
+            (
+                "If the model answers “yes” to a separate yes/no question about each true fact "
+                "in the prompt"
+            ),
             "a fact incorrect",
-            "if it answers “no” about at least one of them",
+            "if the model answers “no” to at least one yes/no question about a true fact",
         ),
     ):
         one, rest = rows[first, true, BEFORE], rows[second, true, BEFORE]
@@ -418,15 +433,17 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
         yield (
-            f"{several(bare, 'anchor question has', 'anchor questions have')} no fact with a "
-            "negative and no context; for "
-            f"{alone:,} {number_of(alone, 'other', 'others')} there are no irrelevant facts."
+            f"{several(bare, 'anchor question has', 'anchor questions have')} no background fact "
+            "with a negative (false version), so no facts are stated in the prompt. For "
+            f"{several(alone, 'anchor question')}, there are true and false facts to state, but no "
+            "irrelevant facts."
         )
     unpaired = found["without_pair"]
     if any(unpaired.values()):
         each = ", ".join(f"{name} {count:,}" for name, count in unpaired.items())
         yield (
-            f"Anchor questions without both answers (with and without facts), by condition: {each}."
+            "Number of anchor questions without an answer to the prompt with facts or to the "
+            f"prompt without facts, by condition: {each}."
         )
 
 
@@ -438,10 +455,11 @@ def notes(found: Mapping[str, Any]) -> Iterator[str]:
     """
     facts = several(found["most"], "fact")
     yield (
-        f"A context states at most {facts} before a question, sorted by decreasing weight, in the "
-        f"format {found['format']['text']!r}; all conditions state the same number of facts. "
+        f"A context states at most {facts} before a question, sorted by decreasing weight. "
+        f"The format of a context is {found['format']['text']!r}. For the same question, true, "
+        "false and irrelevant contexts state the same number of facts. "
         "Irrelevant facts belong to another question, which shares no concept and no word with the "
         "question asked. McNemar's test is exact and ignores that questions share concepts; the "
-        "intervals resample concepts. The p-values of comparisons on the same questions are "
-        "corrected by Holm's method."
+        "intervals resample concepts. Holm's method corrects the p-values for the number "
+        "of comparisons on the same subset of anchor questions."
     )

@@ -16,7 +16,7 @@ PER_RELATION = 3
 
 
 def negative_examples(findings: Findings) -> pl.DataFrame | None:
-    """Select three facts of each relation by a hash, and return them with their negatives."""
+    """Select three facts of each relation by a hash, with the false versions of the facts."""
     import polars as pl
 
     facts = findings.tables.get("facts")
@@ -54,7 +54,11 @@ NEGATIVE_EXAMPLES = TableSpec(
             "truth",
             "Whether the model answers the yes/no question correctly.",
         ),
-        Column("negative", "negative (answer: no)", meaning="The question about the negative."),
+        Column(
+            "negative",
+            "negative (answer: no)",
+            meaning="The question about the negative (a false version of the fact).",
+        ),
         Column(
             "negative_right",
             "correct",

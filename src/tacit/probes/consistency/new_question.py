@@ -40,12 +40,12 @@ class FactEffect:
         fact: The head, the relation and the tail of the fact.
         correct: Whether the model answers the question about the fact correctly; None without an
             answer.
-        effect: The predicted probability of a correct answer, minus the probability that would be
-            predicted if the answer to the question about the fact were reversed. Reversing an
-            answer makes a correct answer incorrect (or vice versa) and changes the sign of its
-            margin. To compute ``effect``, only the answer about the fact is reversed, and the
-            answers to all other questions are kept. The effect is None if the model did not answer
-            the question about the fact, or if the predictor does not use the background.
+        effect: The predicted probability of a correct answer, minus the predicted probability with
+            the answer to the question about the fact reversed. If an answer is reversed, a correct
+            answer becomes incorrect (or an incorrect one correct), and the sign of the answer's
+            margin changes. To compute ``effect``, only the answer about the fact is reversed, and
+            the answers to all other questions are kept. The effect is None if the model did not
+            answer the question about the fact, or if the predictor does not use the background.
     """
 
     fact: str
@@ -66,7 +66,7 @@ class AnswerPrediction:
             absolute value of the effect.
         predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
             answer margin (how far the selected choice is ahead of the second-best choice). If a
-            feature that the predictor ``both`` needs is missing, the predictor ``margin`` is used.
+            feature is missing, the predictor ``margin`` is used instead of ``both``.
         notes: Notes on why the prediction may be unreliable.
     """
 
@@ -176,7 +176,7 @@ class NewQuestion:
         )
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests to the model for the new question, by name of their group."""
+        """Return the model requests for the new question, by the name of the request group."""
         return self.prompt_set.requests
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
@@ -231,7 +231,10 @@ class NewQuestion:
         if self.asked.facts.is_empty():
             yield "The prediction uses the answer margin alone: there is no background fact."
         elif missing:
-            yield f"The prediction uses the answer margin alone: unknown are {_named(missing)}."
+            yield (
+                "The prediction uses the answer margin alone. The question has no value for: "
+                f"{_named(missing)}."
+            )
         outside = used.outside(values)
         if outside:
             yield (
@@ -291,7 +294,7 @@ EFFECTS = TableSpec(
     "Background facts",
     "Effect: the predicted probability of a correct answer to the new question, minus the "
     "probability that would be predicted if the model had given the opposite answer to the "
-    "fact's question.",
+    "yes/no question about the background fact.",
     columns=(
         Column("fact", "fact", meaning="The head, the relation and the tail of the fact."),
         Column(
@@ -304,8 +307,8 @@ EFFECTS = TableSpec(
             "effect",
             "effect",
             "points",
-            "How much the predicted probability depends on the model's answer to the fact's "
-            "question.",
+            "How much the predicted probability of a correct answer depends on the model's answer "
+            "to the yes/no question about the fact.",
         ),
     ),
 )

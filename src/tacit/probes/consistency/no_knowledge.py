@@ -3,23 +3,23 @@
 Some background questions are about facts, and the others are about negatives (false statements). If
 the tail (second concept) alone reveals whether a background question is about a true or a false
 statement, background scores can be high without knowledge of the relation. The no-knowledge
-baseline is a logistic regression on six attributes of the tail (second concept). The first four
-attributes of a tail are its number of words, its number of characters, its Zipf frequency and its
-part of speech. The fifth attribute of a tail is its degree: the number of facts in the knowledge
-base that contain the tail as first or second concept. The sixth attribute of a fact's tail is the
-number of facts in the knowledge base with this tail and the fact's relation. All facts with the
-same head (first concept) are in the same fold of the cross-validation.
+baseline is a logistic regression on six attributes of the tail. The first four attributes of a tail
+are its number of words, its number of characters, its Zipf frequency and its part of speech. The
+fifth attribute of a tail is its degree: the number of facts in the knowledge base that contain the
+tail as first or second concept. The sixth attribute of a tail is the number of facts in the
+knowledge base that have the relation and the tail of the tested statement. All facts with the same
+head (first concept) are in the same fold of the cross-validation.
 
 The knowledge base contains every fact as an edge, but it does not contain the negatives (false
-statements). Two attributes of a fact's tail are counts of the facts that contain the tail. Neither
-count includes the fact itself. If a fact were counted among the facts with its own tail, the counts
-would reveal to the regression that the tail belongs to a fact. With the presets ``same-relation``
-and ``matched``, a negative's tail is taken from another fact. Both counts for the negative's tail
-exclude the fact from which the tail is taken. With the preset ``uniform``, the tail of a negative
-is a dictionary word. The word is not taken from a fact, so every fact with this tail is counted. If
-the tails of each relation's facts are shuffled to form false statements, the six attributes of
-tails are distributed alike in true and false statements. The baseline's AUROC is then about 0.5.
-The module ``tacit.knowledge.tails`` computes the six attributes of each tail (second concept).
+statements). If the counts of the facts that contain a tail (second concept) included the tested
+fact itself, the regression could tell facts from negatives by these counts. For the tail of a fact,
+the counts therefore leave out the fact itself. With the presets ``same-relation`` and ``matched``,
+a negative's tail is taken from another fact, and the counts for the negative's tail leave out this
+other fact. With the preset ``uniform``, a negative's tail is a dictionary word, and both counts for
+the word include all facts. If the negatives are formed by shuffling the tails of each relation's
+facts, the regression's six attributes are distributed alike in facts and negatives, and the AUROC
+of the no-knowledge baseline is about 0.5. The module ``tacit.knowledge.tails`` computes the six
+attributes of tails.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ ONE_HEAD = "all facts have the same first concept"
 
 NO_KNOWLEDGE = TableSpec(
     "no_knowledge",
-    "Background score without knowledge",
+    "No-knowledge baseline of the background score",
     "The model is compared with a logistic regression that distinguishes facts from negatives "
     "by their second concept alone. The logistic regression is cross-validated, and all facts "
-    "with the same first concept are in one fold. The bootstrap of the confidence intervals "
-    "resamples the first concepts of facts. A background score that is not higher than the "
-    "accuracy of the logistic regression can be reached without knowledge of how two concepts "
-    "are related.",
+    "with the same first concept are in one fold. For the confidence intervals, a bootstrap "
+    "resamples the groups of facts with the same first concept. A background score that is not "
+    "higher than the accuracy of the no-knowledge baseline can be reached without knowledge of "
+    "how two concepts are related.",
     columns=(
         Column(
             "relation",
@@ -70,8 +70,8 @@ NO_KNOWLEDGE = TableSpec(
             "auroc",
             "AUROC, tail alone",
             "score",
-            "The AUROC of the regression: the probability that a random fact ranks above a "
-            "random negative.",
+            "The AUROC of the no-knowledge regression: the probability that a random fact ranks "
+            "above a random negative (a false version of a fact).",
             ends=("auroc_low", "auroc_high"),
             chance=0.5,
         ),
@@ -205,7 +205,7 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return two summary entries: the table's row for all relations, and the row's AUROC.
+    """Return the no-knowledge baseline's results and AUROC over all relations.
 
     Args:
         table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.

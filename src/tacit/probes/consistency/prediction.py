@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     Strings: TypeAlias = NDArray[np.str_]
 
 OPTIONAL = ("prior", "frequency")
-"""Features that predictors omit if no anchor question of the run has a value for them."""
+"""Features that predictors use only if an anchor question of the run has a value for them."""
 
 PAIRS = (
     *((BOTH, BASE_RATE), (BOTH, MARGIN), (BOTH, ANSWER)),
@@ -173,10 +173,11 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
     Returns:
         Estimates by pair of predictor names and, for each pair, by measure (such as ``auroc``). For
         example, the AUROC of the pair ``("both", "margin")`` is the AUROC of the predictor ``both``
-        minus the AUROC of the predictor ``margin``. All estimates are computed from the same
-        resamples of question concepts. Under the pair ``("both", "")``, whose second name is empty,
-        the estimate is the value of the measure for the predictor ``both`` alone. If the predictors
-        cannot be fitted, the estimates have no values.
+        minus the AUROC of the predictor ``margin``. If the second name in a pair of predictor names
+        is empty, the estimate is the measure of the first predictor alone. For example, the pair
+        ``("both", "")`` stands for the predictor ``both`` alone. All estimates are computed from
+        the same resamples of question concepts. If the predictors cannot be fitted, the estimates
+        have no values.
     """
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
@@ -246,7 +247,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
 
 
 def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables about the prediction of correct answers, by table name."""
+    """Return the tables on predicting whether answers are correct, by table name."""
     found = estimates(rows, bootstrap)
     return {
         PREDICTION.name: measures(rows, found),
@@ -282,7 +283,7 @@ def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 _WHY = {
-    logistic.NO_ROWS: "no anchor question is answered and has all features",
+    logistic.NO_ROWS: "no anchor question has both an answer and a value for every feature",
     logistic.ALL_RIGHT: "all anchor questions are answered correctly",
     logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
     logistic.FEW_ROWS: (
@@ -290,13 +291,14 @@ _WHY = {
         f"{logistic.FEWEST_ROWS} incorrectly"
     ),
     logistic.FEW_CLUSTERS: (
-        "the anchor questions answered correctly, or incorrectly, have too few question concepts"
+        "the correctly answered anchor questions, or the incorrectly answered ones, are about too "
+        "few question concepts"
     ),
 }
 
 
 def why(reason: str) -> str:
-    """Return a clause that explains why correct answers cannot be predicted."""
+    """Return a clause on why the correctness of answers cannot be predicted."""
     return _WHY[reason]
 
 
@@ -319,7 +321,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def adds(summary: Mapping[str, Any]) -> str:
-    """Return a clause on whether background scores improve predictions, with numbers."""
+    """Return sentences, without the last full stop, on whether background improves predictions."""
     found = summary["prediction"]
     over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
@@ -330,19 +332,20 @@ def adds(summary: Mapping[str, Any]) -> str:
             f"{estimate(area, 'value', score)} (chance level 0.5)"
         )
     figures = (
-        f"the AUROC of the prediction is {score(found[BOTH]['auroc'])} with all features and "
+        f"The AUROC of the prediction is {score(found[BOTH]['auroc'])} with all features and "
         f"{score(found[MARGIN]['auroc'])} with the answer margin alone, a difference of "
-        f"{estimate(margin, 'value', signed)}; the background features contribute "
+        f"{estimate(margin, 'value', signed)}. The background features contribute "
         f"{estimate(rest, 'value', signed)} to the AUROC"
     )
-    return f"{_outcome(margin, rest)}: {figures}"
+    return f"{_outcome(margin, rest)}. {figures}"
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
     """Check whether predictor ``both`` has a higher AUROC than three simpler predictors.
 
-    The difference in AUROC between ``both`` and each of ``base_rate``, ``margin`` and ``answer``
-    must have a confidence interval above 0.
+    The predictor ``both`` is compared with the three simpler predictors ``base_rate``, ``margin``
+    and ``answer``. The confidence interval of the difference in AUROC between ``both`` and each
+    simpler predictor must be above 0.
     """
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
@@ -360,24 +363,29 @@ def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None
         return (
             "All features together predict correct answers better than the answer margin alone, "
             "but there is no evidence that the features of the background facts contribute to "
-            "this"
+            "the improvement"
         )
     return (
         "There is no evidence that knowing the background facts improves the prediction of "
-        "correct answers from the answer margin"
+        "correct answers over a prediction from the answer margin alone"
     )
 
 
 PREDICTOR_COLUMN = Column(
     "predictor",
     "predictor",
-    meaning="The predictor, named by its features: \u201cbase_rate\u201d (no features; the "
-    "prediction is the share of correct answers), \u201cmargin\u201d (only the answer margin), "
-    "\u201cbackground\u201d (background score, margin of the background answers, number of facts), "
-    "\u201canswer\u201d (answer margin, entropy, prior and frequency) or \u201cboth\u201d (all "
-    "features).",
+    meaning="The name of the predictor. \u201cbase_rate\u201d has no features and predicts the "
+    "share of correct answers. \u201cmargin\u201d uses only the answer margin. "
+    "\u201cbackground\u201d uses the background score, the margin of the background answers and "
+    "the number of facts. \u201canswer\u201d uses the answer margin, entropy, prior and frequency. "
+    "\u201cboth\u201d uses the features of \u201cbackground\u201d and of \u201canswer\u201d.",
 )
-_N = Column("n", "n", "count", "The number of answered anchor questions that have all features.")
+_N = Column(
+    "n",
+    "n",
+    "count",
+    "The number of anchor questions that have an answer and a value of every feature.",
+)
 
 
 def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Column:
@@ -389,9 +397,10 @@ PREDICTION = TableSpec(
     "Prediction of correct answers",
     "How well logistic regressions (ridge-penalised) predict correct answers. The regressions "
     "are cross-validated: all questions with the same question concept are in one fold, and each "
-    "prediction is for a question that was left out of the fit. The base rate ranks no question "
-    "above another, so its AUROC is always 0.5. For Brier score, calibration error and AURC, "
-    "lower values are better.",
+    "prediction is for a question that was left out of the fit. The predictor "
+    "\u201cbase_rate\u201d ranks no question above another, so the AUROC of this predictor is "
+    "always 0.5. Lower values are better for the Brier score, for the calibration error and for "
+    "the AURC (area under the risk-coverage curve).",
     columns=(
         PREDICTOR_COLUMN,
         _N,
@@ -418,7 +427,8 @@ GAINS = TableSpec(
         Column(
             "over",
             "minus",
-            meaning="The other predictor, whose measure is subtracted.",
+            meaning="The second predictor, whose measure is subtracted from the first predictor's "
+            "measure.",
         ),
         _N,
         _measure("auroc", "AUROC", "Difference of AUROC.", "signed"),
@@ -431,8 +441,9 @@ GAINS = TableSpec(
 PREDICTIONS = TableSpec(
     "predictions",
     "Predicted probabilities",
-    "For each anchor question, the predicted probability of a correct answer. The predictor was "
-    "fitted without the questions that have the same question concept.",
+    "For each anchor question, the predicted probability of a correct answer. The probability "
+    "of each question is predicted by a model that was fitted only to questions with other "
+    "question concepts.",
     columns=(
         Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
         Column("right", "correct", "truth", "Whether the answer is correct."),

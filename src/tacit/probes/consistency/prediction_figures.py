@@ -21,12 +21,18 @@ if TYPE_CHECKING:
 
 _NAMES = {name: name.replace("_", " ") for name in PREDICTORS}
 _OF = (
-    "features of each predictor: \u201cmargin\u201d uses only the answer margin; "
-    "\u201cbackground\u201d uses the background score, the margin of the background answers, "
-    "and the number of facts; \u201canswer\u201d uses the answer margin, the entropy over the "
-    "choices, the prior (the answer's score after an empty question), and the frequency of the "
-    "concepts; \u201cboth\u201d uses all features of \u201cbackground\u201d and "
-    "\u201canswer\u201d"
+    (
+        "features of the predictor \u201cbackground\u201d: background score, margin of the "
+        "background answers, number of facts"
+    ),
+    (
+        "features of the predictor \u201canswer\u201d: answer margin, entropy over the choices, "
+        "frequency of the concepts, prior (the answer's score after an empty question)"
+    ),
+    (
+        "the predictor \u201cmargin\u201d uses only the answer margin; the predictor "
+        "\u201cboth\u201d uses the features of \u201cbackground\u201d and of \u201canswer\u201d"
+    ),
 )
 
 
@@ -49,14 +55,15 @@ def prediction(shown: Shown) -> Chart | None:
     largest = curves.filter(coverage=100)
     title = titled(
         "Prediction of correct answers",
-        "left panel: share of incorrect answers among the questions with the highest predicted "
-        "probability of a correct answer; coverage: these questions as a share of all "
-        "questions; questions with equal probabilities are in random order (mean over all "
-        "orders)",
+        "left panel: share of incorrect answers among the covered questions; at a coverage of "
+        "10 %, the covered questions are the 10 % of questions with the highest predicted "
+        "probability of a correct answer",
+        "left panel, questions with equal predicted probabilities: mean share of incorrect answers "
+        "over all orders of these questions",
         "right panel: share of correct answers by predicted probability (from all features), in "
         "ten bins of equal width; band: 95 % CIs (percentile bootstrap, clustered by question "
         "concept); dotted line: perfect calibration",
-        _OF,
+        *_OF,
         f"{counted(largest['n'], 'anchor question')}; the probability of a correct answer to a "
         "question is predicted by a regression that was fitted only to questions with other "
         "question concepts",

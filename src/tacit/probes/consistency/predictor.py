@@ -189,13 +189,12 @@ COVARIANCE = TableSpec(
         Column(
             "feature",
             "feature",
-            meaning="The feature of the first of the row's two coefficients, or "
-            "\u201cintercept\u201d.",
+            meaning="The first of two coefficients, named by its feature or \u201cintercept\u201d.",
         ),
         Column(
             "other",
             "other",
-            meaning="The feature of the second of the row's two coefficients, or "
+            meaning="The second of two coefficients, named by its feature or "
             "\u201cintercept\u201d.",
         ),
         Column(

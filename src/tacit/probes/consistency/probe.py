@@ -124,8 +124,9 @@ class ConsistencyProbe:
     Raises:
         RequestError: If no anchor question has a background fact, if the correct choice of an
             anchor question is unknown, or if a relation has no template. If ``reading`` requires a
-            meta-prompt or a label pair that does not occur in the probe's prompt variants. If
-            ``context`` is not None and the contexts cannot be built (see ``Contexts``).
+            meta-prompt or a pair of answer words that does not occur in the probe's prompt
+            variants. If ``context`` is not None and the contexts cannot be built (see
+            ``Contexts``).
     """
 
     name: ClassVar[str] = "consistency"
@@ -353,8 +354,9 @@ class ConsistencyProbe:
         Args:
             scored: The scores or votes of all prompts, as arrays.
             scores: Statistics of the scores or votes, which are added to the summary of the run.
-            in_contexts: The answers to anchor questions after stated facts, by the kind of the
-                stated facts (``true``, ``false`` or ``irrelevant``).
+            in_contexts: The answers to anchor questions whose prompts state facts before the
+                question. The keys are the kinds of the stated facts (``true``, ``false`` or
+                ``irrelevant``).
         """
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)

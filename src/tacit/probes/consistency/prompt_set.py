@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
 """The names of the prompt groups, one group per kind of question.
 
-A prompt of the group ``PRIOR`` contains an empty question, and its candidate answers are the
-choices of an anchor question.
+In a prompt of the group ``PRIOR``, an empty string replaces the text of an anchor question. The
+candidate answers in a prompt of the group ``PRIOR`` are the choices of the anchor question.
 """
 
 
@@ -107,7 +107,7 @@ class PromptSet:
         return verify_prompts(anchor.question, anchor.choices, self.variants, self.templates)
 
     def _in_context(self) -> Mapping[str, list[list[Prompt]]]:
-        """Return the prompts in which facts precede anchor questions, by kind of stated facts."""
+        """Return prompts that state facts before an anchor question, by the kind of the facts."""
         if self.contexts is None:
             return {}
         return {
@@ -130,10 +130,10 @@ class PromptSet:
 
         Returns:
             The answers to the anchor questions, by the kind of the facts stated before the question
-            (``true``, ``false`` or ``irrelevant``). For each kind of facts in the prompt (true,
-            false or irrelevant), the answers are in the same order as the anchor questions in
-            ``Contexts.texts``. If no anchor question is asked after irrelevant facts, for example,
-            the result has no key ``irrelevant``.
+            (``true``, ``false`` or ``irrelevant``). For each kind of stated facts (true, false or
+            irrelevant), the answers are in the order of the anchor questions in ``Contexts.texts``.
+            If no anchor question is asked after irrelevant facts, for example, the result has no
+            key ``irrelevant``.
         """
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]

@@ -38,7 +38,7 @@ class Inputs:
 
     Args:
         variants: For each input, the index of its prompt variant.
-        words: For each input, its answer word.
+        words: For each input, the answer word that the input contains.
         metas: The numbers that identify the meta-prompts.
         pairs: The label pairs (pairs of answer words), each with the positive word first.
         positive: For each combination of a meta-prompt and a label pair (pair of answer words), the
@@ -108,8 +108,8 @@ class Inputs:
             voted: The votes on all prompts, sorted by question and then by prompt variant.
 
         Returns:
-            Vote counts, shape (questions, inputs). The counts of a prompt's inputs (pairs of the
-            prompt and an answer word) are NaN if no reply to the prompt could be parsed.
+            Vote counts, shape (questions, inputs). An input is a pair of a prompt and an answer
+            word. The counts of a prompt are NaN if no reply to the prompt could be parsed.
         """
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
@@ -128,9 +128,9 @@ def nan_or(value: float | None) -> float:
 class Bounds:
     """Arrays of scores in which each missing score is replaced by an upper bound.
 
-    The upper bound of a missing score is minus infinity if the answer cannot be chosen, and
-    infinity if no bound is known. If a field, such as ``background``, is None, all missing scores
-    of that kind have the upper bound minus infinity. Answers without a score then cannot be chosen.
+    If an answer cannot be chosen, the upper bound of its missing score is minus infinity. If no
+    bound of a missing score is known, the upper bound is infinity. If a field, such as
+    ``background``, is None, the upper bound of all missing scores of this kind is minus infinity.
     """
 
     background: Floats | None = None

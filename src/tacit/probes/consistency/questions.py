@@ -29,16 +29,17 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """A prompt variant: a meta-prompt with a label pair, or a meta-prompt that names no labels.
+    """A prompt variant: a meta-prompt with a pair of answer words or with none.
 
     Args:
         meta: The number of the meta-prompt in Table 1 of Sahu et al. (2022), starting at 1.
-        pair: The pair of answer words (labels) that the prompt mentions; None if the prompt
-            mentions no labels.
+        pair: The pair of answer words that the prompt mentions; None if the prompt mentions no
+            answer words.
         answers: The answer words. Each positive word is followed by the negative word of its pair.
-            If ``pair`` is None, the answer words are the words of all label pairs.
-        text: The text of the meta-prompt, with the labels filled in. The text still contains the
-            placeholder ``{question}``, which is replaced by each question.
+            If ``pair`` is None, the answer words are the words of all pairs.
+        text: The text of the meta-prompt, which contains the words of ``pair`` if the meta-prompt
+            names answer words. The text still contains the placeholder ``{question}``, which is
+            replaced by each question.
     """
 
     meta: int
@@ -66,8 +67,8 @@ def prompt_variants(
 ) -> tuple[PromptVariant, ...]:
     """Return the prompt variants of a yes/no question.
 
-    There are 24 variants, or 23 with the five meta-prompts in the arXiv version of Sahu et al.
-    (2022).
+    The function returns 24 prompt variants, or 23 if ``version`` selects the five meta-prompts of
+    the arXiv version of Sahu et al. (2022).
 
     Raises:
         RequestError: If ``version`` is not the name of a version of Sahu et al. (2022).
@@ -160,11 +161,11 @@ def verify_prompts(
 def bare(question: str) -> str:
     """Return an anchor question without surrounding whitespace and final punctuation.
 
-    The question mark is removed because the meta-prompts already contain one. If the question ends
-    with a question mark, the question mark and any punctuation after it are removed. If there is no
-    final question mark, one final full stop is removed. If an anchor question ends with an ellipsis
-    ("..."), the ellipsis is not removed. Three underscores in a row would be interpreted as the
-    blank of a cloze prompt, so a fourth underscore is added.
+    A final question mark and any punctuation after it are removed from the anchor question, because
+    the prompt templates (meta-prompts) already contain a question mark. If there is no final
+    question mark, one final full stop is removed. A final ellipsis ("...") is not removed. Three
+    underscores in a row would be interpreted as the blank of a cloze prompt, so a fourth underscore
+    is added.
     """
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 

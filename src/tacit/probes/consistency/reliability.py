@@ -69,8 +69,8 @@ RISK_COVERAGE = TableSpec(
     "Risk by coverage",
     "A predictor assigns each question a probability of a correct answer. The risk at a coverage "
     "of 10 % is the share of wrong answers among the 10 % of questions with the highest "
-    "probabilities. Questions with equal probabilities are in random order; the risk is the mean "
-    "over such orders.",
+    "probabilities. If several questions have the same probability, the risk is the mean over "
+    "all orders of these questions.",
     columns=(
         PREDICTOR_COLUMN,
         Column(
@@ -78,7 +78,7 @@ RISK_COVERAGE = TableSpec(
             "coverage (%)",
             "count",
             "The coverage: the share of questions that are covered, in per cent. The covered "
-            "questions are those with the highest probabilities.",
+            "questions are those with the highest predicted probability of a correct answer.",
         ),
         Column(
             "n",

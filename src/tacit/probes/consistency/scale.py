@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 CONCEPT = "question concept"
 MOST_BLOCKS, CONCEPTS_PER_BLOCK = 20, 10
-"""Limits for Page's trend test: maximum number of blocks, minimum mean block size."""
+"""Limits for Page's trend test: maximum number of blocks, minimum mean concepts per block."""
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:

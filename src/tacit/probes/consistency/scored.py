@@ -37,7 +37,7 @@ class Scored:
         background: The scores (in nats) or the vote counts of the background questions, shape
             (questions, inputs); NaN if missing.
         choices: The scores (in nats) of the choices as answers to the anchor question, shape
-            (anchors, choice variants, choices); None if the method ``choice`` is not used.
+            (anchors, choice variants, choices). None if the method ``choice`` is not used.
         verified: The scores (in nats) or the vote counts of the yes/no questions that ask whether a
             choice is the answer, shape (anchors, choices, inputs); None if the method ``verify`` is
             not used.
@@ -68,9 +68,8 @@ class Scored:
         """Compute the answers to the background questions.
 
         With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. If the replies were not pooled, each prompt variant would have its own vote shares.
-        With separate vote shares, the answers "yes" and "no" would often tie, because each has a
-        vote share of 1 in some prompt variant.
+        pooled. If each prompt variant had its own vote shares, the answers "yes" and "no" would
+        often tie, because each has a vote share of 1 in some prompt variant.
         """
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
@@ -103,7 +102,7 @@ class Scored:
         return answers.verify(self.verified, self.inputs, self.sizes, self.bounds.verified)
 
     def chosen_variants(self, anchoring: str) -> Sequence[tuple[int, str | None, str | None]]:
-        """Return meta-prompt, label pair and answer word of each highest-scoring input."""
+        """Return the meta-prompt, the pair of answer words and the answer word of each input."""
         if anchoring == "choice":
             return [
                 (variant.meta, joined_pair(variant.pair), None) for variant in self.choice_variants
@@ -112,7 +111,7 @@ class Scored:
 
 
 def input_labels(variants: Sequence[PromptVariant], inputs: Inputs) -> list[tuple[int, str, str]]:
-    """Return the meta-prompt, the label pair and the answer word of each input."""
+    """Return the meta-prompt, the pair of answer words, and the answer word of each input."""
     pair_of = {word: "/".join(pair) for pair in inputs.pairs for word in pair}
     return [
         (variants[variant].meta, pair_of[word], word)

@@ -47,7 +47,7 @@ class Alone:
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count how often each combination of meta-prompt and label pair determines an answer.
+    """Count how often each combination of meta-prompt and answer words scores highest.
 
     Returns:
         The number of answers whose highest score comes from each combination of meta-prompt (prompt
@@ -88,7 +88,7 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Count the correct answers for each combination of meta-prompt and label pair.
+    """Count the correct answers for each combination of meta-prompt and answer words.
 
     The method ``verify`` asks, for each choice of an anchor question, whether the choice is the
     answer.
@@ -96,8 +96,8 @@ def verify_alone(
     Args:
         scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
             missing.
-        inputs: The inputs along the last axis of ``scores``. Each input is a prompt variant
-            combined with one answer word.
+        inputs: The inputs (each a prompt variant combined with one answer word), in the order of
+            the last axis of ``scores``.
         sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
         right: The index of each anchor question's correct choice, shape (anchors,).
         most: Upper bounds of the missing scores (``Bounds.verified``).
@@ -105,8 +105,8 @@ def verify_alone(
             answer if several choices tie for the highest value.
 
     Returns:
-        For each combination of a meta-prompt and a label pair, the numbers of answers and of
-        correct answers, shape (metas, pairs).
+        For each combination of a meta-prompt and a pair of answer words, the numbers of answers and
+        of correct answers, shape (meta-prompts, pairs).
     """
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)
@@ -140,8 +140,8 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
     Returns:
         Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
         ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
-        ``missing`` and ``tied``. If replies are sampled, the results in the row with the preset
-        ``votes`` are computed from the replies to all prompt variants together. ``meta`` and
+        ``missing`` and ``tied``. If replies are sampled, the row with the preset ``votes`` contains
+        results that are computed from the replies to all prompt variants together. ``meta`` and
         ``pair`` are null for presets other than ``single``. ``n`` is the number of anchor questions
         with a background score. The accuracies and the background score are averaged over the
         anchor questions that have a background score (Figure 6 of Sahu et al. 2022). ``missing`` is
@@ -168,8 +168,8 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 
     Returns:
         Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
-        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant names no label
-        pair. ``n`` is the number of anchor questions that have an answer.
+        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant contains no answer
+        words. ``n`` is the number of anchor questions that have an answer.
     """
     import polars as pl
 
@@ -206,7 +206,7 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often each combination of meta-prompt and label pair determines an answer.
+    """Count how often each combination of meta-prompt and answer words scores highest.
 
     Args:
         answers: The answers to the background questions.
@@ -215,11 +215,12 @@ def winners(
             the anchor questions.
 
     Returns:
-        Table with the columns ``of`` (the kind of answers: ``background``, ``choice`` or
-        ``verify``), ``meta`` (meta-prompt), ``pair`` (label pair), ``count`` (the number of answers
-        that this combination determines) and ``share``. ``pair`` is null if the prompt variant
-        names no label pair. ``share`` is the row's ``count`` divided by the sum of the counts in
-        all rows with the same entry in the column ``of``.
+        Table with the columns ``of``, ``meta``, ``pair``, ``count`` and ``share``. ``of`` is the
+        kind of answers: ``background``, ``choice`` or ``verify``. ``meta`` is the meta-prompt, and
+        ``pair`` is the pair of answer words, or null if the prompt variant contains no answer
+        words. ``count`` is the number of answers whose highest score comes from a prompt with the
+        meta-prompt ``meta`` and the answer words ``pair``. ``share`` is ``count`` divided by the
+        sum of the counts for the same kind of answers (column ``of``).
     """
     import polars as pl
 
@@ -251,7 +252,7 @@ def _methods(scored: Scored) -> Iterator[Method]:
 
 
 def _preset(method: Method, scored: Scored) -> str:
-    """Return the method's preset, such as ``count``, or ``votes`` for pooled replies."""
+    """Return the method's preset; ``votes`` replaces ``max`` if the replies were sampled."""
     return "votes" if scored.voted and method.preset == "max" else method.preset
 
 

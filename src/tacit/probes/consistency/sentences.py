@@ -50,7 +50,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"choice), of which {bare:,} {number_of(bare, 'has', 'have')} no background fact. The "
         f"anchor questions have {several(summary['facts'], 'distinct background fact')} in "
         "total. Each background fact and each negative (false fact) is asked as a yes/no "
-        f"question, which gives {several(summary['questions'], 'background question')}; the run "
+        f"question, which gives {several(summary['questions'], 'background question')}. The run "
         f"has {several(summary['prompts'], 'prompt')} in total."
     )
     answered, known = summary["anchor_accuracy"][0], summary["background_score"]
@@ -83,8 +83,8 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence with the adjusted odds ratio, or with the reason why it is undefined."""
     if summary["no_odds_ratio"] is not None:
         yield (
-            "The odds ratio that relates background scores to correct answers, adjusted for the "
-            f"number of facts, was not computed: {_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
+            "The adjusted odds ratio of the background score was not computed: "
+            f"{_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
         )
         return
     names = {"value": "", "low": "_low", "high": "_high"}
@@ -98,7 +98,7 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_knowledge(row: Mapping[str, Any]) -> str:
-    """Return a sentence about the no-knowledge baseline, which uses only facts' tails."""
+    """Return a sentence about the no-knowledge baseline, which sees only the second concept."""
     if row["auroc"] is None:
         return (
             "The no-knowledge baseline, which classifies statements as true or false by their "
@@ -131,9 +131,10 @@ def _relevant(row: Mapping[str, Any]) -> str:
     without = f"; no interval: {row['no_interval']}" if row["no_interval"] else ""
     return (
         f"The relevance of the background facts is {shown}. For each fact, Tacit computes the "
-        "accuracy on the fact's anchor questions. The relevance is the mean of these accuracies "
-        "over the facts that the model knows, minus their mean over all facts, computed from "
-        f"{sides}{without}."
+        "accuracy on the anchor questions whose background contains the fact. The relevance is "
+        "a difference of two mean accuracies on anchor questions: the mean over the facts that "
+        "the model knows, minus the mean over all facts. The relevance "
+        f"is computed from {sides}{without}."
     )
 
 
@@ -159,10 +160,10 @@ def _unanswered(summary: Mapping[str, Any]) -> Iterator[str]:
             else "the first tied choice of a question counts as the model's answer"
         )
         yield (
-            f"{several(tied, 'background question has', 'background questions have')} the same "
-            "score for \u201cyes\u201d and \u201cno\u201d, which counts as \u201cno\u201d; "
-            f"{several(anchors, 'anchor question has', 'anchor questions have')} several choices "
-            f"with the highest score ({outcome})."
+            f"For {several(tied, 'background question')}, \u201cyes\u201d and \u201cno\u201d "
+            "have the same score, and the answer counts as \u201cno\u201d. For "
+            f"{several(anchors, 'anchor question')}, several choices have the highest score "
+            f"({outcome})."
         )
     else:
         yield "No question has tied answers."
@@ -208,7 +209,7 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence with the number of facts worded with their surface text."""
+    """Return a sentence on how many facts are worded with the knowledge base's own sentences."""
     facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
     if not texts:
         return (
@@ -224,21 +225,22 @@ def _surface(counts: Mapping[str, int]) -> str:
     unusable = ""
     if unclear:
         unusable = (
-            f" ({several(unclear, 'surface text does', 'surface texts do')} not mark the head and "
-            "the tail of the fact)"
+            f", among them {several(unclear, 'fact whose', 'facts whose')} surface text does not "
+            "mark the head and the tail,"
         )
     return (
         f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded with "
-        "the surface text: the knowledge base's own sentence for the fact. The facts without "
-        f"usable surface text{unusable} are worded with the templates of Sahu et al. 2022."
+        "the surface text: the knowledge base's own sentence for the fact. All other facts"
+        f"{unusable} are worded with the templates of Sahu et al. 2022."
     )
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about surface texts, missing negatives and repeated choices.
+    """Yield sentences on the wording of facts, missing negatives, repeated choices.
 
-    A surface text is a fact's sentence in the knowledge base, and a negative is a false version of
-    a fact. A repeated choice equals another choice of its anchor question.
+    A fact may be worded by its surface text: the fact's sentence in the knowledge base. A
+    negative is a false version of a fact. A repeated choice equals another choice of its anchor
+    question.
     """
     if "surface" in summary:
         yield _surface(summary["surface"])
@@ -268,33 +270,38 @@ def notes(summary: Mapping[str, Any]) -> Iterator[str]:
         _made(made[kind]) for kind in ("consistency", "relevance", "others")
     )
     yield (
-        f"Intervals of lift and AUROC: {consistency}; the p-values of lift and AUROC are "
-        "computed from the same permutations as the intervals. Intervals of relevance: "
-        f"{relevance}; an interval of relevance requires at least "
-        f"{made['relevance']['least_facts']} correct and at least "
-        f"{made['relevance']['least_facts']} incorrect answers to background questions about "
-        f"facts. Interval of the background score: {made['background_score']['method']} over "
+        f"Intervals of lift and AUROC: {consistency}. The intervals and the p-values of lift and "
+        "AUROC are computed from the same permutations. Intervals of relevance: "
+        f"{relevance}. Relevance has a confidence interval only if the model knows at least "
+        f"{made['relevance']['least_facts']} facts and at least "
+        f"{made['relevance']['least_facts']} facts are unknown to the model. "
+        f"Interval of the background score: {made['background_score']['method']} over "
         f"{made['background_score']['over']}. Intervals of accuracies: {others}."
     )
     if summary.get("no_knowledge"):
         yield (
             "The no-knowledge baseline is a logistic regression on six properties of a "
-            "statement's second concept. Four of them describe the concept itself: number of "
-            "words, number of characters, Zipf frequency and part of speech. The other two are "
-            "counts of facts in the knowledge base: all facts that contain the concept (its "
-            "degree), and the facts with the statement's relation and second concept. Both counts "
-            "leave out the fact that is classified or, for a negative, the fact from which its "
-            "second concept was taken. In the cross-validation of the no-knowledge baseline, all "
-            "facts with the same first concept are in one fold. Intervals of the no-knowledge "
-            f"baseline: {_made(made['no_knowledge'])}. The intervals of the no-knowledge "
-            "baseline do not include the uncertainty of its coefficients."
+            "statement's second concept. Four properties that the no-knowledge baseline uses "
+            "describe the second concept itself: number of words, number of characters, Zipf "
+            "frequency and part of speech. The no-knowledge baseline also uses two counts: the "
+            "number of facts in the knowledge base that contain the statement's second concept, "
+            "and the number of facts that have the statement's relation and second concept. If "
+            "the statement is a fact, the counts that the no-knowledge baseline uses leave out "
+            "the statement itself. A negative (a false version of a fact) may take its second "
+            "concept from another fact; the counts that the no-knowledge baseline uses then "
+            "leave out this other fact. In the cross-validation of the no-knowledge baseline, "
+            "all facts with the same first concept are in one fold. "
+            f"Intervals of the no-knowledge baseline: {_made(made['no_knowledge'])}. "
+            "The intervals of the no-knowledge baseline do not include the uncertainty "
+            "of the regression coefficients."
         )
     yield (
         "The chance level of conceptual consistency is the mean of the average precision over "
-        "all permutations of the answers, computed exactly. Lift is (consistency "
-        "\N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance). The interval of the lift is "
+        "all permutations of the answers, computed exactly. Lift is (CC \N{MINUS SIGN} chance)/(1 "
+        "\N{MINUS SIGN} chance), where CC is conceptual consistency and \u201cchance\u201d is "
+        "the chance level of conceptual consistency. The interval of the lift is "
         "clipped at the lowest possible lift. The interval of a lift is not shown if it "
-        "includes 0 and is wider than 1, which is the distance from the chance level to a "
+        "includes 0 and is wider than 1. A lift of 0 is the chance level, and a lift of 1 is a "
         f"perfect ranking. A rate over zero cases is {UNDEFINED}, not 0."
     )
     if "intervention" in summary:
@@ -380,7 +387,7 @@ def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str
             adjusted=_is_adjusted(summary),
         ),
     ]
-    return " ".join([f"{_outcome(found, summary)}: {figures}; {_adjusted(summary)}.", *doubts])
+    return " ".join([f"{_outcome(found, summary)}: {figures}. {_adjusted(summary)}.", *doubts])
 
 
 def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
@@ -417,21 +424,21 @@ def _side(low: float | None, high: float | None) -> int | None:
 
 
 def _is_adjusted(summary: Mapping[str, Any]) -> bool:
-    """Return whether the lift could be adjusted for the number of facts."""
+    """Return whether the lift adjusted for the number of facts has a value and an interval."""
     return summary["lift_adjusted"] is not None and summary["no_adjusted_interval"] is None
 
 
 def _adjusted(summary: Mapping[str, Any]) -> str:
-    """Return a clause about the lift that is adjusted for the number of facts."""
+    """Return a sentence, without its full stop, about the lift adjusted for number of facts."""
     names = {"value": "", "low": "_low", "high": "_high"}
     row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
     if not _is_adjusted(summary):
         return (
-            "the lift cannot be adjusted for the number of facts "
+            "The lift cannot be adjusted for the number of facts "
             f"({summary['no_adjusted_interval']})"
         )
     return (
-        "adjusted for the number of facts per question, the lift is "
+        "Adjusted for the number of facts per question, the lift is "
         f"{estimate(row, 'value', score)}"
     )
 
@@ -454,7 +461,7 @@ def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
 def _alike(summary: Mapping[str, Any]) -> str:
     """Return a clause if the model answers only yes or only no to background questions.
 
-    Otherwise, return an empty string.
+    If the model gives both answers to background questions, the clause is an empty string.
     """
     for answer, other in (("positive", "negative"), ("negative", "positive")):
         if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):

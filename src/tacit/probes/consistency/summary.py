@@ -61,7 +61,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count background questions: unanswered, tied, and answered but without a margin.
+    """Count background questions: unanswered, tied, or answered without a margin.
 
     Args:
         answers: The answers to the background questions.
@@ -82,7 +82,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count candidate answers: all, unscored, of several tokens, merged with the prompt.
+    """Count candidate answers: all, unscored, multi-token, merged with the prompt.
 
     An answer is merged with the prompt if one token covers characters of both.
 
@@ -109,8 +109,8 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
     return {
         "consistency": {**how.to_json(), **by_concept},
         "background_score": {"method": "Student's t", "over": "relations"},
-        "background_by_relation": {**bootstrap.to_json(), "clusters": "head of the fact"},
-        "no_knowledge": {**bootstrap.to_json(), "clusters": "head of the fact"},
+        "background_by_relation": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
+        "no_knowledge": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
         "relevance": {**how.to_json(), **by_concept, "least_facts": FEWEST_ITEMS},
         "others": {**bootstrap.to_json(), **by_concept},
     }

@@ -2,12 +2,13 @@
 
 ConceptNet marks the two concepts of a fact in the surface text of the fact: "You are likely to find
 [[wheat]] in [[a field]]". The tail (second concept) of a fact may come first in the surface text,
-as in "*Something you find on [[a test]] is [[hard questions]]". To determine which concept in
-double square brackets is the tail, Tacit compares the bracketed concepts with the labels of the
-fact's head and tail. To form a question, the fact's surface text is inserted into a question
-template. In a question about a negative (a false version of a fact), the negative's tail replaces
-the fact's tail in the surface text. If the replaced tail has an article ("a", "an" or "the"), the
-inserted tail gets one too. A missing article would reveal which questions are about negatives.
+as in "*Something you find on [[a test]] is [[hard questions]]". To find the tail in a surface text,
+Tacit compares both concepts in double square brackets with the labels of the fact's head (first
+concept) and tail. To form a question, the fact's surface text is inserted into a question template.
+In a question about a negative (a false version of a fact), the negative's tail replaces the fact's
+tail in the surface text. If a fact's tail has an article ("a", "an" or "the") in the surface text,
+Tacit puts an article before the tail that replaces it, because a missing article would reveal the
+negative.
 """
 
 from __future__ import annotations

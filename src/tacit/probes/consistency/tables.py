@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 VARIANT = (
-    Column("meta", "meta-prompt", "count", "The index of the meta-prompt, counted from 1."),
+    Column(
+        "meta",
+        "meta-prompt",
+        "count",
+        "The index of the meta-prompt (the text around the question), counted from 1.",
+    ),
     Column(
         "pair",
         "answer words",
@@ -39,8 +44,8 @@ def sampled(before: str = "", replies: str = "that answer \u201cyes\u201d") -> t
 
     Args:
         before: Prefix of the column names.
-        replies: The clause after "The share of parsed replies" in the description of the vote-share
-            column.
+        replies: The words that complete the description "The share of parsed replies ...", for
+            example "that answer yes".
     """
     return (
         Column(
@@ -93,10 +98,10 @@ QUESTION_COLUMNS = (
         "votes",
         "votes",
         "count",
-        "The number of sampled replies that give the row's answer word.",
+        "The number of sampled replies that give the answer word in the column \u201cword\u201d.",
         optional=True,
     ),
-    *sampled(replies="that give the answer word in this row"),
+    *sampled(replies="that give the answer word in the column \u201cword\u201d"),
     *VARIANT,
 )
 """The columns for an answer word and its score or votes."""
@@ -146,8 +151,8 @@ def _answer(before: str = "") -> tuple[Column, ...]:
     """Return the columns that describe the answer to an anchor question.
 
     Args:
-        before: Prefix of the column names. The column names have no prefix for the main method of
-            answering anchor questions, and the prefix ``choice_`` or ``verify_`` for the other
+        before: Prefix of the column names. Column names have no prefix for the main method of
+            answering anchor questions, and the prefix ``choice_`` or ``verify_`` for a second
             method.
     """
     optional = bool(before)
@@ -253,7 +258,7 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}right",
             f"{named}correct",
             "truth",
-            f"Whether the model's answer is correct. The correct answer is \u201c{right}\u201d.",
+            f"Whether the model correctly answers \u201c{right}\u201d to the background question.",
         ),
         Column(
             f"{before}margin",
@@ -275,8 +280,8 @@ def _side(before: str, of: str, right: str) -> tuple[Column, ...]:
             f"{before}meta",
             f"{named}meta-prompt",
             "count",
-            "The index of the meta-prompt (the text around the question) that gives the best "
-            "answer word its highest score.",
+            "The index of the meta-prompt (the text around the question) that leads to the "
+            "highest score of any answer word.",
         ),
         Column(
             f"{before}pair",
@@ -322,7 +327,7 @@ FACTS = TableSpec(
 )
 LINKS = TableSpec(
     "links",
-    "Facts of anchor questions",
+    "Background facts of anchor questions",
     "One row for each background fact of each anchor question.",
     columns=(
         Column(
@@ -379,7 +384,8 @@ VERIFICATIONS = TableSpec(
             "votes",
             "votes",
             "count",
-            "The number of sampled replies that give the row's answer word.",
+            "The number of sampled replies that give the answer word in the column "
+            "\u201cword\u201d.",
             optional=True,
         ),
     ),
@@ -405,9 +411,10 @@ def _predicts(name: Column) -> tuple[Column, ...]:
         Column(
             "subset",
             "subset",
-            meaning="The questions that the row includes: \u201call\u201d, \u201crelation\u201d "
-            "(questions with a background fact that has the row's relation) or \u201cconcept\u201d "
-            "(questions with a background fact about the row's concept).",
+            meaning="The questions that the row includes. \u201call\u201d: all questions. "
+            "\u201crelation\u201d: questions that have a background fact with the relation of "
+            "the row. \u201cconcept\u201d: questions that have a background fact about the "
+            "concept of the row.",
             shown=False,
         ),
         name,
@@ -696,9 +703,10 @@ ANCHOR_WAYS = TableSpec(
 )
 WINNERS = TableSpec(
     "winners",
-    "Prompt variants that give the highest-scoring answer",
-    "For each prompt variant (a combination of a meta-prompt and a pair of answer words), the "
-    "number of questions for which the variant gave the highest score of all variants.",
+    "How often each prompt variant gives the highest score",
+    "A prompt variant is a combination of a meta-prompt and a pair of answer words. Every answer "
+    "to a question has a score in each prompt variant. For each prompt variant, the table contains "
+    "the number of questions whose highest score comes from this variant.",
     columns=(
         Column(
             "of",
@@ -813,8 +821,9 @@ ANCHOR_ACCURACY = TableSpec(
 RELATIONS = TableSpec(
     "relations",
     "Background score and conceptual consistency by relation",
-    "For each relation, the background score over the facts of the relation, and the conceptual "
-    "consistency over the n anchor questions that have a background fact with the relation.",
+    "The background score of a relation is computed from all facts with the relation. The "
+    "conceptual consistency of a relation is computed from the anchor questions that have a "
+    "background fact with the relation.",
     columns=(
         Column("name", "relation", meaning="The relation."),
         Column("facts", "facts", "count", "The number of distinct facts with the relation."),
@@ -888,7 +897,7 @@ HEADLINES = (
     ),
     Headline(
         "Anchor accuracy",
-        "share of the answered anchor questions that are answered correctly",
+        "share of correct answers among the model's answers to anchor questions",
         ANCHOR_ACCURACY.name,
         "value",
         where={"of": "all"},

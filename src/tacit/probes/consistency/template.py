@@ -171,8 +171,9 @@ def load_templates(own: Path | None = None) -> Templates:
     Raises:
         DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
             template is invalid if it lacks ``text``, has an unknown field, has only one of
-            ``singular`` and ``plural``, or has ``plural_statement`` without ``statement``. Each
-            text of a template must contain exactly one placeholder for each of the two concepts.
+            ``singular`` and ``plural``, or has ``plural_statement`` without ``statement``. If a
+            text of a template does not contain exactly one placeholder for each of the two
+            concepts, the template is invalid.
     """
     templates = _built_in()
     return (

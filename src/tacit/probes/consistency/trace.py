@@ -28,21 +28,19 @@ def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
         The row of the anchor question in the table ``anchors``, as a dictionary with four
         additional keys: ``facts_count``, ``choices``, ``facts`` and ``contribution``. For each
         choice, ``choices`` contains the row of the prompt variant in which the choice has the
-        highest score per byte. ``facts`` contains the rows of the table ``facts`` for the facts of
-        the anchor question. ``contribution`` is None if the anchor question has no background score
-        or no answer. If ``contribution`` is not None, it is a dictionary with the keys
-        ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds`` and
-        ``consistency``. ``at_least`` is the number of answered anchor questions whose background
-        score is at least ``background_score``, the score of the traced question. ``right`` is the
-        number of correct answers among the anchor questions whose background score is at least
-        ``background_score``. ``precision`` (``right`` divided by ``at_least``) is the share of
-        correct answers among the anchor questions with at least the traced question's background
-        score. ``all_right`` is the number of anchor questions that have a background score and are
+        highest score per byte. ``facts`` contains the background facts of the anchor question, as
+        rows of the table ``facts``. ``contribution`` is None if the anchor question has no
+        background score or no answer. If ``contribution`` is not None, it is a dictionary with the
+        keys ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds``
+        and ``consistency``. ``at_least`` is the number of answered anchor questions whose
+        background score is at least ``background_score``, the score of the traced question.
+        ``right`` is the number of correctly answered anchor questions whose background score is at
+        least ``background_score``. ``precision`` is the ratio of ``right`` to ``at_least``.
+        ``all_right`` is the number of anchor questions that have a background score and are
         answered correctly. ``adds`` is the traced question's contribution to conceptual
-        consistency: ``precision`` divided by the number of correctly answered questions
-        (``all_right``), or 0 if the traced question is answered incorrectly. ``consistency`` is the
-        conceptual consistency of the run, which is the sum of the contributions (``adds``) of all
-        anchor questions.
+        consistency: ``precision`` divided by ``all_right``, or 0 if the traced question is answered
+        incorrectly. ``consistency`` is the conceptual consistency of the run, which is the sum of
+        the contributions (``adds``) of all anchor questions.
 
     Raises:
         RequestError: If the run has no anchor question with the id ``anchor``.
@@ -143,7 +141,7 @@ def _fact_lines(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer_text(fact: Mapping[str, Any], side: str) -> str:
-    """Return as text the answer to a background question, with the answer's margin."""
+    """Describe a background question's answer and the answer's margin."""
     word, margin = fact[f"{side}_word"], fact[f"{side}_margin"]
     if fact[f"{side}_right"] is None:
         return "no answer could be scored"
@@ -175,12 +173,15 @@ def _contribution_lines(found: Mapping[str, Any]) -> Iterator[str]:
     )
     part = found["contribution"]
     if part is None:
-        yield "not part of conceptual consistency: it has no background score or no answer"
+        yield (
+            "this anchor question has no background score or no answer, so conceptual consistency "
+            "is computed without it"
+        )
         return
     yield (
-        f"{several(part['at_least'], 'anchor question has', 'anchor questions have')} this score "
-        f"or a higher one, {part['right']:,} of them answered correctly: precision "
-        f"{part['precision']:.4f}"
+        f"{several(part['at_least'], 'anchor question has', 'anchor questions have')} this "
+        f"background score or a higher background score; {part['right']:,} of these questions are "
+        f"answered correctly: precision {part['precision']:.4f}"
     )
     if not part["all_right"]:
         yield "no anchor question is answered correctly, so conceptual consistency is undefined"

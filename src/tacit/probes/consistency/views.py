@@ -166,7 +166,7 @@ def _sample(
 
 
 def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the prompt text of each combination of a meta-prompt and a label pair."""
+    """Return the prompt text for each combination of a meta-prompt and a pair of answer words."""
     import polars as pl
 
     from tacit.errors import TacitError

@@ -62,12 +62,11 @@ def of_questions(
 
     Args:
         votes: Vote counts of the inputs (each a prompt variant with one answer word), shape
-            (questions, inputs). The vote count of an input (a prompt variant with one answer word)
-            is NaN if none of the replies to its prompt could be parsed.
+            (questions, inputs). If none of the replies to a prompt could be parsed, all vote counts
+            of the prompt are NaN.
         unread: For each background question and prompt variant, the number of unparsed replies and
             the number of truncated replies.
-        inputs: The inputs, in the order of the columns of ``votes``. Each input is a prompt variant
-            combined with one answer word.
+        inputs: The inputs to which the columns of ``votes`` belong, in the order of the columns.
         positive: The indices of the inputs whose answer word is positive.
         negative: The indices of the inputs whose answer word is negative.
 
@@ -75,9 +74,9 @@ def of_questions(
         Table with one row per question and the columns ``share``, ``low``, ``high``, ``unparsed``
         and ``truncated``. ``share`` is the number of positive replies divided by the number of
         parsed replies. ``low`` and ``high`` are the ends of Wilson's 95 % interval of ``share``.
-        ``share``, ``low`` and ``high`` are null if none of the replies could be parsed. A reply is
-        counted in ``unparsed`` or ``truncated`` only if its prompt variant has a positive or a
-        negative answer word.
+        ``share``, ``low`` and ``high`` are null if none of the replies could be parsed.
+        ``unparsed`` and ``truncated`` include only replies to prompt variants with a positive or a
+        negative answer word, such as "Yes" or "No".
     """
     counts = np.nan_to_num(votes)
     yes, no = (counts[:, side].sum(axis=1) for side in (positive, negative))

@@ -107,7 +107,7 @@ class Grammatical:
         }
 
     def noun(self, concept: str) -> str:
-        """Return a noun with an article if it requires one, and a verb as a gerund."""
+        """Return a verb as a gerund, and a noun with an article if the noun requires an article."""
         if self._is_verb(concept):
             return _gerund(concept)
         if self._is_determined(concept) or self._is_plural_noun(concept) or self._is_mass(concept):
@@ -125,7 +125,7 @@ class Grammatical:
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
 
     def doing(self, concept: str) -> str:
-        """Return the gerund if the concept can be a verb, else the result of ``_agreeing``."""
+        """Return a gerund if the concept can be a verb, else the concept, pluralised if needed."""
         return _gerund(concept) if self._is_verb(concept, eager=True) else self._agreeing(concept)
 
     def _agreeing(self, concept: str) -> str:
@@ -173,9 +173,9 @@ class Grammatical:
 def wording(preset: str) -> Wording:
     """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
 
-    The preset ``surface`` words facts by their own sentences in the knowledge base. For this
-    preset, the function returns the wording of Sahu et al. (2022), which is used for facts without
-    a usable sentence.
+    The preset ``surface`` expresses each fact by the fact's own sentence in the knowledge base. For
+    the preset ``surface``, the function returns the wording of Sahu et al. (2022), which is used
+    only for facts without a usable sentence.
 
     Raises:
         RequestError: If the preset does not exist.

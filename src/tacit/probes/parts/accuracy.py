@@ -26,10 +26,10 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
     """Judge beliefs by a threshold at which as many statements are true as after repair.
 
     A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, which can be a fraction. The truth values sum
-    to the number of statements that are true after repair, for example 10. If 8 beliefs are above
-    the threshold and 4 equal it, each of the 4 statements has the truth value 0.5, so that all
-    truth values sum to 10.
+    equals the threshold receive the same truth value, so that all truth values add up to the number
+    of statements that are true after repair. For example, with 10 true statements after repair, 8
+    beliefs above the threshold and 4 beliefs equal to the threshold, each of the 4 statements at
+    the threshold has the truth value (10 - 8)/4 = 0.5.
 
     Args:
         beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
@@ -92,9 +92,9 @@ def tables(
 
     Args:
         beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object``, ``p_true`` and ``label`` (null if the annotator's drawing implies no label).
-            Further Boolean columns contain the truth values before repair (column ``before``) and
-            after repair (one column per repair objective).
+            ``object``, ``p_true`` and ``label``. ``label`` is null if the annotator's drawing does
+            not determine whether the statement is true. Boolean columns contain the truth values
+            before repair (column ``before``) and after repair (one column per repair objective).
         symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
         bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
     """
@@ -122,11 +122,11 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
         statement is known, and ``missing`` is the opposite of ``n``. Each stage (``before``, or a
         repair objective) has a Boolean column: true if the belief is known and the truth value at
         the stage equals ``label``. The Boolean column ``always_true`` belongs to a baseline that
-        judges every statement true. It is true if the statement's gold label is true and the belief
-        in the statement is not missing. For each repair objective, the column ``<objective>
-        shifted`` is 1 if the truth value that :func:`shifted` assigns to the statement is right,
-        and 0 if it is wrong or missing. A value in the column ``<objective> shifted`` can be a
-        fraction if the statement's belief is exactly at the threshold that :func:`shifted` uses.
+        judges every statement true. ``always_true`` is true if the statement's gold label is true
+        and the belief in the statement is not missing. For each repair objective, the column
+        ``<objective> shifted`` is 1 if the truth value that :func:`shifted` assigns to the
+        statement is right, and 0 if it is wrong or missing. If :func:`shifted` assigns a fraction
+        such as 0.5 to the statement, the value in the column ``<objective> shifted`` is a fraction.
     """
     import polars as pl
 
@@ -156,8 +156,8 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
     """Compute overall, per-label and balanced accuracy for each set of statements.
 
     Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
-    the statements labelled false. Balanced accuracy is undefined if no belief in a statement
-    labelled true is known, or if no belief in a statement labelled false is known.
+    the statements labelled false. Balanced accuracy is defined only if the model has a belief in at
+    least one statement labelled true and in at least one statement labelled false.
 
     Returns:
         Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``),
@@ -211,11 +211,11 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the gain in accuracy by repair, with confidence intervals.
 
-    The whole gain in accuracy is the sum of two parts. Shifting the threshold for true statements
-    yields the first part, and making the beliefs consistent yields the second. A statement counts
-    as true if its belief is above a threshold. The beliefs stay unchanged, but the threshold for
-    true statements is shifted until as many statements count as true as after repair. The gain from
-    shifting the threshold for true statements is negative if the accuracy is lower after the shift.
+    The whole gain in accuracy by repair is the sum of two parts: the gain from shifting the
+    threshold for true statements, and the gain from making the beliefs consistent. A statement
+    counts as true if its belief is above the threshold. With the shifted threshold, as many
+    statements count as true as after repair. The gain from shifting the threshold is negative if
+    the accuracy is lower after the shift.
 
     Returns:
         Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
@@ -275,12 +275,12 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
     Returns:
         Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
         with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
-        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. If beliefs are known for
-        only n < 40 things, the band of the best things contains n/2 things (rounded down) instead
-        of 20. The worst band contains as many things as the best band: those with the lowest
-        accuracy. The number in a value of the column ``band`` says how many things have this value:
-        ``best 12`` marks the 12 most accurate things. ``rank`` and ``band`` are null for a thing
-        about which no belief is known.
+        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. The best band contains the
+        20 most accurate things. If fewer than 40 things have known beliefs, the best band contains
+        only the more accurate half of these things (rounded down). The worst band contains as many
+        things as the best band: the things with the lowest accuracy. A value of the column
+        ``band``, such as ``best 12``, contains the number of things in the band. ``rank`` and
+        ``band`` are null for a thing about which no belief is known.
     """
     import polars as pl
 
@@ -377,7 +377,7 @@ def _summed(verdicts: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 
 def _divided(summed: pl.DataFrame) -> pl.DataFrame:
-    """Convert counts of right truth values to accuracies; null if there are no beliefs."""
+    """Convert counts of correct truth values to accuracies; null for rows without a belief."""
     import polars as pl
 
     n = pl.when(pl.col("n") > 0).then(pl.col("n"))
@@ -386,7 +386,7 @@ def _divided(summed: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the accuracy before repair and for each repair objective, in one row each."""
+    """Return the accuracy for each stage: before repair, and after repair under each objective."""
     of_thing = _summed(verdicts, ["thing"])
     rows = []
     for stage in STAGES:

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from tacit.coherence.beliefs import read_beliefs
-from tacit.english import number_of, several
+from tacit.english import several
 from tacit.errors import DataError
 from tacit.probes.parts.questions import QUESTION, belief, questions
 from tacit.requests import TOO_LONG
@@ -40,11 +40,11 @@ def answered(
     Returns:
         Table with the columns of the questions and the columns ``text``, ``logprob_true``,
         ``logprob_false``, ``p_true`` and ``filled``. ``logprob_true`` and ``logprob_false`` are in
-        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)). If one of
-        the log-probabilities is null, ``p_true`` is null, unless the prompt template has a default
-        value. ``filled`` is true if ``p_true`` is the default value from the prompt template, which
-        replaces a missing belief. If a prompt was skipped because it is too long, the question has
-        no belief.
+        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)). If
+        ``logprob_true`` or ``logprob_false`` is null and the prompt template has no default belief,
+        ``p_true`` is null. ``filled`` is true if ``p_true`` is the default value from the prompt
+        template, which replaces a missing belief. If a prompt was skipped because it is too long,
+        the question has no belief.
     """
     import polars as pl
 
@@ -89,20 +89,20 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
 
     Args:
         answers: Table with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-            ``p_true``. If the template replaces missing beliefs, the table also has a column
-            ``filled``. If the questions were asked separately for each drawing, the column
-            ``annotator`` identifies the drawing to which an answer belongs.
+            ``p_true``. The table has a column ``filled`` if missing beliefs are replaced by the
+            default value from the prompt template. If the questions were asked separately for each
+            drawing, the column ``annotator`` identifies the drawing to which an answer belongs.
         bootstrap: The bootstrap that resamples everyday things to compute the confidence interval.
 
     Returns:
         A dictionary with the keys ``by_drawing``, ``questions``, ``missing``, ``filled``, ``ties``,
         ``true_share`` and ``true_share_interval``. ``by_drawing`` is True if each drawing has
-        separate answers. If each drawing has separate answers, a question that occurs in two
-        drawings is counted twice. ``questions`` is the number of questions, ``missing`` is the
-        number of questions without a belief, and ``filled`` is the number of questions whose belief
-        is a default value from the template. ``ties`` is the number of beliefs of exactly 0.5,
-        which count as false. ``true_share`` is %True of Gu et al. (2023): among the questions with
-        a belief, the share that the model judges true (None without beliefs).
+        separate answers, so that a question that occurs in two drawings is counted twice.
+        ``questions`` is the number of questions, ``missing`` is the number of questions without a
+        belief, and ``filled`` is the number of questions whose belief is a default value from the
+        template. ``ties`` is the number of beliefs of exactly 0.5, which count as false.
+        ``true_share`` is %True of Gu et al. (2023): the share of statements that the model judges
+        true, among the questions with a belief. ``true_share`` is None if no question has a belief.
         ``true_share_interval`` is the 95 % CI of ``true_share``.
     """
     import polars as pl
@@ -181,8 +181,8 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     If the file has no column ``annotator``, each row contains the belief about one question for all
     drawings of the thing. If the file has a column ``annotator``, each row contains the belief
-    about a statement of one drawing. If a row of the file matches no question, the row is ignored,
-    and the number of ignored rows is logged as a warning.
+    about a statement in one annotator's drawing. If a row of the file matches no question, the row
+    is ignored, and the number of ignored rows is logged as a warning.
 
     Args:
         path: A file of beliefs (TSV, CSV, JSONL or Parquet) with the columns ``thing``,
@@ -196,9 +196,8 @@ def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.D
 
     Returns:
         One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If beliefs about a question differ between two drawings of a thing, the table
-        has one row per drawing and statement, not per question. A table with one row per drawing
-        and statement also has a column ``annotator`` after ``thing``.
+        ``p_true``. If the file gives different beliefs about the same question for two drawings,
+        the table has one row per drawing and statement, and a column ``annotator`` after ``thing``.
 
     Raises:
         DataError: If the file is malformed, contains two different beliefs about a question (or
@@ -237,12 +236,10 @@ def _answers(
             path,
         )
     if unasked:
-        rows = several(unasked, "row matches", "rows match")
         log.warning(
-            "%s: %s none of the questions and %s ignored",
+            "%s: ignored %s none of the questions",
             path,
-            rows,
-            number_of(unasked, "is", "are"),
+            several(unasked, "row that matches", "rows that match"),
         )
     answers = asked.join(distinct, on=key, how="left", maintain_order="left")
     if answers["p_true"].null_count() == answers.height:

@@ -41,7 +41,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
         ``first_value``, ``second_value``, ``difference`` (second minus first), ``low``, ``high``,
         ``p_value``, ``first_undecided`` and ``second_undecided``. An undefined value is null.
         ``first_undecided`` and ``second_undecided`` are the numbers of constraints whose outcome is
-        unknown because a belief is missing; they are null if the measure is an accuracy.
+        unknown because a belief is missing, or null if the measure is an accuracy.
     """
     import polars as pl
 
@@ -65,13 +65,13 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 
 def _undecided(findings: Findings, figure: str) -> int | None:
-    """Count the constraints with an unknown outcome; None if ``figure`` is an accuracy."""
+    """Count the undecided constraints; None if ``figure`` is not the violation rate."""
     by_drawing = findings.tables["violation_by_drawing"]
     return int(by_drawing["undecided"].sum()) if figure == VIOLATION else None
 
 
 def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return the numerator ``over`` and denominator ``under`` of each measure, by thing."""
+    """Return each measure as a table with a numerator and a denominator per everyday thing."""
     import polars as pl
 
     verdicts = accuracy.judge(findings.tables["beliefs"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Derive statements with gold labels from drawings; return them and their counts.
+    """Return the gold-labelled statements of annotators' drawings, and their counts.
 
     Args:
         path: A folder of drawings, or one annotations file.
@@ -30,11 +30,11 @@ def enriched_drawings(
 
     Returns:
         A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-        ``label``, and a dictionary with the number of drawings, the number of statements and other
-        counts. The dictionary contains the numbers of things, drawings, parts, relations and
-        statements, counts by relation category, and the number of statements to ask a model about.
-        Statements are counted by the ontology's relation categories, and also as in Table 1 of Gu
-        et al. (2023), where the relation ``required by`` counts as spatial.
+        ``label``, and a dictionary of counts. The dictionary contains the numbers of things,
+        annotators' drawings, parts, relations and statements, and the number of statements about
+        which a model can be asked. The dictionary counts the statements in two ways: by the
+        ontology's relation categories, and by the categories of Table 1 of Gu et al. (2023), where
+        the relation ``required by`` counts as spatial.
 
     Raises:
         RequestError: If ``path`` is a file of things and parts without relations.

@@ -43,7 +43,7 @@ _ALL_STATEMENTS = 216_580  # of the 300 published drawings
 
 
 @figure(
-    "Share of drawings for which beliefs reach a minimum accuracy",
+    "Share of annotators' drawings for which beliefs reach a minimum accuracy",
     "This figure corresponds to Figure 3 of Gu et al. (2023). The figure shows the share of "
     "drawings for which the accuracy of the beliefs is at least the value on the horizontal "
     "axis. The higher the curve, the more accurate are the beliefs.",
@@ -72,11 +72,10 @@ def accuracy_at(shown: Shown) -> Chart | None:
         for model in table["model"].unique(maintain_order=True)
     ]
     title = titled(
-        "Share of drawings for which beliefs reach a minimum accuracy",
+        "Share of annotators' drawings for which beliefs reach a minimum accuracy",
         f"{counted(table['n'], 'drawing')}; bands: {_INTERVAL}",
-        "improvement: the share of drawings whose beliefs reach the minimum accuracy s after "
-        "repair, minus the share before repair; dotted line: the share for a model that always "
-        "answers “true”",
+        "improvement: the share of drawings that reach the minimum accuracy after repair, minus "
+        "the share before repair; dotted line: the share for a model that always answers “true”",
     )
     return page(title, *([each] for each in panels))
 
@@ -126,7 +125,8 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 def all_things(shown: Shown) -> Chart | None:
     """Plot the things with medium accuracy (Gu et al. 2023, Figure 11).
 
-    Of 100 things, the plotted things have the ranks 21 to 80 by accuracy.
+    If there are 100 everyday things, the figure shows the things with the ranks 21 to 80 by
+    accuracy.
     """
     import polars as pl
 
@@ -194,8 +194,8 @@ def violations(shown: Shown) -> Chart | None:
             else f"lines: {_INTERVAL}; hollow mark: no interval"
         ),
         "macro: mean over constraint types; micro: rate over all constraints together; shuffled "
-        "beliefs: the model's beliefs, permuted within each drawing; always true: every statement "
-        "is believed",
+        "beliefs: the model's beliefs, permuted among the statements about the same drawing; "
+        "always true: every statement is believed",
     )
     return page(title, *panels)
 
@@ -242,8 +242,8 @@ FIGURES: Mapping[str, FigureSpec] = {
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
     """Plot the accuracy on each thing, with one row of panels per model.
 
-    Each row has one panel for each value of the column ``by``; the panel shows the things with this
-    value.
+    The row of a model has one panel for each value of the column ``by``. Each panel shows the
+    things with one value of the column ``by``.
     """
     import polars as pl
 
@@ -338,7 +338,7 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
-    """Return the gains: the values of column ``share`` after repair minus before repair."""
+    """Subtract the values of the column ``share`` before repair from the values after repair."""
     import polars as pl
 
     before = table.filter(series=_BEFORE).select(*keys, before=share)
@@ -353,6 +353,8 @@ def _points(gain: float) -> str:
 
 def _left_out(table: pl.DataFrame) -> str:
     missing = int(table.filter(series=_BEFORE)["missing"].sum())
+    if not missing:
+        return "no labelled statement is excluded"
     return f"{several(missing, 'labelled statement')} excluded because the belief is unknown"
 
 

@@ -89,7 +89,7 @@ class PartsProbe:
     ) -> Self:
         """Create a probe from a file or folder with things and their parts.
 
-        The probe uses the default prompt template and noun rules.
+        The probe uses the default prompt template, and the default rules for plurals and articles.
 
         Args:
             path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an
@@ -241,9 +241,9 @@ class PartsProbe:
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
         """Compute findings from the scores of the answers to each prompt.
 
-        The summary of the findings includes ``answer_probability`` (the median of P(true) +
-        P(false)) and ``spanned`` (the number of answers that share a token with the surrounding
-        text).
+        The summary of the findings includes the entries ``answer_probability`` and ``spanned``. The
+        entry ``answer_probability`` is the median of P(true) + P(false). The entry ``spanned`` is
+        the number of answers that share a token with the surrounding prompt text.
         """
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
@@ -256,18 +256,17 @@ class PartsProbe:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs.
 
         Args:
-            answers: A table of beliefs, by default with one row per question. If each annotator's
-                drawing of a thing has its own beliefs, the table has one row per drawing and
-                statement. The columns are ``thing``, ``subject``, ``relation``, ``object`` and
-                ``p_true`` (null if the belief is missing). If ``answers`` contains separate beliefs
-                for each annotator's drawing of a thing, the column ``annotator`` identifies the
-                drawing. All columns of ``answers`` are copied to the table of questions in the
-                findings.
+            answers: A table of beliefs, by default with one row per question. The columns are
+                ``thing``, ``subject``, ``relation``, ``object`` and ``p_true`` (null if the belief
+                is missing). If each annotator's drawing of a thing has separate beliefs, the table
+                has one row for each statement of each drawing, and the column ``annotator``
+                identifies the drawing. All columns of ``answers`` are copied to the table of
+                questions in the findings.
 
         Returns:
             The findings, with confidence intervals from a bootstrap that resamples everyday things
-            (such as a tree) with all their statements. If there are no annotators' drawings of the
-            probe's things, the accuracy tables have no rows.
+            (such as a tree) with all their statements. If the probe has no gold labels from
+            annotators' drawings, the accuracy tables have no rows.
 
         Raises:
             DataError: If a belief is malformed.

@@ -29,7 +29,7 @@ def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -
     """Compare counts from drawings with the tables in Gu et al. (2023), such as Table 1.
 
     Args:
-        probe: The parts probe, which contains the drawings.
+        probe: The parts probe, which contains the annotators' drawings (sketches) of things.
         seed: For each thing, the parts that were given to the annotators (seed parts); None if the
             seed parts are not available.
 

@@ -43,7 +43,8 @@ class Wording:
     """The rules for plural nouns and articles, either of Gu et al. (2023) or of English.
 
     Args:
-        number: The name of the rules for plural nouns and articles: ``paper`` or ``grammar``.
+        number: ``paper`` for the rules of Gu et al. (2023), or ``grammar`` for the rules of
+            English.
         nouns: The exceptions to the noun rules of the preset ``grammar``.
     """
 

@@ -1,4 +1,4 @@
-"""Graphs and statements of single drawings, as shown in the report."""
+"""Graphs and tables of statements about individual drawings, as shown in the report."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST_GRAPHS = 40
 MOST_STATEMENTS = 30_000
 """Maximum number of statements per model in the report's table of statements.
 
-If a model has more than ``MOST_STATEMENTS`` statements, the table of statements shows only those of
-a sample of the annotators' drawings.
+If a model has more than ``MOST_STATEMENTS`` statements, the table of statements covers only a
+sample of the annotators' drawings.
 """
 
 _KEY = ("thing", "annotator")
@@ -31,9 +31,10 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return the parts graphs of each model and drawing, or None if there are no beliefs.
+    """Return the parts graphs of each model and drawing; None if there are no beliefs.
 
-    If there are more than ``MOST_GRAPHS`` drawings, the graphs show a sample of them.
+    If a model has beliefs about more than ``MOST_GRAPHS`` drawings, the model's graphs show a
+    sample of ``MOST_GRAPHS`` drawings.
     """
     import polars as pl
 
@@ -60,14 +61,14 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     if not drawn:
         return None
     reading = (
-        "Each figure is about one drawing and shows three graphs: the model's beliefs, the "
-        "repaired beliefs, and the mental model of the annotator who drew the thing (missing if "
-        "nobody drew it). Edges that violate a constraint are coloured and dashed. A drawing "
+        "Each figure is about one drawing and shows two or three graphs: the model's beliefs, the "
+        "repaired beliefs and, if an annotator drew the thing, the annotator's mental model of the "
+        "thing. Edges that violate a constraint are coloured and dashed. A drawing "
         "that is too large for a graph is shown as tables, in which a symbol marks each "
-        "violation. To see the violated constraint, hover over the edge or symbol, or move to "
-        "it with Tab and the arrow keys. The first figure is about the drawing with the most "
-        "violations. If the believed statements of some drawings cannot all be true together, "
-        f"the first figure is about one of these drawings. {told}"
+        "violation. To see a violated constraint, hover over a dashed edge or a symbol, or move to "
+        "it with Tab and the arrow keys. Initially, the page shows the drawing with the most "
+        "constraint violations. If some drawings have believed statements that cannot all be true "
+        f"together, the page initially shows one of these drawings. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 
@@ -94,11 +95,11 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Select all drawings, or a sample evenly spaced in the ranking by violation rate.
+    """Select all drawings, or a sample evenly spaced by rank of violation rate.
 
     Args:
         drawings: The table ``violation_by_drawing`` of the findings.
-        most: The maximum number of drawings to select.
+        most: The maximum number of annotators' drawings to select.
 
     Returns:
         The thing and the annotator of each selected drawing, and a sentence that describes the
@@ -107,7 +108,7 @@ def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], s
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:
         every = f"All {len(keys):,} drawings are included."
-        return keys, every if len(keys) != 1 else "The only drawing is included."
+        return keys, every if len(keys) != 1 else "The run has only one drawing."
     ranked = drawings.sort("density", *_KEY, nulls_last=True).select(_KEY).rows()
     places = {round(i * (len(ranked) - 1) / (most - 1)) for i in range(most)} if most > 1 else {0}
     kept = {ranked[place] for place in places}

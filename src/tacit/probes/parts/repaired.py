@@ -98,8 +98,9 @@ def violation(
         the row ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The
         columns ``violated``, ``applicable`` and ``undecided`` are null in the row ``macro``. In the
         row ``micro``, ``rate`` is computed from the constraints of all types together. ``shuffled``
-        and ``always_true`` are the violation rates of two baselines (shuffled beliefs, and always
-        answering true), and are null for the stages after repair.
+        is the violation rate of the model's shuffled beliefs, and ``always_true`` is the violation
+        rate of a baseline that always answers "true". ``shuffled`` and ``always_true`` are null for
+        the stages after repair.
     """
     import polars as pl
 
@@ -142,7 +143,7 @@ def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
 
 
 def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Compute summary measures over drawings; undefined shares are None.
+    """Compute summary measures over annotators' drawings; an undefined share is None.
 
     Args:
         groups: A table with one row per drawing, as in ``Check.groups``.
@@ -150,12 +151,12 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     Returns:
         ``drawings_with_violation`` is the number of drawings with at least one violated constraint.
-        ``consistent`` is the share of drawings whose believed statements can all be true together.
-        ``contradiction_density`` is the share of a drawing's decided constraints that are violated,
-        averaged over drawings. Drawings in which no constraint is decided (violated or satisfied)
-        are left out of the mean ``contradiction_density``. ``consistent_interval`` and
-        ``contradiction_density_interval`` are the confidence intervals of ``consistent`` and
-        ``contradiction_density``.
+        ``consistent`` is the share of drawings for which all statements that the model believes can
+        be true together. ``contradiction_density`` is the mean violation rate of the drawings in
+        which at least one constraint is decided (violated or satisfied). The violation rate of a
+        drawing is the number of violated constraints divided by the number of decided constraints.
+        ``consistent_interval`` and ``contradiction_density_interval`` are the confidence intervals
+        of ``consistent`` and ``contradiction_density``.
     """
     import polars as pl
 
@@ -184,10 +185,8 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
     Returns:
         A table with the columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``,
         ``turned_true``, ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``.
-        ``improved`` is the number of drawings whose accuracy is higher after repair, ``same`` is
-        the number of drawings with unchanged accuracy, and ``worse`` is the number of drawings
-        whose accuracy is lower after repair. ``improved``, ``same`` and ``worse`` are null if there
-        are no gold labels.
+        ``improved``, ``same`` and ``worse`` are the numbers of annotators' drawings whose accuracy
+        after repair is higher, unchanged or lower, or null if there are no gold labels.
     """
     import polars as pl
 
@@ -209,7 +208,7 @@ def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> p
 
 
 def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
-    """Count the drawings whose accuracy rises, stays equal or falls after repair."""
+    """Count the drawings for which repair raises, preserves or lowers the accuracy of beliefs."""
     if by_drawing.is_empty():
         return dict.fromkeys(("improved", "same", "worse"))
     # Both shares have the same denominator, so equal shares are exactly equal.

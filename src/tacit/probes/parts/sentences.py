@@ -57,7 +57,7 @@ def headline(findings: Findings) -> str:
         f"{violated}.",
         *_worse_than_shuffled(summary),
         (
-            f"Repair (objective: {_MAIN}) removes every violation and changes accuracy from "
+            f"Repair (objective: {_MAIN}) removes every violation. Repair changes accuracy from "
             f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
             f"{estimate(gain, 'gain', points)}{_unclear(gain)}."
         ),
@@ -133,7 +133,7 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     value = row["shuffled"]
     if value is None:
         return ""
-    return f" (for randomly shuffled beliefs: {percent(value)})"
+    return f", against {percent(value)} for randomly shuffled beliefs"
 
 
 def _unclear(row: Mapping[str, Any]) -> str:
@@ -141,7 +141,7 @@ def _unclear(row: Mapping[str, Any]) -> str:
     low, high = row["low"], row["high"]
     if low is None or high is None or not low <= 0 <= high:
         return ""
-    return "; the confidence interval of the change in accuracy includes 0"
+    return ". The confidence interval of the change in accuracy includes 0"
 
 
 def sentences(findings: Findings) -> Iterator[str]:
@@ -173,10 +173,10 @@ def _asked(summary: Mapping[str, Any]) -> str:
     )
     about = (
         f"{questions} about the relations between the parts of "
-        f"{several(summary['things'], 'everyday thing')} "
-        f"({several(summary['drawings'], 'drawing')}, "
-        f"{several(summary['statements'], 'statement')}"
-        f"{'; the model was asked separately for each drawing' if own else ''})"
+        f"{several(summary['things'], 'everyday thing')}. "
+        f"The questions cover {several(summary['drawings'], 'drawing')} of everyday things, and "
+        f"{several(summary['statements'], 'statement')} about the parts of these things"
+        f"{'. Each question was asked separately for each drawing' if own else ''}"
     )
     if not skipped:
         return f"The model was asked {about}."
@@ -220,8 +220,8 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     if mass < _SMALL:
         yield (
-            "Interpret the beliefs with caution: if the model could continue the prompt with any "
-            "text, it would rarely write an answer that means true or false."
+            "Interpret the beliefs with caution: the model gives a low total probability to the "
+            "answers that mean true or false."
         )
 
 
@@ -293,8 +293,8 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
         yield (
-            f"The violation rate of the asymmetric constraints is {asymmetric}. The mean of the "
-            f"violation rates of all constraint types (the macro violation rate) is {macro}."
+            f"The violation rate of the asymmetric constraints is {asymmetric}. The macro "
+            f"violation rate (the mean over all constraint types) is {macro}."
         )
 
 
@@ -326,12 +326,12 @@ def _worst(summary: Mapping[str, Any]) -> str:
 
 
 def missing(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on missing beliefs and on answers whose score covers adjacent text."""
+    """Yield sentences on missing beliefs, and on answers that share a token with adjacent text."""
     without = several(summary["missing"], "question")
     yield (
         f"No belief is known for {without}."
         if summary["missing"]
-        else "A belief is known for every question."
+        else "A belief is known for the statement in every question."
     )
     if summary["missing_statements"]:
         left_out = sum(
@@ -376,9 +376,10 @@ def notes(findings: Findings) -> Iterator[str]:
         )
     yield (
         "A belief is P(true)/(P(true) + P(false)); with sampled replies, a belief is the share "
-        "of parsed replies with the answer true. The model believes a statement if its belief "
+        "of parsed replies with the answer true. A statement counts as believed if the belief "
         "is above one half. Repaired beliefs are the truth values that satisfy all constraints "
-        "and are optimal under ParRoT's objective. A rate over zero cases is undefined, not 0."
+        "and are optimal under the objective of ParRoT (Gu et al. 2023). A rate over zero cases "
+        "is undefined, not 0."
     )
 
 

@@ -71,7 +71,8 @@ _VALUE_AND_BOUND = (
         "value",
         "value",
         "number",
-        "The value that the objective of repair reaches with the repaired beliefs.",
+        "The value of the repair objective (the quantity that the solver maximises) for the "
+        "repaired beliefs.",
         shown=False,
     ),
     Column(
@@ -274,18 +275,19 @@ TABLES = (
         "Accuracy after repair minus accuracy before repair, on the same statements. The whole "
         "gain is the sum of the parts \u201cshift of the threshold\u201d and "
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
-        "threshold\u201d is the accuracy gain of a threshold method, which only shifts the "
-        "threshold of 0.5 for beliefs and ignores the constraints. If 10 statements are true "
-        "after repair, the threshold method counts the 10 statements with the highest beliefs "
-        "as true. The part \u201cconsistency\u201d is the rest of the accuracy gain: the whole "
-        "gain minus the part \u201cshift of the threshold\u201d.",
+        "threshold\u201d is the accuracy gain of the threshold method. The threshold method "
+        "ignores the constraints, and only moves the threshold above which a belief counts as "
+        "true. For example, if 10 statements "
+        "count as true after repair, the threshold method counts the 10 statements with the "
+        "highest beliefs as true. The part \u201cconsistency\u201d is the accuracy gain of repair "
+        "minus the part \u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
                 "part",
                 "part",
-                meaning="“whole” (the whole accuracy gain) or one of the two parts that add up "
-                "to it, “shift of the threshold” and “consistency”.",
+                meaning="“whole”: the accuracy gain; “shift of the threshold” or “consistency”: "
+                "one of the two parts whose sum is the accuracy gain.",
             ),
             _N,
             Column(
@@ -301,16 +303,18 @@ TABLES = (
     ),
     TableSpec(
         "accuracy_at",
-        "Share of drawings for which beliefs reach a minimum accuracy (Figure 3 of Gu et al. 2023)",
-        "For each minimum accuracy s, the share of drawings for which the accuracy of the beliefs "
-        "is at least s.",
+        "Share of annotators' drawings for which beliefs reach a minimum accuracy (Figure 3 of Gu "
+        "et al. 2023)",
+        "A drawing is an annotator's sketch of an everyday thing and its parts. For each "
+        "percentage s, the table contains the share of drawings for which at least s % of the "
+        "model's beliefs are correct.",
         columns=(
             Column(
                 "s",
                 "s, %",
                 "count",
-                "The minimum accuracy s, in per cent: the column \u201cshare\u201d contains the "
-                "share of drawings for which beliefs reach this accuracy.",
+                "A minimum accuracy s, in per cent. The column \u201cshare\u201d contains the "
+                "share of drawings for which the beliefs have at least the accuracy s.",
             ),
             *(
                 _STAGE,
@@ -361,10 +365,10 @@ TABLES = (
                 "band",
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
-                "before repair; \u201cmiddle\u201d: all other things. If fewer than 40 "
-                "things have beliefs, the best and the worst band each contain half of "
-                "them, rounded down; for 25 things: \u201cbest 12\u201d and \u201cworst "
-                "12\u201d.",
+                "before repair; \u201cmiddle\u201d: all other things. If the "
+                "model has beliefs about fewer than 40 things, the best and the worst band "
+                "each contain half of the things, rounded down. For 25 things, the best and the "
+                "worst band are \u201cbest 12\u201d and \u201cworst 12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
             Column("accuracy", "accuracy", "percent", _ACCURACY.meaning),
@@ -375,8 +379,8 @@ TABLES = (
     TableSpec(
         "accuracy_by_drawing",
         "Accuracy by drawing",
-        "For each drawing, how often beliefs agree with the gold labels, which follow from the "
-        "drawing.",
+        "Gold labels are the truth values that follow from an annotator's drawing (sketch) of a "
+        "thing. For each drawing, the table shows how often beliefs agree with the gold labels.",
         columns=(
             *(_THING, _ANNOTATOR, _N, _MISSING),
             *(
@@ -385,7 +389,7 @@ TABLES = (
                     "before repair" if stage == "before" else f"repaired: {stage}",
                     "percent",
                     f"The accuracy {'before' if stage == 'before' else 'after'} "
-                    f"repair{'' if stage == 'before' else f' with the objective {stage}'}.",
+                    f"repair{'' if stage == 'before' else f' with the objective ``{stage}``'}.",
                 )
                 for stage in _STAGES
             ),
@@ -430,8 +434,9 @@ TABLES = (
                 "always_true",
                 "always true",
                 "percent",
-                "The violation rate of a baseline that believes every statement about which the "
-                "model has a belief. Null in rows about repaired beliefs.",
+                "The violation rate of a baseline that believes every statement, except "
+                "statements for which the model's belief is unknown. Null in rows about repaired "
+                "beliefs.",
             ),
         ),
         keys=2,
@@ -446,10 +451,10 @@ TABLES = (
     TableSpec(
         "violation_by_drawing",
         "Constraint violations by drawing",
-        "For each drawing, the number of constraints that the model's beliefs violate before "
-        "repair. The violation rate is the share of violated constraints among the constraints "
-        "that apply to the model's beliefs. Constraints are not counted if a belief that is "
-        "needed to evaluate them is missing.",
+        "For each annotator's drawing of an everyday thing, the number of constraints that the "
+        "model's beliefs violate before repair. The violation rate is the share of violated "
+        "constraints among the constraints that apply to the model's beliefs. Constraints are "
+        "not counted if a belief that is needed to evaluate them is missing.",
         columns=(
             *(_THING, _ANNOTATOR, _STATEMENTS),
             Column("believed", "believed", "count", "The number of believed statements."),
@@ -470,10 +475,11 @@ TABLES = (
                 "believed statements\ncan all be true",
                 "truth",
                 "Whether some assignment of truth values satisfies all constraints and makes "
-                "all believed statements true; the truth values of statements that are not "
-                "believed can be chosen freely. The value can be true although the beliefs "
-                "violate a constraint. Example: statement A implies statement B; A is believed, "
-                "and B is not.",
+                "all believed statements true. Statements that the model does not believe may be "
+                "true or false in this assignment of truth values. Even if all believed statements "
+                "can be true together, the beliefs can violate a constraint. For example, if "
+                "statement A implies statement B, and the model believes A but not B, a constraint "
+                "is violated, but A and B can both be true.",
             ),
         ),
         keys=2,
@@ -482,9 +488,9 @@ TABLES = (
         "repair",
         "Repair (section 6 of Gu et al. 2023)",
         "One row per objective of repair (the quantity that the solver maximises). Each row "
-        "counts the truth values that repair changes, and the drawings for which repair "
-        "improves, keeps or worsens the accuracy of the beliefs. Each row also counts the "
-        "drawings whose repair was proved optimal.",
+        "contains the number of truth values that repair changes. Each row contains the number of "
+        "drawings for which the accuracy is higher, equal or lower after repair than before "
+        "repair.",
         columns=(
             *(_OBJECTIVE, Column("groups", "drawings", "count", "The number of drawings.")),
             Column(
@@ -546,13 +552,18 @@ TABLES = (
     TableSpec(
         "agreement",
         "Agreement among annotators (Table 5, appendix C of Gu et al. 2023)",
-        "The number of gold labels that follow from the drawings of each everyday thing. The "
-        "columns “agreed on” and “contradicted” show how often the annotators of a thing agree "
-        "and disagree.",
+        "The number of gold labels that follow from the annotators' drawings (sketches) of each "
+        "everyday thing. The columns “agreed on” and “contradicted” show how often the "
+        "annotators of a thing agree and disagree.",
         columns=(
             *(
                 _THING,
-                Column("drawings", "drawings", "count", "The number of drawings of the thing."),
+                Column(
+                    "drawings",
+                    "drawings",
+                    "count",
+                    "The number of annotators' drawings (sketches) of the everyday thing.",
+                ),
             ),
             Column(
                 "labelled",
@@ -601,7 +612,7 @@ TABLES = (
                     "truth",
                     "Whether the statement is true "
                     f"{'before' if stage == 'before' else 'after'} repair"
-                    f"{'' if stage == 'before' else f' with the objective {stage}'}.",
+                    f"{'' if stage == 'before' else f' with the objective ``{stage}``'}.",
                 )
                 for stage in _STAGES
             ),

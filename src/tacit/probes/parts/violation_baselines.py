@@ -5,8 +5,9 @@ constraints has the most weight. The number of applicable transitive constraints
 square of the share of believed statements. A model that believes many statements at random can have
 a lower micro violation rate than a model with more knowledge. To interpret a model's violation
 rate, Tacit compares it with the violation rates of two baselines that have no knowledge. The
-baseline ``always_true`` believes every statement about which the model has a belief. The baseline
-``shuffled`` consists of the model's beliefs, permuted among the statements of each drawing.
+baseline ``always_true`` believes every statement about which the model has a belief. To obtain the
+baseline ``shuffled``, Tacit randomly permutes the model's beliefs among the statements derived from
+the same annotator's drawing.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ def baselines(
 ) -> pl.DataFrame:
     """Compute the violation rates of two baselines without knowledge, by constraint type.
 
-    If the model has no belief about a statement, neither baseline has a belief about the statement.
-    A constraint that depends on a missing belief is undecided for the model and for the baselines
-    ``always_true`` and ``shuffled``.
+    If the model has no belief about a statement, the baselines ``always_true`` and ``shuffled``
+    have no belief about the statement. A constraint that depends on a missing belief is undecided
+    for the model and for both baselines.
 
     Args:
         beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
@@ -73,7 +74,7 @@ def baselines(
 
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
-    """Permute the known beliefs among the statements of each drawing.
+    """Shuffle the known beliefs among the statements about the same drawing.
 
     The share of believed statements in each drawing does not change.
 

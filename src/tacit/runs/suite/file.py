@@ -142,9 +142,9 @@ class SuiteFile:
                 folder of that file. Relative paths in a suite that is included in Tacit are
                 relative to the current folder.
             given: Values that override options of the suite's file, by option name. An option of
-                ``ModelSettings`` applies to all models of the suite. A probe option applies to each
-                run whose probe has the option. Relative paths in ``given`` are relative to the
-                current folder.
+                ``ModelSettings`` applies to all models of the suite. An option of a probe applies
+                to all runs in the suite that use a probe with this option. Relative paths in
+                ``given`` are relative to the current folder.
             only: The names of the runs to include. If ``only`` is empty, all runs are included.
 
         Raises:

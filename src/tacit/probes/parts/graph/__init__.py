@@ -58,8 +58,8 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
         side by side: before repair, after repair and, if there are any, the gold labels.
 
     Raises:
-        DataError: If there are no beliefs, if the beliefs are about several drawings, or if a
-            column is missing.
+        DataError: If there are no beliefs, if the beliefs belong to more than one model, thing or
+            annotator, or if a column is missing.
         RequestError: If the theme's colour palette is unknown.
     """
     look = look or Theme()
@@ -81,7 +81,7 @@ def graphs(
     look: Theme,
     drawings: Collection[tuple[str, str]] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return the parts graphs of selected drawings.
+    """Return parts graphs for selected drawings of things by annotators.
 
     Args:
         tables: A mapping from table names to the tables of the findings. If the table ``beliefs``

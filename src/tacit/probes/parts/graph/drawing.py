@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 MOST_LINES = 24
-"""Maximum number of lines in a graph; if one graph has more, tables are drawn instead."""
+"""Maximum number of lines in a graph, where each line connects two parts."""
 
 _LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
 _TITLE, _HEADING, _SMALL = 16.0, 13.0, 12.0
@@ -80,7 +80,7 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
     """Return the figure as an SVG document.
 
     Args:
-        subject: The title and subtitle of the figure, and the parts of the drawn thing.
+        subject: The figure's title and subtitle, and the parts of the thing that the figure shows.
         columns: The columns of the figure from left to right, such as the graphs before and after
             repair.
         ontology: The relations and their constraints.
@@ -106,8 +106,8 @@ class _Line:
         tail: The part of the drawn thing at which the line starts.
         head: The part of the drawn thing at which the line ends.
         names: For each relation that the line represents, a pair: the name of the relation, and its
-            edge in the graph. Each relation's name takes the part ``tail`` as its subject and the
-            part ``head`` as its object.
+            edge in the graph. In each relation, the part ``tail`` is the subject and the part
+            ``head`` is the object.
         directed: Whether the line has an arrowhead. A line has an arrowhead if at least one of its
             relations is not symmetric.
     """
@@ -165,7 +165,7 @@ class _Page:
     """A figure that shows the graphs of one drawing side by side, below a title.
 
     Args:
-        subject: The title and subtitle of the figure, and the parts of the drawn thing.
+        subject: The figure's title and subtitle, and the parts of the thing that the figure shows.
         columns: The columns of the figure from left to right, such as the graphs before and after
             repair.
         colours: The colour palette.
@@ -198,7 +198,7 @@ class _Page:
 
         Args:
             column: The width of one column of the figure.
-            body: The height of a column without its heading.
+            body: The height of one column of the figure, without the column's heading.
         """
         width = 2 * _MARGIN + column * len(self.columns)
         height = self.top + body + _KEY * (1 + len(self.kinds)) + _MARGIN

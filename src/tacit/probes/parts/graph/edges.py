@@ -2,9 +2,9 @@
 
 An edge represents a statement and the statements that are equivalent to it. For a pair of inverse
 relations, such as ``above`` and ``below``, an edge uses the relation that the ontology lists first.
-An edge of a symmetric relation starts at whichever of its two parts comes first in the list that
-``parts_of`` returns. An edge has a fault for each violated constraint that involves one of the
-believed statements that the edge represents.
+Because a symmetric relation holds in both directions, an edge of a symmetric relation starts at the
+part that comes first in the list that ``parts_of`` returns. An edge has one fault for each violated
+constraint that involves a believed statement of the edge.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Edge:
         faults: For each violated constraint, the index of its kind in ``FAULTS``, and a description
             of the violation. The most severe violation comes first.
         follows: Whether two other edges imply the edge, so that graphs omit the edge.
-        gold: The gold label (the truth value that the annotator's drawing implies); None if there
-            is no gold label.
+        gold: The gold label: the truth value of the statement in the annotator's drawing. None if
+            there is no gold label.
     """
 
     relation: str
@@ -101,7 +101,8 @@ class Graph:
         statements: Number of statements about the annotator's drawing (sketch of a thing).
         believed: Number of statements that are true in the column named by ``stage``.
         violated: Number of violated constraints.
-        decided: Number of applicable constraints that are violated or satisfied.
+        decided: Number of violated constraints plus number of applicable constraints that are
+            satisfied.
         undecided: Number of applicable constraints that are undecided because a truth value is
             unknown.
     """
@@ -144,8 +145,8 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
             gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
         stage: The name of the column with the truth values: ``before`` (before repair), a repair
-            objective (after repair) or ``label`` (gold labels). If the truth value of a statement
-            is unknown, the column contains null.
+            objective (after repair) or ``label`` (gold labels). A statement's unknown truth value
+            is stored as null.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
@@ -180,7 +181,7 @@ def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
 
 @dataclass(frozen=True)
 class _Keys:
-    """The mapping from statements to edge keys (relation, tail, head), and the keys' order."""
+    """Converts statements to edge keys (relation, tail, head), and orders the keys."""
 
     ontology: Ontology
     ranks: Mapping[str, int]
@@ -240,10 +241,9 @@ def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
     """Mark the edges that two other edges imply, by setting ``follows`` to True.
 
     An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
-    relation imply it and none of the three edges violates a constraint. If edges of a relation form
-    a cycle in which no edge violates a constraint, ``follows`` is False for all edges of the
-    relation. Every edge that is marked (``follows`` is True) follows from edges of the same
-    relation that are not marked.
+    relation imply it. Edges that violate a constraint are neither marked nor used to mark other
+    edges. If edges of a relation that violate no constraint form a cycle, no edge of this relation
+    is marked. Without a cycle, every marked edge follows from unmarked edges of its relation.
     """
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
