@@ -1,4 +1,4 @@
-"""Parse the alternatives (wordings) of a feature, and the list of their authors.
+"""Parse the alternatives (wordings) of a feature, and the people who wrote each of them.
 
 In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
 the participants who wrote them. The first entry in the list of participants names the authors of

@@ -186,7 +186,7 @@ def test_irrelevant_background_that_predicts_is_said() -> None:
     row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
     (sentence,) = doubts([{**row, "background": WHOLE}, row], adjusted=False)
     assert (
-        "predict correct answers too, with a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100"
+        "predicts which answers are correct, with a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100"
         in sentence
     )
     assert sentence.endswith(" may therefore come from the number of facts.")

@@ -156,7 +156,7 @@ _RETRIEVAL = (
         "concepts",
         "n",
         "count",
-        "The number of concepts whose word is ranked among the candidates. A word that the "
+        "The number of concepts whose word is one of the ranked candidates. A word that the "
         "tokenizer cannot encode is not ranked.",
     ),
 )

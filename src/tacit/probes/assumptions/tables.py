@@ -260,7 +260,7 @@ RETRIEVAL_BY_NUMBER = TableSpec(
             "concepts",
             "concepts",
             "count",
-            "The number of concepts whose word is ranked among the candidates. A word that the "
+            "The number of concepts whose word is one of the ranked candidates. A word that the "
             "tokenizer cannot encode is not ranked.",
         ),
         Column(

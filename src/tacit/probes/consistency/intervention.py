@@ -129,10 +129,10 @@ INTERVENTION = TableSpec(
     "Intervention: accuracy with facts in the prompt",
     "The change of accuracy on the same questions if facts are added to the prompt before the "
     "anchor question. The own facts of a question are the facts in the prompt under the condition "
-    "\u201ctrue\u201d. Facts correct: questions for which the model correctly answers the "
-    "background questions about all of the question's own facts. Answer in a fact: questions for "
-    "which at least one of the question's own facts contains a concept of the correct choice, so "
-    "that the model can copy the answer.",
+    "\u201ctrue\u201d. Facts correct: the model says \u201cyes\u201d to each of the "
+    "question's own facts if asked about it separately. Answer in a fact: at least one of the "
+    "question's own facts contains a concept of the correct choice, so that the model can copy the "
+    "answer.",
     columns=(
         Column(
             "group",

@@ -343,9 +343,8 @@ def adds(summary: Mapping[str, Any]) -> str:
 def background_adds(summary: Mapping[str, Any]) -> bool:
     """Check whether predictor ``both`` has a higher AUROC than three simpler predictors.
 
-    The predictor ``both`` is compared with the three simpler predictors ``base_rate``, ``margin``
-    and ``answer``. The confidence interval of the difference in AUROC between ``both`` and each
-    simpler predictor must be above 0.
+    The simpler predictors are ``base_rate``, ``margin`` and ``answer``. The result is True if all
+    three confidence intervals of the difference in AUROC lie above 0.
     """
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)

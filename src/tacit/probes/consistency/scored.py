@@ -78,7 +78,7 @@ class Scored:
         return method.answers(without_unvoted(self.background, self.inputs), self.inputs)
 
     def beliefs(self, method: Method) -> pl.DataFrame | None:
-        """Return the vote shares of the background questions; None without sampled replies."""
+        """Return each background question's vote shares; None without sampled replies."""
         if self.unread is None:
             return None
         sides = method.sides(self.inputs)

@@ -26,14 +26,16 @@ class PartsOptions:
     """The drawings to ask about, and the wording of the questions."""
 
     drawings: Path = option(
-        help="A folder of people's drawings, one annotations file, or a file that lists things and "
-        "their parts.",
+        help="A folder of drawings (annotators' sketches of things), one file of annotations, or "
+        "a file that lists things and their parts.",
         data=_of_drawings,
     )
     things: str | None = option(
         None, help="Use only annotators' drawings of the listed things (separated by commas)."
     )
-    limit: int | None = option(None, help="Use only the first N drawings.", least=1)
+    limit: int | None = option(
+        None, help="Use only the first N drawings (annotators' sketches of things).", least=1
+    )
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
         "plain", help="The built-in prompt template for the questions that the model is asked."
     )
