@@ -155,7 +155,7 @@ def test_a_wrong_option_is_named(tmp_path: Path, given: dict[str, Any], message:
 
 def test_what_is_required_is_named() -> None:
     """With what it is."""
-    with pytest.raises(RequestError, match="drawings is missing: A folder of people"):
+    with pytest.raises(RequestError, match="drawings is missing: A folder of drawings"):
         tacit.run("parts", model="demo")
     with pytest.raises(RequestError, match="there is no probe 'party'"):
         tacit.run("party", model="demo")

@@ -53,7 +53,7 @@ def planned(folder: Path, text: str) -> Plan:
         ("limit: 1", "models: [gpt2]", 5, "names 'gpt2'; expected models of this suite: demo, "),
         ("probe: parts", "probe: prats", 5, r"no probe 'prats'.*\(did you mean parts\?\)"),
         ("probe: parts, ", "", 5, "probe is missing; expected one of parts"),
-        ("drawings: things, ", "", 5, "drawings is missing: A folder of people"),
+        ("drawings: things, ", "", 5, "drawings is missing: A folder of drawings"),
         ("things", "nowhere", 5, "nowhere: there is no such file"),
         ("{probe: parts, drawings: things, limit: 1}", "parts", 5, "runs.0 must be a mapping"),
         ("dtype: bf16", "dtype: float12", 3, "dtype must be 'auto', 'float32'"),
