@@ -170,12 +170,13 @@ def negatives_in_words(words: int, frequency_cap: int) -> str:
     The phrase also gives the number of words, if any, that are excluded because they are not among
     the ``frequency_cap`` most frequent words.
     """
-    used = f"all of them are used, because the limit is {frequency_cap:,} words"
     if words > frequency_cap:
         used = (
             f"only the {frequency_cap:,} most frequent of them are used, which excludes "
             f"{words - frequency_cap:,}"
         )
+    else:
+        used = f"all of them are used, because the limit is {frequency_cap:,} words"
     return f"{words:,} words can replace the second concept of a fact to make a negative; {used}"
 
 

@@ -153,9 +153,9 @@ def retrieval_categories(shown: Shown) -> Chart | None:
 @figure(
     "Concept retrieval by the order of properties",
     "Concept retrieval when the prompt contains the most frequent properties of a concept, the "
-    "least frequent properties, or random properties. Each prompt "
-    "with the most frequent or the least frequent properties lists these properties either by "
-    "decreasing or by increasing frequency.",
+    "least frequent properties, or random properties. Each prompt with the most frequent or "
+    "the least frequent properties lists these properties either by decreasing or by increasing "
+    "frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
     """Plot how well concepts are retrieved from frequent, rare or random properties.

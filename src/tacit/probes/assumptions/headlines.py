@@ -152,13 +152,7 @@ _RETRIEVAL = (
         "percent",
         "The share of concepts whose word ranks first among the candidates.",
     ),
-    Column(
-        "concepts",
-        "n",
-        "count",
-        "The number of concepts whose word is one of the ranked candidates. A word that the "
-        "tokenizer cannot encode is not ranked.",
-    ),
+    replace(RETRIEVAL_BY_NUMBER.column("concepts"), heading="n"),
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response that people gave."),

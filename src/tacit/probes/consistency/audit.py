@@ -31,8 +31,8 @@ AUDIT = TableSpec(
     "Rules determine which facts of the knowledge base are background facts of a question. Each "
     "row is about one rule for the selection of background facts. The column \u201ccount\u201d "
     "contains the number of concepts or facts to which the rule applies, summed over all "
-    "questions. The counts include concepts and facts that the run's "
-    "extraction options (such as ``--verbatim off``) exclude.",
+    "questions. The counts include concepts and facts that the run's extraction options (such as "
+    "--verbatim off) exclude.",
     columns=(
         Column("audited", "audited", meaning="The concepts or facts that are counted."),
         Column(

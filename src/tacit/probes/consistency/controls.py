@@ -56,8 +56,8 @@ CONTROLS = TableSpec(
     "facts of a different question, which has equally many facts and none of the question's "
     "concepts. The lift of the row “another question's background” should be 0. If the lift "
     "of the row “another question's background” is not 0, the number of facts alone predicts "
-    "correct answers. Each row includes "
-    "only the questions for which a background score can be computed.",
+    "correct answers. Each row includes only the questions for which a background score can be "
+    "computed.",
     columns=(
         Column(
             "background",

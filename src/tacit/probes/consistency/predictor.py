@@ -114,7 +114,7 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
 PREDICTOR = TableSpec(
     "predictor",
     "Fitted predictors of correct answers",
-    "The logistic regressions with which ``tacit predict`` predicts whether the model answers a "
+    "The logistic regressions with which tacit predict predicts whether the model answers a "
     "new question correctly. The regressions were fitted to those anchor questions of the run "
     "that the model answered and for which all features could be computed. Features were "
     "standardised before fitting, so a coefficient is the effect of one standard deviation of "
@@ -177,7 +177,7 @@ PREDICTOR = TableSpec(
 COVARIANCE = TableSpec(
     "predictor_covariance",
     "Covariance of the coefficients of the fitted predictors",
-    "The cluster-robust covariances of the coefficients in the table ``predictor``. The confidence "
+    "The cluster-robust covariances of the coefficients in the table “predictor”. The confidence "
     "intervals of predictions are computed from the covariances in this table.",
     columns=(
         Column(

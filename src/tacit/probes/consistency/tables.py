@@ -334,9 +334,9 @@ LINKS = TableSpec(
             "anchor",
             "question",
             "count",
-            "The index of the question's row in the table ``anchors``, counted from 0.",
+            "The index of the question's row in the table “anchors”, counted from 0.",
         ),
-        Column("fact", "fact", "count", "The index of the fact in the table ``facts``."),
+        Column("fact", "fact", "count", "The index of the fact in the table “facts”."),
     ),
     keys=2,
     shown=False,
@@ -429,8 +429,7 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "clusters",
             "concepts",
             "count",
-            "The number of different question concepts among the anchor questions counted in "
-            "``n``.",
+            "The number of different question concepts among the anchor questions counted in “n”.",
             shown=False,
         ),
         Column(
@@ -443,14 +442,14 @@ def _predicts(name: Column) -> tuple[Column, ...]:
             "accuracy",
             "accuracy",
             "percent",
-            "The share of correct answers among the anchor questions counted in ``n``.",
+            "The share of correct answers among the anchor questions counted in “n”.",
             shown=False,
         ),
         Column(
             "background_score",
             "background",
             "score",
-            "The mean background score of the anchor questions counted in ``n``.",
+            "The mean background score of the anchor questions counted in “n”.",
         ),
         CONSISTENCY_COLUMN,
         CHANCE,
@@ -616,7 +615,7 @@ RELEVANCE = TableSpec(
             "relevance",
             "relevance, points",
             "points",
-            "The column ``given_right`` minus the column ``accuracy``. The relevance is "
+            "The column “given_right” minus the column “accuracy”. The relevance is "
             "positive if knowledge of a fact goes together with correct answers to the fact's "
             "anchor questions.",
             ends=("low", "high"),

@@ -277,10 +277,10 @@ TABLES = (
         "\u201cconsistency\u201d, each of which may be negative. The part \u201cshift of the "
         "threshold\u201d is the accuracy gain of the threshold method. The threshold method "
         "ignores the constraints, and only moves the threshold above which a belief counts as "
-        "true. For example, if 10 statements "
-        "count as true after repair, the threshold method counts the 10 statements with the "
-        "highest beliefs as true. The part \u201cconsistency\u201d is the accuracy gain of repair "
-        "minus the part \u201cshift of the threshold\u201d.",
+        "true. For example, if 10 statements count as true after repair, the threshold method "
+        "counts the 10 statements with the highest beliefs as true. The part "
+        "\u201cconsistency\u201d is the accuracy gain of repair minus the part "
+        "\u201cshift of the threshold\u201d.",
         columns=(
             *(_SET, _OBJECTIVE),
             Column(
@@ -365,9 +365,9 @@ TABLES = (
                 "band",
                 meaning="\u201cbest 20\u201d: the 20 things with the highest accuracy before "
                 "repair; \u201cworst 20\u201d: the 20 things with the lowest accuracy "
-                "before repair; \u201cmiddle\u201d: all other things. If the "
-                "model has beliefs about fewer than 40 things, the best and the worst band "
-                "each contain half of the things, rounded down. For 25 things, the best and the "
+                "before repair; \u201cmiddle\u201d: all other things. If the model has beliefs "
+                "about fewer than 40 things, the best and the worst band each contain half of the "
+                "things, rounded down. For 25 things, the best and the "
                 "worst band are \u201cbest 12\u201d and \u201cworst 12\u201d.",
             ),
             *(_STAGE, _N, _MISSING),
@@ -389,7 +389,7 @@ TABLES = (
                     "before repair" if stage == "before" else f"repaired: {stage}",
                     "percent",
                     f"The accuracy {'before' if stage == 'before' else 'after'} "
-                    f"repair{'' if stage == 'before' else f' with the objective ``{stage}``'}.",
+                    f"repair{'' if stage == 'before' else f' with the objective “{stage}”'}.",
                 )
                 for stage in _STAGES
             ),
@@ -603,7 +603,7 @@ TABLES = (
                 "p_true",
                 "belief",
                 "percent",
-                "The model's belief about the statement, as in the table ``questions``.",
+                "The model's belief about the statement, as in the table “questions”.",
             ),
             *(
                 Column(
@@ -612,7 +612,7 @@ TABLES = (
                     "truth",
                     "Whether the statement is true "
                     f"{'before' if stage == 'before' else 'after'} repair"
-                    f"{'' if stage == 'before' else f' with the objective ``{stage}``'}.",
+                    f"{'' if stage == 'before' else f' with the objective “{stage}”'}.",
                 )
                 for stage in _STAGES
             ),
