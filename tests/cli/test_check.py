@@ -229,15 +229,33 @@ def test_checking_imports_no_torch(beliefs: Path) -> None:
     assert "constraint" in ran.stdout
 
 
-def test_a_group_that_is_inconsistent_without_a_violation_is_reported(
-    tacit: Tacit, workplace: Path
-) -> None:
+def test_an_indirect_clash_is_shown_and_written(tacit: Tacit, workplace: Path) -> None:
     """A cycle of three violates no constraint that is decided, but cannot be true."""
-    rows = "A,before,B,0.9\nB,before,C,0.9\nC,before,A,0.9\n"
+    rows = "A,before,B,0.9\nB,before,C,0.9\nC,before,A,0.9\nD,before,E,0.9\nE,before,D,0.8\n"
     (workplace / "cycle.csv").write_text(f"subject,relation,object,p_true\n{rows}", "utf-8")
     shown = tacit("check", "cycle.csv", "--ontology", "time").out
-    assert "1 group violates no decided constraint, but the believed statements of this" in shown
+    assert "1 group has an indirect clash (--clashes FILE lists all); example:" in shown
+    assert '"A before B" and "B before C" and "C before A" are believed, but cannot' in shown
+    files = ("--clashes", "clashes.csv", "--violations", "violations.csv")
+    shown = tacit("check", "cycle.csv", "--ontology", "time", *files).out
+    assert shown.splitlines()[-2:] == ["Written: violations.csv", "Written: clashes.csv"]
+    written = pl.read_csv(workplace / "clashes.csv")
+    assert written["subject"].to_list() == ["A", "B", "C"]
     (workplace / "order.csv").write_text(
         f"subject,relation,object,p_true\n{rows.replace('C,before,A', 'A,before,C')}", "utf-8"
     )
-    assert "cannot all be true" not in tacit("check", "order.csv", "--ontology", "time").out
+    assert "clash" not in tacit("check", "order.csv", "--ontology", "time").out
+
+
+@pytest.mark.parametrize("relation", ["Before", "befor", "is_before"])
+def test_an_unknown_relation_of_an_own_ontology_is_compared_with_known_ones(
+    tacit: Tacit, workplace: Path, relation: str
+) -> None:
+    """A similar relation is suggested, and no ontology file to somebody who has named one."""
+    words = '{singular: "{subject} was {object}", plural: "{subject} were {object}"}'
+    (workplace / "own.yaml").write_text(f"name: own\nrelations:\n  before: {words}\n")
+    (workplace / "own.csv").write_text(f"subject,relation,object,p_true\nA,{relation},B,0.9\n")
+    ran = tacit("check", "own.csv", "--ontology", "own.yaml")
+    assert ran.code == 2
+    assert "expected one of before (did you mean before?)" in ran.err
+    assert "--ontology FILE" not in ran.err

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ def relation(name: str, *lines: str) -> str:
     [
         (relation("r", "inverse: s"), 6, "s is not a relation; expected one of r"),
         (relation("r", "inverse: s") + relation("s"), 6, "the inverse of s is not given"),
+        (
+            relation("r", "inverse: t") + relation("s", "inverse: t") + relation("t", "inverse: s"),
+            6,
+            "the inverse of t is s; a relation has only one inverse. If r and s are kinds of",
+        ),
         (relation("r", "inverse: r"), 6, "refers to itself"),
         (relation("r", "asymmetric: true", "symmetric: true"), 6, "both symmetric and asymmetric"),
         (
@@ -154,3 +160,19 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A path without a file is refused with the path."""
     with pytest.raises(DataError, match=r"own\.yaml: there is no such file"):
         Ontology.load(tmp_path / "own.yaml")
+
+
+def test_an_ontology_made_in_python_is_checked_like_a_file() -> None:
+    """One-sided inverses, unknown relations and other containers are refused."""
+    older = Relation("older than", "", "", asymmetric=True, inverse="younger than")
+    younger = Relation("younger than", "", "", asymmetric=True)
+    with pytest.raises(RequestError, match="the inverse of younger than is not given"):
+        Ontology("family", {"older than": older, "younger than": younger})
+    with pytest.raises(RequestError, match="elder is not a relation; expected one of younger"):
+        Ontology("family", {"younger than": replace(younger, implies=("elder",))})
+    with pytest.raises(RequestError, match="expected a mapping from names to relations"):
+        Ontology("family", [younger])  # type: ignore[arg-type] # what is refused
+    with pytest.raises(RequestError, match=r"maps 'younger' to .* with this name"):
+        Ontology("family", {"younger": younger})
+    both = {"older than": older, "younger than": replace(younger, inverse="older than")}
+    assert all(each.irreflexive for each in Ontology("family", both).relations.values())

@@ -78,6 +78,12 @@ def test_the_frames_of_the_page_give_the_result_that_it_states(folder: Path) -> 
     assert printed == [{"violated": 1, "applicable": 2, "undecided": 1, "rate": 1.0}] * 3
 
 
+def test_the_ontology_that_the_page_builds_in_python_is_used(folder: Path) -> None:
+    """A parent who is also a child is an indirect clash, which is printed as a table."""
+    printed = run(folder, blocks("python")[2])
+    assert [printed.count(f"{relation} of") for relation in ("parent", "child")] == [1, 1]
+
+
 @pytest.mark.parametrize("verb", ["check", "repair"])
 def test_every_key_of_the_json_is_documented(verb: str) -> None:
     """In the order of the output."""

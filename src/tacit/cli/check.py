@@ -16,10 +16,11 @@ from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import polars as pl
 
+    from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
 
 
@@ -107,6 +108,13 @@ def check(
     violations: Annotated[
         Path | None, typer.Option(help="File for a table of the violated constraints.")
     ] = None,
+    clashes: Annotated[
+        Path | None,
+        typer.Option(
+            help="File for a table of indirect clashes: believed statements that cannot all be "
+            "true, although they violate no constraint whose statements all have beliefs."
+        ),
+    ] = None,
     by_group: ByGroup = None,
     force: Force = False,
     as_json: AsJson = False,
@@ -120,6 +128,7 @@ def check(
 
     outputs = (
         (violations, table_with("a table of violated constraints", "constraint", "subject_1")),
+        (clashes, table_with("a table of indirect clashes", "clash", "subject", "p_true")),
         (by_group, table_with("a table of groups' counts", "statements", "violated", "applicable")),
     )
     check_outputs([beliefs], outputs, force=force)
@@ -136,15 +145,17 @@ def check(
         time_limit=time_limit,
     )
     tables = [] if violations is None else [(found.violations, violations)]
+    tables += [] if clashes is None else [(found.clashes, clashes)]
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
     result = found.to_json()
     if as_json:
         typer.echo(json.dumps(result))
         return
-    typer.echo(_violation_lines(result, found.hidden))
-    for line in _examples(found.violations):
+    typer.echo(_violation_lines(result, known))
+    for line in (*_examples(found.violations, violations), *_clash(found, clashes)):
         typer.echo(line)
+    _echo_written(path for _, path in tables)
 
 
 def read(
@@ -168,22 +179,30 @@ def read(
     return known, beliefs, group_columns(beliefs, named)
 
 
+def _echo_written(paths: Iterable[Path]) -> None:
+    """Print the names of the files that the command has written."""
+    for path in paths:
+        typer.echo(f"Written: {path}")
+
+
 def percent(share: float | None) -> str:
     """Return a share as text in per cent; None becomes a dash."""
     return "-" if share is None else formatted(share, "percent")
 
 
-def _violation_lines(result: dict[str, Any], hidden: int) -> str:
+def _violation_lines(result: dict[str, Any], ontology: Ontology) -> str:
     """Return the counts of constraint violations as text.
 
     Args:
         result: The result of the check, in the format of ``tacit check --json``.
-        hidden: The number of groups of beliefs in which no single constraint is violated, although
-            the believed statements cannot all be true together.
+        ontology: The ontology, which declares the constraints.
     """
     kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
-    # The paper does not have the last two kinds, and most ontologies use neither.
-    shown = [kind for kind in kinds if kind in kinds[:4] or result[kind]["applicable"]]
+    # The paper does not have the last two types of constraints, and most ontologies use neither.
+    relations = ontology.relations.values()
+    shown = [
+        kind for kind in kinds if kind in kinds[:4] or any(getattr(r, kind) for r in relations)
+    ]
     names = ("violated", "decided", "undecided", "applicable")
     lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in names)}{'rate':>9}"]
     for kind in shown:
@@ -210,12 +229,6 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
             f"{percent(result['contradiction_density'])}"
         ),
     ]
-    if hidden:
-        lines.append(
-            f"{several(hidden, 'group violates', 'groups violate')} no decided constraint, but the "
-            f"believed statements of {number_of(hidden, 'this group', 'these groups')} cannot all "
-            "be true together: repaired beliefs (tacit repair) show which beliefs must change"
-        )
     if any(result[kind]["undecided"] for kind in kinds):
         lines.append(
             "undecided: a statement of the constraint was not asked or has no belief; "
@@ -226,25 +239,53 @@ def _violation_lines(result: dict[str, Any], hidden: int) -> str:
     return "\n".join(lines)
 
 
-def _examples(violations: pl.DataFrame) -> Iterator[str]:
-    """Yield, as text, one example of a violated constraint of each type."""
+def _examples(violations: pl.DataFrame, written: Path | None) -> Iterator[str]:
+    """Yield, as text, one example of a violated constraint of each type.
+
+    Args:
+        violations: The violated constraints.
+        written: The file to which the violated constraints were written, or None.
+    """
     from tacit.coherence.beliefs import STATEMENT
 
     if violations.is_empty():
         return
     found = violations.unique("constraint", keep="first", maintain_order=True)
-    yield f"examples, out of {several(len(violations), 'violated constraint')}:"
+    hint = " (--violations FILE writes all)" if len(found) < len(violations) and not written else ""
+    yield f"examples, out of {several(len(violations), 'violated constraint')}{hint}:"
     for row in found.iter_rows(named=True):
         numbers = [number for number in (1, 2, 3) if row[f"subject_{number}"] is not None]
         texts = {
-            number: '"' + " ".join(row[f"{name}_{number}"] for name in STATEMENT) + '"'
-            for number in numbers
+            number: _quoted(row[f"{name}_{number}"] for name in STATEMENT) for number in numbers
         }
         believed = [texts[number] for number in numbers if row[f"believed_{number}"]]
         others = [texts[number] for number in numbers if not row[f"believed_{number}"]]
         text = f"{' and '.join(believed)} {number_of(len(believed), 'is', 'are')} believed"
         text += f", but {others[0]} is not" if others else ""
         yield f"  {row['constraint']}: {text}"
+
+
+def _clash(found: Check, written: Path | None) -> Iterator[str]:
+    """Yield, as text, the number of groups with indirect clashes, and an example.
+
+    Args:
+        found: The result of the check.
+        written: The file to which the indirect clashes were written, or None.
+    """
+    from tacit.coherence.beliefs import STATEMENT
+
+    if not found.clashing:
+        return
+    hint = "" if written else " (--clashes FILE lists all)"
+    yield f"{several(found.clashing, 'group has', 'groups have')} an indirect clash{hint}; example:"
+    first = found.clashes.filter(found.clashes["clash"] == 1)
+    texts = [_quoted(row) for row in first.select(*STATEMENT).iter_rows()]
+    yield f"  {' and '.join(texts)} are believed, but cannot all be true"
+
+
+def _quoted(statement: Iterable[str]) -> str:
+    """Return the words of a statement as one quoted text."""
+    return f'"{" ".join(statement)}"'
 
 
 def _revision_cost(result: dict[str, Any]) -> str:
@@ -347,7 +388,11 @@ def repair(
     tables += [] if assignment is None else [(found.assignment, assignment)]
     write_tables(tables)
     result = found.to_json()
-    typer.echo(json.dumps(result) if as_json else f"{_repair_lines(result)}\nWritten: {out}")
+    if as_json:
+        typer.echo(json.dumps(result))
+        return
+    typer.echo(_repair_lines(result))
+    _echo_written(path for _, path in tables)
 
 
 def _inferred(result: dict[str, Any]) -> str:

@@ -15,6 +15,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from tacit.coherence.ontology import shipped_ontologies
+from tacit.documents import similar
 from tacit.english import number_of, several
 from tacit.errors import DataError, RequestError
 from tacit.strings import strings
@@ -346,10 +348,12 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
     unknown = ~frame["relation"].is_in(list(ontology.relations))
     if unknown.any():
         row = unknown.arg_true()[0]
+        relation, known = frame["relation"][row], list(ontology.relations)
         raise complain(
-            f"has the relation {frame['relation'][row]!r}, which is not in the ontology "
-            f"{ontology.name}; expected one of {', '.join(ontology.relations)}. For your own "
-            "relations, name an ontology file: --ontology FILE, or in Python ontology=FILE",
+            f"has the relation {relation!r}, which is not in the ontology {ontology.name}; "
+            f"expected one of {', '.join(known)}"
+            # Upper case and underscores do not make a relation less similar.
+            f"{similar(relation.strip().lower().replace('_', ' '), known)}{_own(ontology)}",
             row,
         )
     irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
@@ -363,6 +367,16 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
             "which is irreflexive; remove the row",
             row,
         )
+
+
+def _own(ontology: Ontology) -> str:
+    """Return advice to name an ontology file, if the ontology is one of Tacit's own."""
+    if ontology.name not in shipped_ontologies():
+        return ""
+    return (
+        ". For your own relations, name an ontology file: --ontology FILE, or in Python "
+        "ontology=FILE"
+    )
 
 
 def _once_each(

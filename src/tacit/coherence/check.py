@@ -13,7 +13,7 @@ import polars as pl
 from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
 from tacit.coherence.constraints import Coded, beside, code
 from tacit.coherence.effort import TIME_LIMIT, effort_of
-from tacit.coherence.joint import jointly_consistent
+from tacit.coherence.joint import jointly_consistent, minimal_clash
 from tacit.coherence.violations import KINDS, applicable
 from tacit.errors import RequestError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.coherence.constraints import Integers
     from tacit.coherence.effort import Effort
+    from tacit.coherence.enumeration import Booleans
     from tacit.coherence.ontology import Ontology
 
 _EVEN = 0.5
@@ -119,7 +120,7 @@ class Check:
     _constraints: pl.DataFrame
     _beliefs: pl.DataFrame
     _coded: Coded
-    _relations: tuple[str, ...]
+    _ontology: Ontology
 
     def __repr__(self) -> str:
         violated = ", ".join(
@@ -191,9 +192,9 @@ class Check:
         return int((self.groups["applicable"] > self.groups["undecided"]).sum())
 
     @property
-    def hidden(self) -> int:
-        """The number of groups that violate no constraint but whose beliefs cannot all be true."""
-        return int(((self.groups["violated"] == 0) & ~self.groups["consistent"]).sum())
+    def clashing(self) -> int:
+        """The number of groups with an indirect clash (see ``clashes``)."""
+        return int(self._clashing.sum())
 
     @cached_property
     def violations(self) -> pl.DataFrame:
@@ -207,7 +208,60 @@ class Check:
             the second statement have the suffix ``_2``, and the columns of the third statement have
             the suffix ``_3``. Only transitive constraints consist of three statements.
         """
-        return _violations(self._constraints, self._beliefs, self._coded, self._relations)
+        relations = tuple(self._ontology.relations)
+        return _violations(self._constraints, self._beliefs, self._coded, relations)
+
+    @cached_property
+    def clashes(self) -> pl.DataFrame:
+        """The indirect clashes: believed statements that cannot all be true, in minimal sets.
+
+        For example, "A before B", "B before C" and "C before A" cannot all be true, but no
+        constraint is violated if there is no belief about "A before C". Statements of violated
+        constraints are left out, because the table ``violations`` contains them. If any statement
+        of a clash is left out, the others can all be true together. No statement is part of two
+        clashes, and without the statements of all clashes, the remaining statements can all be
+        true.
+
+        Returns:
+            One row per statement of a clash: the group columns, the column ``clash`` (number of the
+            clash, from 1), and the columns ``subject``, ``relation``, ``object`` and ``p_true``.
+        """
+        left = self._left.copy()
+        found: list[tuple[int, Integers]] = []
+        for group in np.flatnonzero(self._clashing).tolist():
+            mine = left & (self._coded.group == group)
+            while not jointly_consistent(self._coded, mine, self._ontology)[group]:
+                rows = minimal_clash(self._coded, mine, self._ontology, group)
+                found.append((group, rows))
+                mine[rows] = False
+        return _clashes(found, self._beliefs, self._coded, tuple(self._ontology.relations))
+
+    @cached_property
+    def _left(self) -> Booleans:
+        """For each row of the table of beliefs: whether it is believed and violates nothing."""
+        violated = self._constraints.filter("violated")
+        parts = [
+            violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
+            for number in (1, 2, 3)
+        ]
+        rows = pl.DataFrame(
+            {
+                "g": self._coded.group,
+                "s": self._coded.subject,
+                "r": self._coded.relation,
+                "o": self._coded.object,
+                "row": np.arange(len(self._beliefs)),
+            }
+        )
+        involved = rows.join(pl.concat(parts), on=["g", "s", "r", "o"], how="semi")["row"]
+        left = self._beliefs["believed"].to_numpy().copy()
+        left[involved.to_numpy()] = False
+        return left
+
+    @cached_property
+    def _clashing(self) -> Booleans:
+        """For each group: whether its beliefs clash even without those that violate something."""
+        return ~jointly_consistent(self._coded, self._left, self._ontology)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit check --json``."""
@@ -237,6 +291,7 @@ class Check:
             "groups": len(self.groups),
             "groups_decided": self.decided,
             "groups_with_violations": self.contradicted,
+            "groups_with_clashes": self.clashing,
             "jointly_consistent": self.consistent,
             "contradiction_density": self.density,
             "revision_cost": self.revision_cost,
@@ -316,7 +371,7 @@ def check(
             "p_true", held.alias("believed"), *carried_columns(beliefs, groups)
         ),
         _coded=coded,
-        _relations=tuple(ontology.relations),
+        _ontology=ontology,
     )
 
 
@@ -427,3 +482,33 @@ def _violations(
             shown[f"{name}_{number}"] = beliefs[name].gather(row)
     groups = coded.groups.select(pl.all().gather(table["g"]))
     return beside(groups, pl.DataFrame(shown))
+
+
+def _clashes(
+    found: Sequence[tuple[int, Integers]],
+    beliefs: pl.DataFrame,
+    coded: Coded,
+    relations: tuple[str, ...],
+) -> pl.DataFrame:
+    """Return a table with one row per statement of a clash.
+
+    Args:
+        found: For each clash, the index of its group and the rows of its statements.
+        beliefs: The table of beliefs.
+        coded: The beliefs, encoded as integers.
+        relations: The names of the ontology's relations.
+    """
+    sizes = [len(rows) for _, rows in found]
+    groups = np.repeat([group for group, _ in found], sizes).astype(np.int64)
+    rows = np.concatenate([rows for _, rows in found] or [np.zeros(0, dtype=np.int64)])
+    items = pl.Series(coded.items, dtype=pl.String)
+    table = pl.DataFrame(
+        {
+            "clash": np.repeat(np.arange(1, len(found) + 1), sizes),
+            "subject": items.gather(coded.subject[rows]),
+            "relation": pl.Series(relations, dtype=pl.String).gather(coded.relation[rows]),
+            "object": items.gather(coded.object[rows]),
+            "p_true": beliefs["p_true"].gather(rows),
+        }
+    )
+    return beside(coded.groups.select(pl.all().gather(groups)), table)

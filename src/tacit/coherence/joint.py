@@ -92,6 +92,43 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
     return consistent
 
 
+def minimal_clash(coded: Coded, believed: Booleans, ontology: Ontology, group: int) -> Integers:
+    """Return believed statements of a group that cannot all be true, without superfluous ones.
+
+    If any of the returned statements is left out, the others can all be true together. The
+    statements are found by divide and conquer, as in the algorithm QuickXplain (Junker 2004).
+
+    Args:
+        coded: The beliefs, encoded as integers.
+        believed: For each row of the table of beliefs, whether its statement is believed.
+        ontology: The ontology, which defines the constraints.
+        group: The group, as an index into ``coded.groups``. Its believed statements cannot all be
+            true together.
+
+    Returns:
+        The rows of the statements in the table of beliefs, in ascending order.
+    """
+
+    def possible(rows: Integers) -> bool:
+        chosen = np.zeros_like(believed)
+        chosen[rows] = True
+        return bool(jointly_consistent(coded, chosen, ontology)[group])
+
+    def needed(kept: Integers, rows: Integers, *, grown: bool) -> Integers:
+        """Return the rows that are needed for a clash in addition to the kept rows."""
+        if grown and not possible(kept):
+            return rows[:0]
+        if len(rows) == 1:
+            return rows
+        first, second = np.array_split(rows, 2)
+        later = needed(np.concatenate([kept, first]), second, grown=True)
+        earlier = needed(np.concatenate([kept, later]), first, grown=len(later) > 0)
+        return np.concatenate([earlier, later])
+
+    rows = np.flatnonzero(believed & (coded.group == group))
+    return np.sort(needed(rows[:0], rows, grown=False))
+
+
 def _close(true: Booleans, rules: _Rules) -> None:
     """Add all implied statements to the Boolean array ``true`` in place.
 

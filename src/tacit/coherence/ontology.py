@@ -9,20 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import string
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
 
 from tacit.coherence.enrich import clashes
-from tacit.documents import Document, read_as
+from tacit.documents import read_as
 from tacit.errors import RequestError
-from tacit.strings import convert_strings
+from tacit.strings import convert_strings, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing import NoReturn
 
 SHIPPED = Path(__file__).parent.parent / "data" / "ontologies"
 
@@ -116,16 +117,53 @@ class Ontology:
 
     Args:
         name: The ontology's name.
-        relations: The relations by name.
+        relations: The relations by name. An asymmetric relation is made irreflexive.
+
+    Raises:
+        RequestError: If the relations are not a mapping from names to relations, a relation refers
+            to an unknown relation, or relations contradict each other.
 
     Examples:
-        >>> from tacit import Ontology
+        >>> from tacit import Ontology, Relation
         >>> Ontology.load("parts").relations["above"].inverse
         'below'
+        >>> older = Relation(
+        ...     "older than",
+        ...     "{subject} is older than {object}",
+        ...     "{subject} are older than {object}",
+        ...     asymmetric=True,
+        ...     transitive=True,
+        ... )
+        >>> Ontology("family", {"older than": older}).relations["older than"].irreflexive
+        True
     """
 
     name: str
     relations: Mapping[str, Relation]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.relations, Mapping):
+            raise RequestError(
+                f"relations of the ontology {self.name} is {shown(self.relations)}; expected a "
+                "mapping from names to relations"
+            )
+        for name, relation in self.relations.items():
+            if not isinstance(relation, Relation) or relation.name != name:
+                raise RequestError(
+                    f"the ontology {self.name} maps {name!r} to {shown(relation)}; expected a "
+                    "Relation with this name"
+                )
+        relations = {
+            # x r x is its own reverse, so it is never true if the relation is asymmetric.
+            name: replace(relation, irreflexive=relation.irreflexive or relation.asymmetric)
+            for name, relation in self.relations.items()
+        }
+        object.__setattr__(self, "relations", relations)
+        agreement = _Agreement(relations)
+        for relation in relations.values():
+            agreement.check(relation)
+        for relation in relations.values():
+            agreement.check_possible(relation)
 
     @classmethod
     def load(cls, name_or_path: str | Path) -> Ontology:
@@ -204,31 +242,36 @@ def read_ontology(path: Path) -> Ontology:
             contains the line number.
     """
     document = read_as(_File, path)
-    relations = {
-        # x r x is its own reverse, so it is never true if the relation is asymmetric.
-        name: replace(relation, irreflexive=relation.irreflexive or relation.asymmetric)
-        for name, relation in document.content.relations.items()
-    }
-    agreement = _Agreement(document, relations)
-    for relation in relations.values():
-        agreement.check(relation)
-    for relation in relations.values():
-        agreement.check_possible(relation)
-    return Ontology(document.content.name, relations)
+    try:
+        return Ontology(document.content.name, document.content.relations)
+    except _ConflictError as error:
+        raise document.error(str(error), "relations", *error.location) from None
+
+
+class _ConflictError(RequestError):
+    """A relation contradicts itself or another relation of its ontology.
+
+    Args:
+        problem: What is wrong, and how to correct it.
+        location: The name of the relation, and the key that must be changed.
+    """
+
+    def __init__(self, problem: str, *location: str) -> None:
+        super().__init__(problem)
+        self.location = location
 
 
 @dataclass(frozen=True)
 class _Agreement:
-    """The check that the relations of an ontology file do not contradict each other."""
+    """The check that the relations of an ontology do not contradict each other."""
 
-    document: Document[_File]
     relations: Mapping[str, Relation]
 
     def check(self, relation: Relation) -> None:
         """Check that a relation's properties contradict neither each other nor other relations.
 
         Raises:
-            DataError: If the relation refers to an unknown relation or to itself, or if its
+            _ConflictError: If the relation refers to an unknown relation or to itself, or if its
                 properties contradict each other or the properties of another relation.
         """
         name, relations = relation.name, self.relations
@@ -260,7 +303,7 @@ class _Agreement:
         """Check that a relation can hold between two different items.
 
         Raises:
-            DataError: If the relation's constraints imply that the relation never holds.
+            _ConflictError: If the relation's constraints imply that the relation never holds.
         """
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
@@ -284,7 +327,13 @@ class _Agreement:
                 name,
                 "inverse",
                 f"the inverse of {name} is {inverse.name}, but the inverse of {inverse.name} is "
-                f"{inverse.inverse or 'not given'}; it must be {name}",
+                + (
+                    f"not given; it must be {name}"
+                    if inverse.inverse is None
+                    else f"{inverse.inverse}; a relation has only one inverse. If {name} and "
+                    f"{inverse.inverse} are kinds of a more general relation, make the general "
+                    f"relation the inverse of {inverse.name}, and let both relations imply it"
+                ),
             )
         if relation.symmetric:
             self._conflict(
@@ -300,4 +349,4 @@ class _Agreement:
                 )
 
     def _conflict(self, name: str, key: str, problem: str) -> NoReturn:
-        raise self.document.error(problem, "relations", name, key)
+        raise _ConflictError(problem, name, key)
