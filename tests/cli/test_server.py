@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -220,3 +221,15 @@ def test_an_address_without_the_path_of_the_api_is_corrected(
     assert [one.code for one in ran.values()] == [ran[bare].code] * 2 != [0, 0]
     assert f"is the address {bare}/v1?" in ran[bare].err
     assert "is the address" not in ran[f"{bare}/v1"].err
+
+
+@pytest.mark.parametrize("package", ["httpx", "tenacity"])
+def test_a_missing_package_of_the_extra_is_named(
+    tacit: Tacit, prompts: Path, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
+    """Without any one package of the extra, the message says how to install it."""
+    monkeypatch.setitem(sys.modules, package, None)
+    ran = tacit("score", prompts, "--model", "http://127.0.0.1:9/v1", "--out", "a.jsonl")
+    assert ran.code == 2
+    assert f"{package} is not installed" in ran.err
+    assert "pip install 'tacit-lm[server]'" in ran.err

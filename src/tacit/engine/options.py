@@ -66,7 +66,8 @@ class EngineOptions:
         default=False,
         help=(
             "Exit with an error if any prompt exceeds the model's context window; by default, such "
-            "prompts are skipped."
+            "prompts are skipped. For a server's model, Tacit knows the length of a prompt only "
+            "with --tokenizer."
         ),
         group="What to ask",
         requested=False,

@@ -70,13 +70,13 @@ class Lines:
 
 @contextmanager
 def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    """Show a run's progress as answers are stored; show nothing if all answers are cached."""
-    if not plan.prompts:
-        yield lambda _: None
-        return
+    """Show how many answers are cached, and a run's progress as other answers are stored."""
     stored, total = plan.stored, plan.stored + plan.prompts
     if stored:
         sys.stderr.write(f"tacit: {stored:,} of {several(total, 'answer')} cached and reused\n")
+    if not plan.prompts:
+        yield lambda _: None
+        return
     console = _terminal()
     try:
         with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:

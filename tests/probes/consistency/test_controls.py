@@ -184,6 +184,7 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
 def test_irrelevant_background_that_predicts_is_said() -> None:
     """With its lift; not if the interval includes 0 or is missing."""
     row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
+    row |= {"lift_adjusted": 0.2, "lift_adjusted_low": -0.1, "lift_adjusted_high": 0.4}
     (sentence,) = doubts([{**row, "background": WHOLE}, row], adjusted=False)
     assert (
         "predicts which answers are correct, with a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100"
@@ -192,5 +193,12 @@ def test_irrelevant_background_that_predicts_is_said() -> None:
     assert sentence.endswith(" may therefore come from the number of facts.")
     (explained,) = doubts([row], adjusted=True)
     assert "come from the number of facts. The adjusted lift leaves out this part" in explained
+    (unknown,) = doubts([{**row, "lift_adjusted_low": None}], adjusted=True)
+    assert unknown == sentence
+    for shown in (True, False):
+        (remains,) = doubts([{**row, "lift_adjusted_low": 0.1}], adjusted=shown)
+        assert "the control still has a lift of 0.200 (95\N{NO-BREAK SPACE}% CI 0.100" in remains
+        assert "the number of facts does not explain this part" in remains
+        assert "leaves out" not in remains
     unclear = [{**row, "lift_low": -0.1}, {**row, "lift_low": None}]
     assert not list(doubts(unclear, adjusted=True))

@@ -68,7 +68,7 @@ class Client:
     ``redaction.SHORTEST`` characters.
 
     Raises:
-        MissingPackage: If httpx, or a package that the proxy requires, is not installed.
+        MissingPackage: If httpx, tenacity, or a package that the proxy requires, is not installed.
         ModelError: If the address is malformed, or an environment variable names an unusable proxy.
     """
 
@@ -81,8 +81,9 @@ class Client:
     ) -> None:
         try:
             import httpx
+            import tenacity  # noqa: F401 - needed only at the first request
         except ImportError as error:
-            raise MissingPackage("httpx", "server") from error
+            raise MissingPackage(error.name or "httpx", "server") from error
         from tacit.models.openai.network import LARGEST, TooLargeError, Transport
 
         self.address = address

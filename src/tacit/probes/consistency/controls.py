@@ -291,20 +291,46 @@ def doubts(rows: Sequence[Mapping[str, Any]], *, adjusted: bool) -> Iterator[str
         rows: The rows of the table ``CONTROLS``.
         adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
     """
-    remedy = (
-        " The adjusted lift leaves out this part, because the adjusted lift compares only "
-        "questions with similar numbers of facts."
-    )
     for row in rows:
         if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
-            lift = {"value": row["lift"], "low": row["lift_low"], "high": row["lift_high"]}
             yield (
                 "As a control, each question was given the background score of a different "
                 "question with equally many facts and no concept in common. The background score "
                 "of a different question predicts which answers are correct, with a lift of "
-                f"{estimate(lift, how=score)}. Part of the lift of the background score may "
-                f"therefore come from the number of facts.{remedy if adjusted else ''}"
+                f"{_lift(row, 'lift')}. {_doubt(row, adjusted=adjusted)}"
             )
+
+
+def _doubt(row: Mapping[str, Any], *, adjusted: bool) -> str:
+    """Say what may explain that the background scores of other questions predict accuracy.
+
+    Args:
+        row: The row ``IRRELEVANT`` of the table ``CONTROLS``.
+        adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
+    """
+    low = row["lift_adjusted_low"]
+    if low is not None and low > 0:
+        return (
+            f"Adjusted for the number of facts, the control still has a lift of "
+            f"{_lift(row, 'lift_adjusted')}. Part of the lift of the background score may "
+            "therefore come from something other than knowledge of a question's own facts, and "
+            "the number of facts does not explain this part."
+        )
+    by_number = (
+        "Part of the lift of the background score may therefore come from the number of facts."
+    )
+    if low is None or not adjusted:
+        return by_number
+    return (
+        f"{by_number} The adjusted lift leaves out this part, because the adjusted lift compares "
+        "only questions with similar numbers of facts."
+    )
+
+
+def _lift(row: Mapping[str, Any], column: str) -> str:
+    """Return a lift of a row with its confidence interval, as text."""
+    keys = {"value": column, "low": f"{column}_low", "high": f"{column}_high"}
+    return estimate({key: row[name] for key, name in keys.items()}, how=score)
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:

@@ -51,11 +51,12 @@ def headline(findings: Findings) -> str:
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
-        return f"{violated}; repair removes every violation."
+        lines = [f"{violated}; repair removes every violation.", *_asymmetry(summary)]
+        return " ".join([*lines, *_improbable(summary)])
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     lines = [
         f"{violated}.",
-        *_worse_than_shuffled(summary),
+        *_asymmetry(summary),
         (
             f"Repair (objective: {_MAIN}) removes every violation. Repair changes accuracy from "
             f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
@@ -76,23 +77,34 @@ def headline(findings: Findings) -> str:
             f"A model that always answers true would be correct on {right} of the statements with "
             "a gold label."
         )
-    return " ".join(lines)
+    return " ".join([*lines, *_improbable(summary)])
 
 
-def _worse_than_shuffled(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if beliefs violate asymmetry more often than shuffled beliefs do.
+def _asymmetry(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence with the violation rate of the asymmetric constraints.
 
     The micro rate (over all constraint types together) hides violations of asymmetric constraints,
     because most applicable constraints are transitive.
     """
     row = _row(summary["violation"], constraint="asymmetric", stage="before")
-    if row is None or row["rate"] is None or row["shuffled"] is None:
+    if row is None or row["rate"] is None:
         return
-    if row["rate"] > row["shuffled"]:
+    violated = (
+        "Of the asymmetric constraints (such as: “x above y” and “y above x” are never both true), "
+        f"the beliefs violate {estimate(row, 'rate')}"
+    )
+    if row["shuffled"] is not None:
+        violated += f", and the shuffled beliefs violate {percent(row['shuffled'])}"
+    yield f"{violated}."
+
+
+def _improbable(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a warning if the model would rarely answer true or false."""
+    mass = summary.get("answer_probability")
+    if mass is not None and mass < _SMALL:
         yield (
-            f"The model's beliefs violate {estimate(row, 'rate')} of the constraints of type "
-            "asymmetric, but the same beliefs, randomly shuffled, violate only "
-            f"{percent(row['shuffled'])} of the constraints of this type."
+            "Interpret the beliefs with caution: the model rarely continues a prompt with an "
+            f"answer that means true or false (median probability {mass:.1e})."
         )
 
 
@@ -208,7 +220,7 @@ def judged(summary: Mapping[str, Any]) -> str:
 
 
 def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the median of P(true) + P(false), with a warning if the median is small."""
+    """Yield the median of P(true) + P(false); the headline warns if the median is small."""
     mass = summary.get("answer_probability")
     if mass is None:
         return
@@ -218,11 +230,6 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
         "answer that means true or false. The median of P(true) + P(false) over the questions "
         f"is {shown}."
     )
-    if mass < _SMALL:
-        yield (
-            "Interpret the beliefs with caution: the model gives a low total probability to the "
-            "answers that mean true or false."
-        )
 
 
 def _ties(summary: Mapping[str, Any]) -> str:
