@@ -98,6 +98,8 @@ def test_a_run_shows_itself() -> None:
     assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(RequestError, match="has no figure 'pie'; its figures are violations"):
         made.figure("pie")
+    with pytest.raises(RequestError, match=r"no table 'violations' \(did you mean violation\?\)"):
+        made.tables["violations"]
     with pytest.raises(RequestError, match="palette"):
         made.figure("accuracy_at", palette="pink")
 
@@ -141,6 +143,10 @@ def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
         ({"preset": "fancy"}, "preset is 'fancy'; it must be one of plain"),
         ({"dtype": "float12"}, "dtype is 'float12'; it must be one of auto"),
         ({"drawings": "nowhere/"}, "nowhere"),
+        (
+            {"drawings": pl.DataFrame()},
+            "drawings is an object of type DataFrame; expected the path",
+        ),
         ({"model": []}, "give either models"),
         ({"beliefs": "b.tsv"}, "give either models"),
     ],

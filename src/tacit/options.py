@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import MISSING, dataclass, field, fields
+from os import PathLike
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -187,7 +188,12 @@ def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any v
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:
         raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
-    if Path in kinds and isinstance(value, str):
+    if Path in kinds and value is not None and str not in kinds:
+        if not isinstance(value, str | PathLike):
+            raise RequestError(
+                f"{name} is an object of type {type(value).__name__}; expected the path of a file "
+                "or a folder"
+            )
         return Path(value)
     if str in kinds and isinstance(value, list | tuple):
         return ",".join(map(str, value))

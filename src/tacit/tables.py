@@ -62,16 +62,17 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
     if missing:
         raise DataError(
             f"has no column {', '.join(missing)}; expected {', '.join(required)}, "
-            f"found {', '.join(frame.columns) or 'none'}{_separator_hint(frame.columns, suffix)}",
+            f"found {', '.join(frame.columns) or 'none'}{separator_hint(frame.columns, suffix)}",
             path,
             1 if suffix in {".tsv", ".csv"} else None,
         )
     return frame
 
 
-def _separator_hint(columns: Sequence[str], suffix: str) -> str:
+def separator_hint(columns: Sequence[str], suffix: str) -> str:
     """Return a hint about the separator if the header of a table has only one column."""
-    expected = {".csv": (",", "commas"), ".tsv": ("\t", "tabs")}.get(suffix)
+    tabs = dict.fromkeys((".tsv", ".dat", ".txt"), ("\t", "tabs"))
+    expected = {".csv": (",", "commas"), **tabs}.get(suffix)
     others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
     if expected is None or len(columns) != 1:
         return ""

@@ -43,6 +43,12 @@ def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
     assert "20 prompts for 2 concepts\n\nWritten: p.tsv" in ran.out
 
 
+def test_filters_that_leave_no_prompt_are_blamed(tacit: Tacit, norms: Path) -> None:
+    """An empty table is written, and the remedy is printed."""
+    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 50)
+    assert "0 prompts for 0 concepts\nThe filters remove every concept: lower --least" in ran.out
+
+
 def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
     """What was read, what could be worded, and each filter in order."""
     ran = tacit(
@@ -150,7 +156,7 @@ def test_corrections_are_used_and_idle_ones_told(
     own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
     (workplace / "own.tsv").write_text(own, encoding="utf-8")
     command = ("norms", "prompts", "--norms", norms, "--corrections", "own.tsv", "--out", "p.tsv")
-    assert "corrections that match no property: 'has wheels'" in tacit(*command).out
+    assert "corrections that match no property (letter case matters): 'has wheels'" in tacit(*command).out
     assert pl.read_csv("p.tsv", separator="\t")["text"][0] == "A ___ walks on legs."
     counts = json.loads(tacit(*command, "--json").out)
     assert counts["unmatched_corrections"] == ["'has wheels'"]

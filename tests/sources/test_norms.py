@@ -219,6 +219,14 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
         ("\n \n", "is empty; expected a header line"),
         ("concept\tfeature\tpf\n", "contains no properties; expected rows of concept, feature, pf"),
         (
+            "concept;feature;pf\nbear;is big;1\n",
+            "; the columns seem to be separated by semicolons, but .tsv requires tabs",
+        ),
+        (
+            "word\tattribute\tcount\nbear\tis big\t1\n",
+            "; if the file is your own, rename its columns",
+        ),
+        (
             "word\tattribute\tcount\nbear\tis big\t1\n",
             (
                 "has the columns word, attribute, count, which match no supported layout of norms; "

@@ -149,11 +149,13 @@ def _readable(summary: dict[str, Any]) -> str:
     ]
     if summary["unmatched_corrections"]:
         met = ", ".join(summary["unmatched_corrections"])
-        lines += ["", f"corrections that match no property: {met}"]
+        lines += ["", f"corrections that match no property (letter case matters): {met}"]
     lines += [
         "",
         f"{several(summary['prompts'], 'prompt')} for {several(summary['concepts'], 'concept')}",
     ]
+    if not summary["prompts"]:
+        lines.append("The filters remove every concept: lower --least, or use other filters.")
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
 _NEGLIGIBLE = 1e-9  # the largest difference of scores that may be due to rounding
+_MOST_DECIMALS = 6  # a smaller number is written with an exponent
 _SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
 
 
@@ -46,11 +47,29 @@ def level(value: float) -> str:
 
 
 def score(value: float | None) -> str:
-    """Return a score as text with three decimals."""
+    """Return a score as text with three decimals; a smaller score with two significant digits.
+
+    Examples:
+        >>> score(0.0123), score(0.000264), score(0.0)
+        ('0.012', '0.00026', '0.000')
+    """
     if value is None:
         return UNDEFINED
+    return _decimals(value).replace("-", _MINUS)
+
+
+def _decimals(value: float) -> str:
+    """Return a number with three decimals; with two significant digits if it rounds to 0.000."""
     text = f"{value:.3f}"
-    return "0.000" if text == "-0.000" else text.replace("-", _MINUS)
+    if float(text) != 0:
+        return text
+    if abs(value) < _NEGLIGIBLE:
+        return "0.000"
+    digits = 1 - math.floor(math.log10(abs(value)))
+    if digits <= _MOST_DECIMALS:
+        return f"{value:.{digits}f}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def points(value: float | None) -> str:
@@ -64,20 +83,18 @@ def points(value: float | None) -> str:
 def signed(value: float | None) -> str:
     """Return the difference between two scores, as text with a sign.
 
-    A nonzero difference that would be rounded to 0.000 is shown with one significant digit, such as
-    +0.00005.
+    A nonzero difference that would be rounded to 0.000 is shown with two significant digits, such
+    as +0.000052.
 
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)
-        ('+0.012', '+0.00005', '0.000')
+        ('+0.012', '+0.000052', '0.000')
     """
     if value is None:
         return UNDEFINED
-    text = f"{value:+.3f}"
-    if text[1:] == "0.000":
-        negligible = abs(value) < _NEGLIGIBLE
-        text = "0.000" if negligible else f"{value:+.{-math.floor(math.log10(abs(value)))}f}"
-    return text.replace("-", _MINUS)
+    text = _decimals(value)
+    plus = "+" if value > 0 and float(text) != 0 else ""
+    return f"{plus}{text}".replace("-", _MINUS)
 
 
 def ratio(value: float | None) -> str:

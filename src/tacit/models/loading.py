@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
@@ -51,7 +52,6 @@ from tacit.models.registry import backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -301,6 +301,8 @@ def check_name(name: str, options: LoadOptions) -> None:
     folder = named_folder(name)
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:
+        if Path(name).is_file():
+            raise ModelError(f"{name}: this is a file; expected the folder that contains the model")
         raise ModelError(f"{name}: there is no such model folder")
     if folder:
         if not (folder / "config.json").is_file():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from tacit.documents import similar
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.files import legible, publish_text
 from tacit.findings.findings import SKIPPED
@@ -23,6 +24,7 @@ from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import NoReturn
 
     import polars as pl
 
@@ -30,6 +32,16 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.findings.findings import Findings
     from tacit.probes.consistency.new_question import AnswerPrediction
+
+
+class _Tables(dict[str, Any]):
+    """A run's tables by name; an unknown name raises an error that lists the known names."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise RequestError(
+            f"the run has no table {name!r}{similar(name, list(self))}; expected one of "
+            f"{', '.join(self)}"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +71,9 @@ class Run:
     manifest: Mapping[str, Any]
     tables: Mapping[str, pl.DataFrame]
     _questions: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", _Tables(self.tables))
 
     @property
     def probe(self) -> str:

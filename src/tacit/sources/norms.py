@@ -24,12 +24,14 @@ from tacit.sources.alternatives import (
 )
 from tacit.sources.norm_files import Row, Sheet, read_sheet
 from tacit.strings import convert_strings
+from tacit.tables import separator_hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 NO_FEATURE = "no feature"
 REPEATED = "repeated"
+_RENAME = "; if the file is your own, rename its columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,8 @@ def _layout_of(sheet: Sheet, path: Path) -> Layout:
     if layout is None:
         raise DataError(
             f"has the columns {', '.join(sheet.columns)}, which match no supported layout of "
-            f"norms; expected {'; '.join(map(_described, LAYOUTS))}",
+            f"norms; expected {'; '.join(map(_described, LAYOUTS))}"
+            f"{separator_hint(sheet.columns, path.suffix) or _RENAME}",
             path,
             1,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from tacit.probes.assumptions.candidates import (
     chance_mrr,
     chance_of,
     chance_precision,
+    chance_range,
     with_chance,
 )
 from tacit.probes.assumptions.elicitation_measures import by_relation
@@ -34,6 +35,17 @@ def test_chance_of_the_candidates_that_were_subtracted() -> None:
     """34 concepts give 0.121 by chance alone, and 1,876 words 0.004."""
     levels = chance_of(pl.Series([34, 1876, None]))
     assert levels.round(3).to_list() == [0.121, 0.004, None]
+
+
+def test_the_range_of_chance_contains_95_percent_of_all_rankings() -> None:
+    """All rankings of three concepts among 30 candidates; one concept's rank by arithmetic."""
+    low, high = chance_range((30, 30, 30))
+    means = [sum(1 / rank for rank in ranks) / 3 for ranks in product(range(1, 31), repeat=3)]
+    assert sum(mean < low for mean in means) / len(means) == pytest.approx(0.025, abs=0.006)
+    assert sum(mean > high for mean in means) / len(means) == pytest.approx(0.025, abs=0.006)
+    assert low < chance_mrr(30) < high
+    alone = chance_range((10_000,))
+    assert alone == pytest.approx((1 / 9_750, 1 / 250), rel=0.15)
 
 
 def precision(places: Sequence[int]) -> Fraction:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.probes.assumptions.candidates import chance_range
 from tacit.probes.assumptions.retrieval_measures import FIGURES, by_concept, by_number
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
@@ -17,6 +18,7 @@ FEW = Bootstrap(50)
 RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
 COLUMNS = [
     *("wording", "order", "category", "n", "concepts", "missing", "candidates", "chance_mrr"),
+    *("chance_mrr_low", "chance_mrr_high"),
     *(f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high")),
 ]
 
@@ -54,7 +56,7 @@ def test_the_mean_reciprocal_rank_in_fractions(ranks: list[tuple[int, int | None
         there = [rank for rank in of if rank is not None]
         assert (row["concepts"], row["missing"]) == (len(there), len(of) - len(there))
         if not there:
-            assert [row[name] for name in COLUMNS[6:]] == [None] * 14
+            assert [row[name] for name in COLUMNS[6:]] == [None] * 16
             continue
         mean = sum(Fraction(1, rank) for rank in there) / len(there)
         assert row["mrr"] == pytest.approx(float(mean), abs=1e-12)
@@ -159,6 +161,9 @@ def test_candidates_and_chance_stand_beside_the_ranks() -> None:
     assert row["candidates"] == 12
     harmonic = [sum(1 / rank for rank in range(1, n + 1)) / n for n in (10, 12)]
     assert row["chance_mrr"] == pytest.approx(sum(harmonic) / 2)
+    assert (row["chance_mrr_low"], row["chance_mrr_high"]) == chance_range((10, 12))
+    drawn = by_number(retrieval(*(row | {"order": "random-1-1"} for row in rows)), FEW)
+    assert drawn["chance_mrr_low"].to_list() == drawn["chance_mrr_high"].to_list() == [None]
 
 
 def test_what_a_concept_contributes() -> None:

@@ -359,7 +359,7 @@ def test_a_relation_with_few_anchors_is_grey_and_no_outlier() -> None:
         *("R1 (50)", "R2 (12)", "R3 (10)", "R4 (12)", "R5 (50)", "R6 (11)")
     }
     assert len(tips(figure)) == 9
-    assert "grey: fewer than 10 anchor questions, never labelled" in joined_text(figure)
+    assert "grey: fewer than 10 anchor questions, never coloured" in joined_text(figure)
     grey = mixed(PALETTES["house"].muted, 0.7)
     assert figure.count(f'fill="{grey}"') == 2
     whole = svg(figures.background_against_consistency(shown("one", **relations(50, 10))))

@@ -155,7 +155,7 @@ def test_the_mean_over_relations(scores: list[float | None]) -> None:
     assert found.value == pytest.approx(float(sum(map(Fraction, there)) / len(there)))
     if len(set(there)) > 1:
         low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
-        assert found.interval == pytest.approx([low, high])
+        assert found.interval == pytest.approx([max(0, low), min(1, high)])
 
 
 def test_the_mean_of_what_is_there() -> None:

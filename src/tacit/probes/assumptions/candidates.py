@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 RETRIEVAL, ELICITATION = "retrieval", "elicitation"
 
 _PROMPT = ("relation", "preface", "over", "concept")
+_DRAWS, _TAIL = 10_000, 0.025
 
 
 @cache
@@ -34,6 +35,28 @@ def chance_mrr(candidates: int) -> float:
             where H_n is the n-th harmonic number.
     """
     return sum(1 / rank for rank in range(candidates, 0, -1)) / candidates
+
+
+@cache
+def chance_range(candidates: tuple[int, ...]) -> tuple[float, float]:
+    """Return the range that contains the MRRs of 95 % of random rankings.
+
+    The reciprocal rank of a random ranking is usually far below its expected value, which a few
+    high ranks dominate, so the range is much wider than the mean suggests. The ends of the range
+    are the 2.5 and 97.5 % quantiles of 10,000 draws with a fixed seed.
+
+    Args:
+        candidates: For each concept, the number of candidates among which its word is ranked, at
+            least 1. The order of the concepts does not affect the result.
+    """
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    total = np.zeros(_DRAWS)
+    for size in sorted(candidates):
+        total += 1 / random.integers(1, size + 1, _DRAWS)
+    low, high = np.quantile(total / len(candidates), [_TAIL, 1 - _TAIL])
+    return float(low), float(high)
 
 
 def chance_precision(responses: int, candidates: int) -> float:

@@ -226,7 +226,12 @@ def elicitation(shown: Shown) -> Chart | None:
         sentences.elicitation_chance(shown),
         *sentences.elicitation_left_out(shown),
     )
-    return page(title, panels)
+    return page(title, *_in_rows(panels, 2))
+
+
+def _in_rows(panels: Sequence[alt.LayerChart], most: int) -> Iterator[Sequence[alt.LayerChart]]:
+    """Split panels into rows of at most ``most`` panels, which fit on a report page."""
+    return (panels[at : at + most] for at in range(0, len(panels), most))
 
 
 @figure(
@@ -318,11 +323,11 @@ def favoured(shown: Shown) -> Chart | None:
     title = titled(
         "The words that a model favours, whatever the concept",
         f"the {MOST} words that most often rank first in the whole vocabulary; "
-        "bar: share of the relation's prompts for which the word ranks first; tick: share of "
+        "dot: share of the relation's prompts for which the word ranks first; tick: share of "
         "prompts for which the word ranks first and is one of people's responses",
         f"prompts per relation: {spread(table['prompts'].to_list())}; {preface}",
     )
-    return page(title, *panels)
+    return page(title, *(row for of in panels for row in _in_rows(of, 3)))
 
 
 @figure(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions import elicitation_measures
-from tacit.probes.assumptions.candidates import chance_of, with_chance
+from tacit.probes.assumptions.candidates import chance_of, chance_range, with_chance
 from tacit.probes.assumptions.means import mean
 from tacit.statistics import Bootstrap
 
@@ -100,8 +100,10 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
         the suffixes ``_low`` and ``_high``, such as ``mrr_low``. For the order ``random``, each
         measure is averaged first over all random orders of a concept's properties, and then over
         concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank of a random
-        ranking of the candidates. Rows with the same ``wording``, ``order`` and ``category`` are
-        consecutive and sorted by ``n``. Means are null if no concept has a rank.
+        ranking of the candidates; 95 % of random rankings have a mean reciprocal rank between
+        ``chance_mrr_low`` and ``chance_mrr_high`` (null for the order ``random``). Rows with the
+        same ``wording``, ``order`` and ``category`` are consecutive and sorted by ``n``. Means are
+        null if no concept has a rank.
     """
     import polars as pl
 
@@ -112,11 +114,19 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
             means = (mean(every, figure, bootstrap) for figure in FIGURES)
             figures = (value for estimate in means for value in estimate)
             ranked = every.filter(pl.col("mrr").is_not_null())["candidates"]
-            chance = ranked.max(), chance_of(ranked).mean()
+            # With random orders, a concept's value is a mean over several rankings.
+            single = len(ranked) > 0 and RANDOM not in group
+            span = chance_range(tuple(sorted(ranked))) if single else (None, None)
+            chance = ranked.max(), chance_of(ranked).mean(), *span
             rows.append((*group, n, every.height - missing, missing, *chance, *figures))
     text = dict.fromkeys(_GROUP, pl.String)
     counts = dict.fromkeys(("n", "concepts", "missing", "candidates"), pl.Int64)
-    names = ("chance_mrr", *(f"{f}{end}" for f in FIGURES for end in ("", "_low", "_high")))
+    names = (
+        "chance_mrr",
+        "chance_mrr_low",
+        "chance_mrr_high",
+        *(f"{f}{end}" for f in FIGURES for end in ("", "_low", "_high")),
+    )
     schema = {**text, **counts, **dict.fromkeys(names, pl.Float64)}
     return pl.DataFrame(rows, schema, orient="row")
 

@@ -212,8 +212,10 @@ def _ranks(findings: Findings) -> str | None:
     first, last = mine[0], mine[-1]
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
+    low, high = score(first["chance_mrr_low"]), score(first["chance_mrr_high"])
     chance = (
-        f"; the chance level (a random ranking of {candidates}) is {score(first['chance_mrr'])}."
+        f"; the chance level (a random ranking of {candidates}) is {score(first['chance_mrr'])}, "
+        f"and {level(0.95)} of random rankings have a mean reciprocal rank of {low} to {high}."
     )
     if first["concepts"] != last["concepts"]:
         return (

@@ -283,6 +283,16 @@ RETRIEVAL_BY_NUMBER = TableSpec(
             "largest number.",
         ),
         Column("chance_mrr", "chance", "score", "The MRR if the candidates were ranked at random."),
+        *(
+            Column(
+                f"chance_mrr_{end}",
+                f"chance, {end}",
+                "score",
+                f"The {tail} % quantile of the MRRs of random rankings; null for the order "
+                "“random”.",
+            )
+            for end, tail in (("low", "2.5"), ("high", "97.5"))
+        ),
         _mean(
             "probability",
             "probability",

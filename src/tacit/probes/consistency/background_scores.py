@@ -10,7 +10,7 @@ without an answer are excluded from background scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -135,9 +135,13 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 def over_relations(relations: pl.DataFrame) -> Estimate:
     """Return the mean of the relations' background scores, with a t-interval.
 
-    The mean over relations corresponds to Figure 4a of Sahu et al. (2022).
+    The mean over relations corresponds to Figure 4a of Sahu et al. (2022). With few relations, a
+    t-interval can exceed the possible scores, so its ends are limited to 0 and 1.
     """
-    return t_interval(relations["background_score"].to_list())
+    found = t_interval(relations["background_score"].to_list())
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(0.0, found.low), high=min(1.0, found.high))
 
 
 def mean_of(values: pl.Series) -> float | None:

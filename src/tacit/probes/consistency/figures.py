@@ -198,11 +198,11 @@ def background_against_consistency(shown: Shown) -> Chart | None:
     )
     title = titled(
         "Background score against conceptual consistency, by relation",
-        f"labels: names of the {FARTHEST} relations farthest from the dotted diagonal (in "
-        "brackets: number of anchor questions)",
+        f"coloured marks, named below: the {FARTHEST} relations farthest from the dotted diagonal "
+        "(in brackets: number of anchor questions); hollow circles: other relations",
         "vertical lines, for the "
         f"background score: {shown.intervals('background_by_relation')}"
-        + f"; {GREY}, never labelled"
+        + f"; {GREY}, never coloured"
         * bool((table["n"] < FEWEST_ANCHORS).any()),
         f"{counted(table['n'], 'anchor question')} and {facts} per relation",
         "relations that are not drawn because their background score or consistency is undefined "
@@ -674,7 +674,8 @@ def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
     for meta in sorted(ways["meta"].unique()):
         if meta <= len(texts):
             text = texts[meta - 1].format(question="[question]", label_a="Yes", label_b="No")
-            yield f"meta-prompt {meta}, with the answer words Yes and No, is “{text}”"
+            words = " (here with the answer words Yes and No)" * ("{label_a}" in texts[meta - 1])
+            yield f"meta-prompt {meta}{words}: “{text}”"
 
 
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:

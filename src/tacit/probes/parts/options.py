@@ -34,7 +34,10 @@ class PartsOptions:
         None, help="Use only annotators' drawings of the listed things (separated by commas)."
     )
     limit: int | None = option(
-        None, help="Use only the first N drawings (annotators' sketches of things).", least=1
+        None,
+        help="Use only the first N drawings (annotators' sketches of things). The first drawings "
+        "are not a random sample of the things.",
+        least=1,
     )
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
         "plain", help="The built-in prompt template for the questions that the model is asked."
