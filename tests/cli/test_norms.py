@@ -156,7 +156,8 @@ def test_corrections_are_used_and_idle_ones_told(
     own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
     (workplace / "own.tsv").write_text(own, encoding="utf-8")
     command = ("norms", "prompts", "--norms", norms, "--corrections", "own.tsv", "--out", "p.tsv")
-    assert "corrections that match no property (letter case matters): 'has wheels'" in tacit(*command).out
+    shown = tacit(*command).out
+    assert "corrections that match no property (letter case matters): 'has wheels'" in shown
     assert pl.read_csv("p.tsv", separator="\t")["text"][0] == "A ___ walks on legs."
     counts = json.loads(tacit(*command, "--json").out)
     assert counts["unmatched_corrections"] == ["'has wheels'"]

@@ -532,10 +532,7 @@ def test_every_way_to_ask_has_its_score_written_in() -> None:
         "background score of one when all prompt variants are used together, by method of "
         "combining them: max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
     )
-    assert (
-        "meta-prompt 6, with the answer words Yes and No, is "
-        "\u201cQuestion: [question]? Answer:\u201d" in joined_text(figure)
-    )
+    assert "meta-prompt 6: \u201cQuestion: [question]? Answer:\u201d" in joined_text(figure)
     assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
 
 

@@ -102,8 +102,9 @@ def recognised(
 ) -> tuple[str, list[Canary]]:
     """Return a server's fingerprint and canaries (test answers), stored or new ones.
 
-    The fingerprint and the canaries come from the score store if the server matches a known server,
-    and are new otherwise.
+    If the server gives the same answers as a server that the score store describes, the stored
+    fingerprint and canaries are returned. Otherwise, the server is new, and so are its fingerprint
+    and canaries.
 
     Args:
         identity: The server settings that Tacit can see and that affect the answers.

@@ -90,7 +90,10 @@ class NormsOptions:
         least=1,
     )
     limit: int | None = option(
-        None, help="Use only the first N concepts that pass all filters.", least=1
+        None,
+        help="Use only the first N concepts that pass all filters; retrieval and elicitation have "
+        "different filters, so their concepts can differ.",
+        least=1,
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:

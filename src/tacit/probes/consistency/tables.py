@@ -564,8 +564,9 @@ RELEVANCE = TableSpec(
     "relevance",
     "Relevance of a fact",
     "The relevance of facts is P(question correct | fact correct) \N{MINUS SIGN} P(question "
-    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance is computed from "
-    "studentised permutations of the labels “fact correct” and “fact incorrect”.",
+    "correct), as Sahu et al. 2022 define it. The 95 % CI of the relevance comes from a "
+    "permutation test with a studentised statistic, in which the labels “fact correct” and “fact "
+    "incorrect” are exchanged between facts.",
     columns=(
         Column(
             "relation",

@@ -66,9 +66,9 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         "thing. Edges that violate a constraint are coloured and dashed. A drawing "
         "that is too large for a graph is shown as tables, in which a symbol marks each "
         "violation. To see a violated constraint, hover over a dashed edge or a symbol, or move to "
-        "it with Tab and the arrow keys. Initially, the page shows the drawing with the most "
-        "constraint violations. If some drawings have believed statements that cannot all be true "
-        f"together, the page initially shows one of these drawings. {told}"
+        "it with Tab and the arrow keys. Initially, the page shows a drawing whose "
+        "believed statements cannot all be true together, or any drawing if there is none; from "
+        f"these drawings, the one with the most constraint violations is chosen. {told}"
     )
     return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
 
