@@ -154,7 +154,7 @@ def test_accuracy_at_says_the_improvement_and_n() -> None:
     assert all(row["value"] == pytest.approx(0.125) for row in better)
     said = texts(chart)
     assert any("n = 300 drawings" in text for text in said)
-    assert {"share of drawings", "s: minimum accuracy (%)", "improvement"} <= set(said)
+    assert {"share of drawings", "minimum accuracy (%)", "improvement"} <= set(said)
 
 
 def test_a_missing_interval_has_no_band() -> None:

@@ -54,10 +54,11 @@ CONTROLS = TableSpec(
     "rows whose names begin with “without” leave out some facts of each question, such as facts "
     "about the correct answer. The row “another question's background” gives each question the "
     "facts of a different question, which has equally many facts and none of the question's "
-    "concepts. The lift of the row “another question's background” should be 0. If the lift "
-    "of the row “another question's background” is not 0, the number of facts alone predicts "
-    "correct answers. Each row includes only the questions for which a background score can be "
-    "computed.",
+    "concepts. The lift of the row “another question's background” should be 0. If it is "
+    "above 0, part of the lift of the whole background does not come from knowledge of the "
+    "question's own facts, but, for example, from the number of facts. If the adjusted lift of the "
+    "row is also above 0, the adjusted lift of the whole background contains such a part, too. "
+    "Each row includes only the questions for which a background score can be computed.",
     columns=(
         Column(
             "background",
@@ -312,9 +313,9 @@ def _doubt(row: Mapping[str, Any], *, adjusted: bool) -> str:
     if low is not None and low > 0:
         return (
             f"Adjusted for the number of facts, the control still has a lift of "
-            f"{_lift(row, 'lift_adjusted')}. Part of the lift of the background score may "
-            "therefore come from something other than knowledge of a question's own facts, and "
-            "the number of facts does not explain this part."
+            f"{_lift(row, 'lift_adjusted')}. Part of the lift of the background score, even of the "
+            "adjusted lift, may therefore come from something other than knowledge of a question's "
+            "own facts."
         )
     by_number = (
         "Part of the lift of the background score may therefore come from the number of facts."

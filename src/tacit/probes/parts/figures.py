@@ -67,7 +67,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     axis = Axis("share of drawings", (least, 1.0), percent=True)
     panels = [
         Curves(
-            drawn.filter(model=model), axis, look.colours, model, "s: minimum accuracy (%)", series
+            drawn.filter(model=model), axis, look.colours, model, "minimum accuracy (%)", series
         ).chart()
         for model in table["model"].unique(maintain_order=True)
     ]
