@@ -68,8 +68,9 @@ def out_of_memory() -> Exception:
         lambda: RuntimeError(
             "[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory"
         ),
+        lambda: RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling cublasCreate"),
     ],
-    ids=["cuda", "python", "processor"],
+    ids=["cuda", "python", "processor", "cublas"],
 )
 @pytest.mark.parametrize("prompts", [PROMPTS, MANY], ids=["many prompts", "many answers"])
 @pytest.mark.parametrize("name", ["gpt2", "mamba", "bert", "t5"])

@@ -317,3 +317,13 @@ def test_the_page_tells_of_every_architecture_that_is_measured() -> None:
         expected[packing_table.named(name, type(model).__name__)] = packs
     assert told == expected
     assert len(told) > 25
+
+
+def test_a_cap_of_attention_scores_is_kept_by_every_transformers(
+    folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some versions say that Gemma 2 works with torch's own attention, which leaves out the cap."""
+    from transformers.models.gemma2.modeling_gemma2 import Gemma2PreTrainedModel
+
+    monkeypatch.setattr(Gemma2PreTrainedModel, "_supports_sdpa", True)
+    assert off("gemma2", tiny.load(folder_of("gemma2")), folder_of, ASKED) < 1e-4

@@ -100,7 +100,7 @@ def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
         if speech.stuck or body["temperature"] == 0
         else [seed if seed is not None else 10**9 + before]
     )
-    random = np.random.default_rng([*text.encode(), begun])
+    random = np.random.default_rng([*text.encode(), *begun])
     choices = [_choice(speech, body, text, random) for _ in range(given[speech.several])]
     if speech.several == "copies":
         choices *= asked

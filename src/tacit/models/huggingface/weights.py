@@ -170,6 +170,16 @@ def _without_progress_bar() -> Iterator[None]:
             advice.enable_progress_bar()
 
 
+def _attention(config: PreTrainedConfig) -> dict[str, str]:
+    """Return the argument that selects eager attention for a model that caps attention scores.
+
+    Some versions of transformers use torch's own attention for such models (for example Gemma 2),
+    and silently leave out the cap, which changes the scores.
+    """
+    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
+    return {"attn_implementation": "eager"} if capped else {}
+
+
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
@@ -203,6 +213,7 @@ def load_weights(
                 use_safetensors=None if options.trust.pickle else True,
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # rejected below, with a clear message
+                **_attention(config),
                 **places,
             )
         if not places:

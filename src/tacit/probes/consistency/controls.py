@@ -56,9 +56,9 @@ CONTROLS = TableSpec(
     "facts of a different question, which has equally many facts and none of the question's "
     "concepts. The lift of the row “another question's background” should be 0. If it is "
     "above 0, part of the lift of the whole background does not come from knowledge of the "
-    "question's own facts, but, for example, from the number of facts. If the adjusted lift of the "
-    "row is also above 0, the adjusted lift of the whole background contains such a part, too. "
-    "Each row includes only the questions for which a background score can be computed.",
+    "question's own facts, but, for example, from the number of facts. If the row's adjusted lift "
+    "is above 0, the same holds for the adjusted lift of the whole background. Each row includes "
+    "only the questions for which a background score can be computed.",
     columns=(
         Column(
             "background",
