@@ -100,6 +100,8 @@ def test_a_run_shows_itself() -> None:
         made.figure("pie")
     with pytest.raises(RequestError, match=r"no table 'violations' \(did you mean violation\?\)"):
         made.tables["violations"]
+    with pytest.raises(KeyError):
+        made.tables[0]
     with pytest.raises(RequestError, match="palette"):
         made.figure("accuracy_at", palette="pink")
 

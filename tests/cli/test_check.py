@@ -247,7 +247,22 @@ def test_an_indirect_clash_is_shown_and_written(tacit: Tacit, workplace: Path) -
     assert "clash" not in tacit("check", "order.csv", "--ontology", "time").out
 
 
-@pytest.mark.parametrize("relation", ["Before", "befor", "is_before"])
+def test_an_example_of_a_clash_names_its_group_and_is_short(tacit: Tacit, workplace: Path) -> None:
+    """Of a ring of ten statements, six are shown; of a ring of a hundred, the number of groups."""
+    for size in (10, 100):
+        rows = "".join(f"ann,{k},before,{(k + 1) % size},0.9\n" for k in range(size))
+        (workplace / "ring.csv").write_text(f"person,subject,relation,object,p_true\n{rows}")
+        lines = tacit("check", "ring.csv", "--ontology", "time").out.splitlines()
+        if size == 10:
+            assert lines[-1].startswith('  person ann: "0 before 1" and "1 before 2" and ')
+            assert lines[-1].endswith(
+                '"5 before 6" and 4 more are believed, but cannot all be true'
+            )
+        else:
+            assert lines[-1] == "1 group has an indirect clash (--clashes FILE lists all)"
+
+
+@pytest.mark.parametrize("relation", ["Before", "befor", "is_before", "BEFORE_"])
 def test_an_unknown_relation_of_an_own_ontology_is_compared_with_known_ones(
     tacit: Tacit, workplace: Path, relation: str
 ) -> None:

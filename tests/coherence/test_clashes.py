@@ -57,6 +57,9 @@ def test_clashes_are_minimal_disjoint_and_complete(name: str, data: st.DataObjec
     }
     left = [one for one in believed if one not in blamed]
     assert found.clashing == (not possible(left, ontology))
+    example = found.example_clash.select("subject", "relation", "object").rows()
+    assert bool(example) == bool(found.clashing)
+    assert not example or not possible(example, ontology)
     for _, clash in found.clashes.group_by("clash"):
         members = clash.select("subject", "relation", "object").rows()
         assert not possible(members, ontology)

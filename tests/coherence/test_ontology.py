@@ -166,7 +166,9 @@ def test_an_ontology_made_in_python_is_checked_like_a_file() -> None:
     """One-sided inverses, unknown relations and other containers are refused."""
     older = Relation("older than", "", "", asymmetric=True, inverse="younger than")
     younger = Relation("younger than", "", "", asymmetric=True)
-    with pytest.raises(RequestError, match="the inverse of younger than is not given"):
+    with pytest.raises(
+        RequestError, match=r"^relation older than: inverse: .* of younger than is not"
+    ):
         Ontology("family", {"older than": older, "younger than": younger})
     with pytest.raises(RequestError, match="elder is not a relation; expected one of younger"):
         Ontology("family", {"younger than": replace(younger, implies=("elder",))})

@@ -81,6 +81,34 @@ def test_without_a_shuffled_rate_the_headline_has_none() -> None:
     assert "shuffled" not in text(summary(gain(0.082), shuffled=None))
 
 
+def test_the_headline_names_the_rate_of_asymmetric_constraints() -> None:
+    """With its interval, and beside that of the shuffled beliefs if there is one."""
+    row = {"constraint": "asymmetric", "stage": "before", "rate": 0.95, "low": 0.92, "high": 0.97}
+    found = summary(gain(0.082))
+    found["violation"].append({**row, "shuffled": 0.4})
+    told = "are never both true), the beliefs violate 95.0 % (95 % CI 92.0 to 97.0 %)"
+    assert f"{told}, and the shuffled beliefs violate 40.0 %. Repair" in text(found)
+    found["violation"][1]["shuffled"] = None
+    assert f"{told}. Repair" in text(found)
+    found["violation"][1]["rate"] = None
+    assert "asymmetric" not in text(found)
+
+
+@pytest.mark.parametrize("mass", [0.0009, 0.001, None])
+def test_answers_that_the_model_would_rarely_give_are_in_every_headline(
+    mass: float | None,
+) -> None:
+    """Also if there is no gold label, and if no constraint applies."""
+    warned = mass == 0.0009
+    found = {**summary(gain(0.082)), "answer_probability": mass}
+    without = {**found, "accuracy": []}
+    idle = {**found, "violation": []}
+    for each in (found, without, idle):
+        shown = text(each)
+        assert shown.endswith("true or false (median probability 0.001).") or not warned
+        assert ("Interpret the beliefs with caution" in shown) == warned
+
+
 @pytest.mark.parametrize("things", [1, 4, 5, 9, 10])
 def test_few_things_are_noted_where_there_are_intervals(things: int) -> None:
     """With fewer than 5 there are none, and the notes say so."""

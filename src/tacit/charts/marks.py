@@ -521,6 +521,11 @@ def page(title: alt.TitleParams, *rows: Sequence[alt.LayerChart]) -> Chart:
     return whole
 
 
+def in_rows(panels: Sequence[alt.LayerChart], most: int) -> Iterator[Sequence[alt.LayerChart]]:
+    """Split panels into rows of at most ``most`` panels, which fit on a report page."""
+    return (panels[at : at + most] for at in range(0, len(panels), most))
+
+
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
     """Return Altair's title options for the heading of a panel.
 

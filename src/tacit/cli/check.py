@@ -16,12 +16,15 @@ from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
+
+
+_MOST_TEXTS = 6  # statements of an example
 
 
 class OnDuplicate(StrEnum):
@@ -153,7 +156,7 @@ def check(
         typer.echo(json.dumps(result))
         return
     typer.echo(_violation_lines(result, known))
-    for line in (*_examples(found.violations, violations), *_clash(found, clashes)):
+    for line in (*_examples(found.violations, violations), *_clash(found, columns, clashes)):
         typer.echo(line)
     _echo_written(path for _, path in tables)
 
@@ -265,11 +268,12 @@ def _examples(violations: pl.DataFrame, written: Path | None) -> Iterator[str]:
         yield f"  {row['constraint']}: {text}"
 
 
-def _clash(found: Check, written: Path | None) -> Iterator[str]:
+def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterator[str]:
     """Yield, as text, the number of groups with indirect clashes, and an example.
 
     Args:
         found: The result of the check.
+        groups: The names of the columns that identify a group of beliefs.
         written: The file to which the indirect clashes were written, or None.
     """
     from tacit.coherence.beliefs import STATEMENT
@@ -277,10 +281,19 @@ def _clash(found: Check, written: Path | None) -> Iterator[str]:
     if not found.clashing:
         return
     hint = "" if written else " (--clashes FILE lists all)"
-    yield f"{several(found.clashing, 'group has', 'groups have')} an indirect clash{hint}; example:"
-    first = found.clashes.filter(found.clashes["clash"] == 1)
-    texts = [_quoted(row) for row in first.select(*STATEMENT).iter_rows()]
-    yield f"  {' and '.join(texts)} are believed, but cannot all be true"
+    count = f"{several(found.clashing, 'group has', 'groups have')} an indirect clash{hint}"
+    example = found.example_clash
+    if example.is_empty():
+        yield count
+        return
+    yield f"{count}; example:"
+    texts = [_quoted(row) for row in example.select(*STATEMENT).iter_rows()]
+    listed = " and ".join(texts[:_MOST_TEXTS])
+    if len(texts) > _MOST_TEXTS:
+        listed += f" and {len(texts) - _MOST_TEXTS:,} more"
+    where = ", ".join(f"{name} {example[name][0]}" for name in groups)
+    verb = "is believed, but cannot" if len(texts) == 1 else "are believed, but cannot all"
+    yield f"  {f'{where}: ' if where else ''}{listed} {verb} be true"
 
 
 def _quoted(statement: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
 
 _EVEN = 0.5
+_MOST_SEARCHED = 60  # statements of a group in which a clash is found within seconds
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,8 @@ class Check:
     def clashes(self) -> pl.DataFrame:
         """The indirect clashes: believed statements that cannot all be true, in minimal sets.
 
+        The search can take minutes if a group has hundreds of believed statements.
+
         For example, "A before B", "B before C" and "C before A" cannot all be true, but no
         constraint is violated if there is no belief about "A before C". Statements of violated
         constraints are left out, because the table ``violations`` contains them. If any statement
@@ -226,14 +229,32 @@ class Check:
             One row per statement of a clash: the group columns, the column ``clash`` (number of the
             clash, from 1), and the columns ``subject``, ``relation``, ``object`` and ``p_true``.
         """
-        left = self._left.copy()
         found: list[tuple[int, Integers]] = []
         for group in np.flatnonzero(self._clashing).tolist():
-            mine = left & (self._coded.group == group)
+            mine = self._left & (self._coded.group == group)
             while not jointly_consistent(self._coded, mine, self._ontology)[group]:
                 rows = minimal_clash(self._coded, mine, self._ontology, group)
                 found.append((group, rows))
                 mine[rows] = False
+        return self._shown(found)
+
+    @cached_property
+    def example_clash(self) -> pl.DataFrame:
+        """One indirect clash, with the columns of ``clashes``.
+
+        The example is from the smallest group with an indirect clash. The table has no rows if no
+        group has one, or if the group is so large that the search would take more than seconds.
+        """
+        sizes = np.bincount(self._coded.group[self._left], minlength=len(self._clashing))
+        groups = np.flatnonzero(self._clashing & (sizes <= _MOST_SEARCHED))
+        if not len(groups):
+            return self._shown([])
+        group = int(groups[np.argmin(sizes[groups])])
+        rows = minimal_clash(self._coded, self._left, self._ontology, group)
+        return self._shown([(group, rows)])
+
+    def _shown(self, found: Sequence[tuple[int, Integers]]) -> pl.DataFrame:
+        """Return a table of clashes, each given by its group and the rows of its statements."""
         return _clashes(found, self._beliefs, self._coded, tuple(self._ontology.relations))
 
     @cached_property

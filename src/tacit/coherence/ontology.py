@@ -245,7 +245,7 @@ def read_ontology(path: Path) -> Ontology:
     try:
         return Ontology(document.content.name, document.content.relations)
     except _ConflictError as error:
-        raise document.error(str(error), "relations", *error.location) from None
+        raise document.error(error.problem, "relations", *error.location) from None
 
 
 class _ConflictError(RequestError):
@@ -257,8 +257,8 @@ class _ConflictError(RequestError):
     """
 
     def __init__(self, problem: str, *location: str) -> None:
-        super().__init__(problem)
-        self.location = location
+        super().__init__(f"relation {': '.join(location)}: {problem}")
+        self.problem, self.location = problem, location
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,14 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
         where_from(name, options.revision)
 
 
+def _is_file(name: str) -> bool:
+    """Return whether a model's name is the path of a file."""
+    try:
+        return Path(name).expanduser().is_file()
+    except (OSError, RuntimeError, ValueError):  # no valid path, or no such user
+        return False
+
+
 def check_name(name: str, options: LoadOptions) -> None:
     """Check a model's name and options before any large package is imported.
 
@@ -299,10 +307,10 @@ def check_name(name: str, options: LoadOptions) -> None:
     if _other_backend(name) is not None:
         return
     folder = named_folder(name)
+    if not folder and _is_file(name):
+        raise ModelError(f"{name}: this is a file; expected the folder that contains the model")
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:
-        if Path(name).is_file():
-            raise ModelError(f"{name}: this is a file; expected the folder that contains the model")
         raise ModelError(f"{name}: there is no such model folder")
     if folder:
         if not (folder / "config.json").is_file():

@@ -34,12 +34,18 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.new_question import AnswerPrediction
 
 
+class _NoTableError(RequestError, KeyError):
+    """The run has no table of the given name."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
+
+
 class _Tables(dict[str, Any]):
     """A run's tables by name; an unknown name raises an error that lists the known names."""
 
     def __missing__(self, name: str) -> NoReturn:
-        raise RequestError(
-            f"the run has no table {name!r}{similar(name, list(self))}; expected one of "
+        raise _NoTableError(
+            f"the run has no table {name!r}{similar(str(name), list(self))}; expected one of "
             f"{', '.join(self)}"
         )
 

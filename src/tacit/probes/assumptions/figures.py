@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.charts.marks import Axis, Curves, Grid, Rows, bounds, measured, page, written
+from tacit.charts.marks import Axis, Curves, Grid, Rows, bounds, in_rows, measured, page, written
 from tacit.charts.scale import scale_chart
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
@@ -226,12 +226,7 @@ def elicitation(shown: Shown) -> Chart | None:
         sentences.elicitation_chance(shown),
         *sentences.elicitation_left_out(shown),
     )
-    return page(title, *_in_rows(panels, 2))
-
-
-def _in_rows(panels: Sequence[alt.LayerChart], most: int) -> Iterator[Sequence[alt.LayerChart]]:
-    """Split panels into rows of at most ``most`` panels, which fit on a report page."""
-    return (panels[at : at + most] for at in range(0, len(panels), most))
+    return page(title, *in_rows(panels, 2))
 
 
 @figure(
@@ -280,7 +275,7 @@ def ablation(shown: Shown) -> Chart | None:
 def favoured(shown: Shown) -> Chart | None:
     """Plot the share of prompts for which each favoured word ranks first.
 
-    On each bar, a tick marks the share of prompts for which the word ranks first and is one of
+    In each row, a tick marks the share of prompts for which the word ranks first and is one of
     people's responses.
 
     Returns:
@@ -327,7 +322,7 @@ def favoured(shown: Shown) -> Chart | None:
         "prompts for which the word ranks first and is one of people's responses",
         f"prompts per relation: {spread(table['prompts'].to_list())}; {preface}",
     )
-    return page(title, *(row for of in panels for row in _in_rows(of, 3)))
+    return page(title, *(row for of in panels for row in in_rows(of, 3)))
 
 
 @figure(

@@ -212,17 +212,17 @@ def _ranks(findings: Findings) -> str | None:
     first, last = mine[0], mine[-1]
     given = several(first["n"], "property", "properties")
     candidates = several(first["candidates"], "candidate")
-    low, high = score(first["chance_mrr_low"]), score(first["chance_mrr_high"])
     chance = (
         f"; the chance level (a random ranking of {candidates}) is {score(first['chance_mrr'])}, "
-        f"and {level(0.95)} of random rankings have a mean reciprocal rank of {low} to {high}."
+        f"and {level(0.95)} of the mean reciprocal ranks of random rankings lie between "
     )
     if first["concepts"] != last["concepts"]:
         return (
             f"The mean reciprocal rank of the concept is {_estimate(first, 'mrr', 'concepts')} "
             f"given {given} and {_estimate(last, 'mrr', 'concepts')} given "
             f"{several(last['n'], 'property', 'properties')}{_paired(findings, first, last)}"
-            f"{chance}"
+            f"{chance}{_chance_range(first)} for {several(first['concepts'], 'concept')} and "
+            f"between {_chance_range(last)} for {several(last['concepts'], 'concept')}."
         )
     told = [
         f"{_estimate(row, 'mrr')} given {several(row['n'], 'property', 'properties')}"
@@ -230,8 +230,13 @@ def _ranks(findings: Findings) -> str | None:
     ]
     return (
         f"The mean reciprocal rank of {several(first['concepts'], 'concept')} is "
-        f"{_listed(told)}{chance}"
+        f"{_listed(told)}{chance}{_chance_range(first)}."
     )
+
+
+def _chance_range(row: Mapping[str, Any]) -> str:
+    """Return the ends of the range that contains 95 % of the MRRs of random rankings."""
+    return f"{score(row['chance_mrr_low'])} and {score(row['chance_mrr_high'])}"
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:

@@ -309,7 +309,7 @@ def _doubt(row: Mapping[str, Any], *, adjusted: bool) -> str:
         row: The row ``IRRELEVANT`` of the table ``CONTROLS``.
         adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
     """
-    low = row["lift_adjusted_low"]
+    low = row["lift_adjusted_low"] if adjusted else None
     if low is not None and low > 0:
         return (
             f"Adjusted for the number of facts, the control still has a lift of "
@@ -317,14 +317,16 @@ def _doubt(row: Mapping[str, Any], *, adjusted: bool) -> str:
             "adjusted lift, may therefore come from something other than knowledge of a question's "
             "own facts."
         )
-    by_number = (
-        "Part of the lift of the background score may therefore come from the number of facts."
+    part = (
+        "Part of the lift of the background score may therefore come from something other than "
+        "knowledge of a question's own facts, such as the number of facts."
     )
-    if low is None or not adjusted:
-        return by_number
+    if low is None:
+        return part
     return (
-        f"{by_number} The adjusted lift leaves out this part, because the adjusted lift compares "
-        "only questions with similar numbers of facts."
+        f"{part} Adjusted for the number of facts, the control has a lift of "
+        f"{_lift(row, 'lift_adjusted')}, so there is no clear evidence of such a part in the "
+        "adjusted lift."
     )
 
 

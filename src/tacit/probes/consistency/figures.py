@@ -17,6 +17,7 @@ from tacit.charts.marks import (
     Rows,
     bounds,
     heading,
+    in_rows,
     measured,
     page,
     series_styles,
@@ -208,7 +209,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
         "relations that are not drawn because their background score or consistency is undefined "
         f"(in brackets: number of anchor questions): {undefined}" * bool(undefined),
     )
-    return page(title, *(panels[at : at + 2] for at in range(0, len(panels), 2)))
+    return page(title, *in_rows(panels, 2))
 
 
 @figure("Prompting bias", "This figure corresponds to Figure 6 of Sahu et al. (2022).")

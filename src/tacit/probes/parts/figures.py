@@ -95,8 +95,8 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
         return None
     title = titled(
         "Accuracy by relation, before and after repair",
-        f"in brackets: number of labelled statements; {_left_out(table)}; lines: {_INTERVAL}; "
-        "hollow mark: no interval",
+        f"in brackets: number of labelled statements; {_left_out(table)}; lines: {_INTERVAL}"
+        + "; hollow mark: no interval" * bool(table["low"].is_null().any()),
         f"{_GAIN}; dotted line: accuracy of 50 %; {_TICK}",
     )
     panels = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
-from tacit.findings.numbers import estimate, level, percent, points
+from tacit.findings.numbers import estimate, level, percent, points, score
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.tables import decided
 from tacit.statistics import FEWEST_CLUSTERS, no_interval_because
@@ -41,7 +41,7 @@ def headline(findings: Findings) -> str:
     summary = findings.summary
     micro = _row(summary["violation"], constraint="micro", stage="before")
     if micro is None or micro["rate"] is None:
-        return "No constraint applies to the model's beliefs."
+        return " ".join(["No constraint applies to the model's beliefs.", *_improbable(summary)])
     violated = f"The model's beliefs violate {estimate(micro, 'rate')} of {decided(micro)}"
     if micro["shuffled"] is not None:
         violated += (
@@ -104,7 +104,7 @@ def _improbable(summary: Mapping[str, Any]) -> Iterator[str]:
     if mass is not None and mass < _SMALL:
         yield (
             "Interpret the beliefs with caution: the model rarely continues a prompt with an "
-            f"answer that means true or false (median probability {mass:.1e})."
+            f"answer that means true or false (median probability {score(mass)})."
         )
 
 
@@ -224,7 +224,7 @@ def _probable(summary: Mapping[str, Any]) -> Iterator[str]:
     mass = summary.get("answer_probability")
     if mass is None:
         return
-    shown = percent(mass) if mass >= _SMALL else f"{mass:.1e}"
+    shown = percent(mass) if mass >= _SMALL else score(mass)
     yield (
         "P(true) + P(false) is the probability that the model continues the prompt with an "
         "answer that means true or false. The median of P(true) + P(false) over the questions "
