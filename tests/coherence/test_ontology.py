@@ -82,6 +82,11 @@ def relation(name: str, *lines: str) -> str:
     ("relations", "line", "told"),
     [
         (relation("r", "inverse: s"), 6, "s is not a relation; expected one of r"),
+        (
+            relation("contains", "inverse: within") + relation("within", "inverse: contain"),
+            10,
+            "contain is not a relation; expected one of contains, within (did you mean contains?)",
+        ),
         (relation("r", "inverse: s") + relation("s"), 6, "the inverse of s is not given"),
         (
             relation("r", "inverse: t") + relation("s", "inverse: t") + relation("t", "inverse: s"),

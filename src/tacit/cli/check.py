@@ -115,7 +115,8 @@ def check(
         Path | None,
         typer.Option(
             help="File for a table of indirect clashes: believed statements that cannot all be "
-            "true, although they violate no constraint whose statements all have beliefs."
+            "true, although they violate no constraint whose statements all have beliefs. The "
+            "statements of violated constraints are left out, and no statement is in two clashes."
         ),
     ] = None,
     by_group: ByGroup = None,
@@ -280,8 +281,8 @@ def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterato
 
     if not found.clashing:
         return
-    hint = "" if written else " (--clashes FILE lists all)"
-    count = f"{several(found.clashing, 'group has', 'groups have')} an indirect clash{hint}"
+    hint = "" if written else " (--clashes FILE writes them)"
+    count = f"{several(found.clashing, 'group has', 'groups have')} indirect clashes{hint}"
     example = found.example_clash
     if example.is_empty():
         yield count

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
 
 from tacit.coherence.enrich import clashes
-from tacit.documents import read_as
+from tacit.documents import read_as, similar
 from tacit.errors import RequestError
 from tacit.strings import convert_strings, shown
 
@@ -161,6 +161,8 @@ class Ontology:
         object.__setattr__(self, "relations", relations)
         agreement = _Agreement(relations)
         for relation in relations.values():
+            agreement.check_names(relation)
+        for relation in relations.values():
             agreement.check(relation)
         for relation in relations.values():
             agreement.check_possible(relation)
@@ -267,12 +269,11 @@ class _Agreement:
 
     relations: Mapping[str, Relation]
 
-    def check(self, relation: Relation) -> None:
-        """Check that a relation's properties contradict neither each other nor other relations.
+    def check_names(self, relation: Relation) -> None:
+        """Check that a relation refers only to other relations of the ontology.
 
         Raises:
-            _ConflictError: If the relation refers to an unknown relation or to itself, or if its
-                properties contradict each other or the properties of another relation.
+            _ConflictError: If the relation refers to an unknown relation or to itself.
         """
         name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
@@ -282,10 +283,20 @@ class _Agreement:
                     self._conflict(
                         name,
                         key,
-                        f"{other} is not a relation; expected one of {', '.join(relations)}",
+                        f"{other} is not a relation; expected one of {', '.join(relations)}"
+                        f"{similar(other, list(relations))}",
                     )
                 if other == name:
                     self._conflict(name, key, f"{name} refers to itself; expected another relation")
+
+    def check(self, relation: Relation) -> None:
+        """Check that a relation's properties contradict neither each other nor other relations.
+
+        Raises:
+            _ConflictError: If the relation's properties contradict each other or the properties of
+                another relation.
+        """
+        name, relations = relation.name, self.relations
         if relation.symmetric and relation.asymmetric:
             self._conflict(
                 name, "asymmetric", f"{name} is both symmetric and asymmetric; remove one"

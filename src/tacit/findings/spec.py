@@ -346,8 +346,8 @@ class View:
         opens: The names of the views that a reader can open from a row of this view.
         key: The name of the column that this view and the views in ``opens`` have in common.
         behind: The column that links each row of this view to a row of its parent view. In a
-            report, readers open this view by selecting a row of the parent view. ``behind`` is None
-            if the view has no parent view; reports always show such a view.
+            report, readers open this view by selecting a row of the parent view. A view whose
+            ``behind`` is None has no parent view and is always shown.
 
     Examples:
         >>> import polars as pl

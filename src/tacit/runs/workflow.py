@@ -372,8 +372,8 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     in ``out`` are assumed to come from an earlier call of the same command.
 
     Raises:
-        RequestError: If ``out`` contains a file that would be overwritten, and none of the
-            subfolders in ``folders`` contains a run.
+        RequestError: If a file in ``out`` would be overwritten although it does not seem to belong
+            to Tacit's runs, because no subfolder in ``folders`` contains a run.
     """
     if any((folder / "run.yaml").is_file() for folder in folders):
         return

@@ -200,8 +200,7 @@ def _own_words(model: str | None) -> int | None:
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
     """Describe how the candidates differ from those of Weir et al. (2020), or return None.
 
-    The result is None if the run's candidates are not known to differ from those of Weir et al.
-    (2020).
+    The result is None if no difference is known.
 
     Weir et al. (2020) report only the approximate number of words that are in the vocabularies of
     all their models.
