@@ -46,7 +46,14 @@ def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
 def test_filters_that_leave_no_prompt_are_blamed(tacit: Tacit, norms: Path) -> None:
     """An empty table is written, and the remedy is printed."""
     ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 50)
-    assert "0 prompts for 0 concepts\nThe filters remove every concept: lower --least" in ran.out
+    told = (
+        "0 prompts for 0 concepts\nThe filters remove every concept: use --articles candidate or "
+    )
+    assert f"{told}lower --least." in ran.out
+    (norms.with_name("words")).write_text("moose\n")
+    command = ("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--articles", "candidate")
+    shown = tacit(*command, "--vocabulary", "words").out
+    assert "The filters remove every concept: use another --vocabulary." in shown
 
 
 def test_counts_as_json(tacit: Tacit, norms: Path) -> None:

@@ -47,7 +47,7 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
     assert shown.startswith(
         "The model's beliefs violate 27.4 % (95 % CI 25.0 to 30.0 %) of 1,200 applicable "
         "constraints; after random shuffling, the same beliefs violate 40.0 % of "
-        "the applicable constraints. "
+        "the constraints that then apply. "
     )
     assert "Repair (objective: paper) removes every violation" in shown
 

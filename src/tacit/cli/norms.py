@@ -155,7 +155,10 @@ def _readable(summary: dict[str, Any]) -> str:
         f"{several(summary['prompts'], 'prompt')} for {several(summary['concepts'], 'concept')}",
     ]
     if not summary["prompts"]:
-        lines.append("The filters remove every concept: lower --least, or use other filters.")
+        from tacit.probes.assumptions.properties import remedies
+
+        removed = {step["filter"]: step["removed"] for step in summary["filters"]}
+        lines.append(f"The filters remove every concept: {remedies(removed)}.")
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"
 _SPACE = "\N{NO-BREAK SPACE}"
+_ROUNDING = 1e-14  # the largest score that may be 0 but for rounding
 _NEGLIGIBLE = 1e-9  # the largest difference of scores that may be due to rounding
 _MOST_DECIMALS = 6  # a smaller number is written with an exponent
 _SMALLEST = 0.0005  # the smallest share that rounds to a nonzero percentage
@@ -58,16 +59,31 @@ def score(value: float | None) -> str:
     return _decimals(value).replace("-", _MINUS)
 
 
-def _decimals(value: float) -> str:
+def significant(value: float | None) -> str:
+    """Return a number as text with two significant digits.
+
+    Examples:
+        >>> significant(0.0171), significant(0.00146), significant(None)
+        ('0.017', '0.0015', 'undefined')
+    """
+    if value is None:
+        return UNDEFINED
+    return (_two_digits(value) if value else "0.000").replace("-", _MINUS)
+
+
+def _decimals(value: float, negligible: float = _ROUNDING) -> str:
     """Return a number with three decimals; with two significant digits if it rounds to 0.000."""
     text = f"{value:.3f}"
     if float(text) != 0:
         return text
-    if abs(value) < _NEGLIGIBLE:
-        return "0.000"
+    return "0.000" if abs(value) < negligible else _two_digits(value)
+
+
+def _two_digits(value: float) -> str:
+    """Return a number other than 0 with two significant digits."""
     digits = 1 - math.floor(math.log10(abs(value)))
     if digits <= _MOST_DECIMALS:
-        return f"{value:.{digits}f}"
+        return f"{value:.{max(0, digits)}f}"
     mantissa, exponent = f"{value:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
@@ -92,7 +108,7 @@ def signed(value: float | None) -> str:
     """
     if value is None:
         return UNDEFINED
-    text = _decimals(value)
+    text = _decimals(value, _NEGLIGIBLE)
     plus = "+" if value > 0 and float(text) != 0 else ""
     return f"{plus}{text}".replace("-", _MINUS)
 

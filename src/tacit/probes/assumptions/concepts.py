@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.english import number_of, several
+from tacit.findings.numbers import score
 from tacit.findings.spec import Column, TableSpec, View
 from tacit.probes.assumptions import tables
 from tacit.probes.assumptions.candidates import chance_mrr
@@ -136,7 +137,7 @@ def _among(ranks: pl.DataFrame) -> str:
         return ""
     ends = list(dict.fromkeys((counts[0], counts[-1])))
     words = " to ".join(f"{n:,}" for n in ends)
-    chances = " to ".join(f"{chance_mrr(n):.3f}" for n in ends)
+    chances = " to ".join(score(chance_mrr(n)) for n in ends)
     return (
         f" (among {words} {number_of(counts[-1], 'candidate')}; mean reciprocal "
         f"rank of a random ranking: {chances})"

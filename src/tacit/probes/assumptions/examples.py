@@ -12,6 +12,7 @@ from tacit.charts.marks import DASH, Grid, page, written
 from tacit.charts.shown import titled
 from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
+from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
@@ -100,7 +101,7 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
         reads_sentences(kinds.get(model), wording)
         for model, wording in table.select("model", "wording").unique().iter_rows()
     )
-    chances = " to ".join(dict.fromkeys(f"{chance_mrr(n):.3f}" for n in counts if n))
+    chances = " to ".join(dict.fromkeys(score(chance_mrr(n)) for n in counts if n))
     told = (
         f"ranks are among {spread(counts)} candidates (chance level of the mean reciprocal rank: "
         f"{chances})"

@@ -20,7 +20,13 @@ from tacit.probes.assumptions.elicitation import (
 )
 from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
-from tacit.probes.assumptions.properties import Filters, Limits, choose_concepts, word_properties
+from tacit.probes.assumptions.properties import (
+    Filters,
+    Limits,
+    choose_concepts,
+    remedies,
+    word_properties,
+)
 from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
 from tacit.probes.assumptions.retrieval_measures import MAIN, intervals, measures
 from tacit.probes.assumptions.tables import TABLES
@@ -292,10 +298,11 @@ class AssumptionsProbe:
 
     def __post_init__(self) -> None:
         if not self.chosen.concepts:
-            removed = ", ".join(f"{s.name}: {len(s.removed)}" for s in self.chosen.steps)
+            removed = {step.name: len(step.removed) for step in self.chosen.steps}
+            listed = ", ".join(f"{name}: {count}" for name, count in removed.items())
             raise RequestError(
                 f"all of {several(len(self.worded.properties), 'concept')} are removed by filters "
-                f"({removed}): lower --least, or use --vocabulary concepts"
+                f"({listed}): {remedies(removed)}"
             )
 
     @property

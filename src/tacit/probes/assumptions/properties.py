@@ -203,6 +203,9 @@ must be filled with a single word.
 """
 
 TAGGED = "has a sense tag"
+_VOWEL = "begins with a vowel sound"
+_UNKNOWN = "not in the vocabulary"
+_TOO_FEW = "fewer than"
 SEVERAL_WORDS = "more than one word"
 
 T = TypeVar("T")
@@ -331,6 +334,25 @@ def apply_filters(
     return left, tuple(steps)
 
 
+def remedies(removed: Mapping[str, int]) -> str:
+    """Return advice for filters that remove every concept.
+
+    Args:
+        removed: The number of concepts that each filter removed, by the filter's name.
+    """
+    advice = {
+        _VOWEL: "use --articles candidate",
+        _UNKNOWN: "use another --vocabulary",
+        _TOO_FEW: "lower --least",
+    }
+    found = [
+        remedy
+        for start, remedy in advice.items()
+        if any(count and name.startswith(start) for name, count in removed.items())
+    ]
+    return " or ".join(found) or "use other filters or other norms"
+
+
 def check_concepts(concepts: str) -> None:
     """Raise ``RequestError`` if ``concepts`` is not the name of a known ``ConceptPreset``."""
     if concepts not in get_args(ConceptPreset):
@@ -345,9 +367,9 @@ def _tests(filters: Filters) -> Iterator[tuple[str, Callable[[Concept], bool]]]:
         yield TAGGED, lambda concept: not is_tagged(concept.name)
     yield SEVERAL_WORDS, lambda concept: " " not in concept.word
     if filters.articles == "fixed":
-        yield "begins with a vowel sound", lambda concept: concept.article == "a"
+        yield _VOWEL, lambda concept: concept.article == "a"
     if filters.vocabulary is not None:
         words = frozenset(filters.vocabulary)
-        yield "not in the vocabulary", lambda concept: concept.word in words
-    enough = f"fewer than {filters.least} usable properties"
+        yield _UNKNOWN, lambda concept: concept.word in words
+    enough = f"{_TOO_FEW} {filters.least} usable properties"
     yield enough, lambda concept: len(concept.properties) >= filters.least

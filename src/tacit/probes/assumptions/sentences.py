@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.marks import DASH
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, interval, level, percent, score
+from tacit.findings.numbers import UNDEFINED, interval, level, percent, score, significant
 from tacit.probes.assumptions import responses
 from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
 from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
@@ -92,7 +92,7 @@ def retrieval_chance(table: pl.DataFrame) -> str:
     )
     told: dict[str, list[str]] = {}
     for of, candidates, chance in levels.iter_rows():
-        text = f"chance level {chance:.3f} among {several(candidates, 'candidate')}"
+        text = f"chance level {score(chance)} among {several(candidates, 'candidate')}"
         told.setdefault(text, []).append(of)
     dotted = "dotted line: chance level of the mean reciprocal rank"
     if len(told) == 1:
@@ -148,7 +148,7 @@ def elicitation_chance(shown: Shown) -> str:
     told = []
     for (over,), part in with_preface(table)[0].group_by("over", maintain_order=True):
         counts = part["candidates"].drop_nulls().to_list()
-        levels = [f"{level:.3f}" for level in sorted(part["chance_map"].drop_nulls())]
+        levels = [score(value) for value in sorted(part["chance_map"].drop_nulls())]
         between = " to ".join(dict.fromkeys((*levels[:1], *levels[-1:])))
         told.append(f"{between} with the candidates “{over}” ({spread(counts)} words per relation)")
     return f"chance level of the mAP: {'; '.join(told)}"
@@ -236,7 +236,7 @@ def _ranks(findings: Findings) -> str | None:
 
 def _chance_range(row: Mapping[str, Any]) -> str:
     """Return the ends of the range that contains 95 % of the MRRs of random rankings."""
-    return f"{score(row['chance_mrr_low'])} and {score(row['chance_mrr_high'])}"
+    return " and ".join(significant(row[f"chance_mrr_{end}"]) for end in ("low", "high"))
 
 
 def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def headline(findings: Findings) -> str:
     if micro["shuffled"] is not None:
         violated += (
             "; after random shuffling, the same beliefs violate "
-            f"{percent(micro['shuffled'])} of the applicable constraints"
+            f"{percent(micro['shuffled'])} of the constraints that then apply"
         )
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")

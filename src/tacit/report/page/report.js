@@ -30,8 +30,8 @@
     return minus(Number(text) === 0 ? text.replace("-", "") : text);
   };
   // As in tacit.findings.numbers: a number that rounds to 0.000 gets two significant digits.
-  const decimals = (value) => {
-    if (Number(value.toFixed(3)) !== 0 || Math.abs(value) < 1e-9) return fixed(value, 3);
+  const decimals = (value, negligible = 1e-14) => {
+    if (Number(value.toFixed(3)) !== 0 || Math.abs(value) < negligible) return fixed(value, 3);
     const digits = 1 - Math.floor(Math.log10(Math.abs(value)));
     return minus(digits <= 6 ? value.toFixed(digits) : value.toExponential(1).replace("e-", "e\u2212"));
   };
@@ -39,10 +39,10 @@
     count: (v) => minus(v.toLocaleString("en")),
     percent: (v) => (v > 0 && v < 0.0005 ? "<\u00a00.1" : fixed(100 * v, 1)) + "\u00a0%",
     points: (v) => (v > 0 && Number((100 * v).toFixed(1)) !== 0 ? "+" : "") + fixed(100 * v, 1),
-    score: decimals,
-    signed: (v) => (v > 0 && Math.abs(v) >= 1e-9 ? "+" : "") + decimals(v),
+    score: (v) => decimals(v),
+    signed: (v) => (v > 0 && Math.abs(v) >= 1e-9 ? "+" : "") + decimals(v, 1e-9),
     ratio: (v) => (v >= 999.5 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)),
-    nats: decimals,
+    nats: (v) => decimals(v),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
     truth: (v) => (v ? "yes" : "no"),
     text: String,
