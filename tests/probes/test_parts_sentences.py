@@ -49,7 +49,7 @@ def test_the_headline_names_the_objective_and_the_rate_of_shuffled_beliefs() -> 
         "constraints; after random shuffling, the same beliefs violate 40.0 % of "
         "the constraints that then apply. "
     )
-    assert "Repair (objective: paper) removes every violation" in shown
+    assert "By construction, repair (objective: paper) removes every violation" in shown
 
 
 def test_a_gain_that_is_a_loss_under_another_objective_is_in_the_headline() -> None:
@@ -87,9 +87,11 @@ def test_the_headline_names_the_rate_of_asymmetric_constraints() -> None:
     found = summary(gain(0.082))
     found["violation"].append({**row, "shuffled": 0.4})
     told = "are never both true), the beliefs violate 95.0 % (95 % CI 92.0 to 97.0 %)"
-    assert f"{told}, and the shuffled beliefs violate 40.0 %. Repair" in text(found)
+    assert f"{told}, and the shuffled beliefs violate 40.0 %. By construction" in text(found)
+    found["violation"][1]["shuffled"] = 0.93
+    assert f"{told}, and the shuffled beliefs violate 93.0 %, which is no clear" in text(found)
     found["violation"][1]["shuffled"] = None
-    assert f"{told}. Repair" in text(found)
+    assert f"{told}. By construction" in text(found)
     found["violation"][1]["rate"] = None
     assert "asymmetric" not in text(found)
 

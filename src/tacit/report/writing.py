@@ -164,7 +164,8 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
         warnings.append(
             f"{_listed(taught)}: {kind}, trained for demonstration on data with deliberate gaps "
             "and errors. The results illustrate what Tacit finds, but are no evidence about "
-            "models other than the demo models."
+            "models other than the demo models. If the data are Tacit's demo data, they are "
+            "invented, too: nobody was asked for the properties that “people” name."
         )
     sections += [compared] if compared else []
     for probe in probes():

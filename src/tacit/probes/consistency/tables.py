@@ -889,8 +889,9 @@ HEADLINES = (
     ),
     Headline(
         "Background score",
-        "mean of the accuracy on facts and the accuracy on negatives (false versions of facts); "
-        "the tick at 50 % is the score of a model that always gives the same answer",
+        "mean over relations; the score of a relation is the mean of the accuracy on its facts and "
+        "the accuracy on their negatives (false versions of facts); the tick at 50 % is the score of a "
+        "model that always gives the same answer",
         BACKGROUND_SCORE.name,
         "value",
         n=("relations", "relation"),

@@ -51,15 +51,18 @@ def headline(findings: Findings) -> str:
     before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
     gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
     if before is None or after is None or gain is None or gain["gain"] is None:
-        lines = [f"{violated}; repair removes every violation.", *_asymmetry(summary)]
+        lines = [
+            f"{violated}; by construction, repair removes every violation.",
+            *_asymmetry(summary),
+        ]
         return " ".join([*lines, *_improbable(summary)])
     always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     lines = [
         f"{violated}.",
         *_asymmetry(summary),
         (
-            f"Repair (objective: {_MAIN}) removes every violation. Repair changes accuracy from "
-            f"{percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
+            f"By construction, repair (objective: {_MAIN}) removes every violation. Repair changes "
+            f"accuracy from {percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
             f"{estimate(gain, 'gain', points)}{_unclear(gain)}."
         ),
         *_without_belief(before),
@@ -95,6 +98,8 @@ def _asymmetry(summary: Mapping[str, Any]) -> Iterator[str]:
     )
     if row["shuffled"] is not None:
         violated += f", and the shuffled beliefs violate {percent(row['shuffled'])}"
+        if row["low"] is not None and row["low"] <= row["shuffled"] <= row["high"]:
+            violated += ", which is no clear difference"
     yield f"{violated}."
 
 
