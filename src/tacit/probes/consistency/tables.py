@@ -890,8 +890,8 @@ HEADLINES = (
     Headline(
         "Background score",
         "mean over relations; the score of a relation is the mean of the accuracy on its facts and "
-        "the accuracy on their negatives (false versions of facts); the tick at 50 % is the score of a "
-        "model that always gives the same answer",
+        "the accuracy on their negatives (false versions of facts); the tick at 50 % is the score "
+        "of a model that always gives the same answer",
         BACKGROUND_SCORE.name,
         "value",
         n=("relations", "relation"),
