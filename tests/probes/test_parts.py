@@ -184,7 +184,8 @@ def test_the_probability_of_both_answers_is_reported(
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     told = " ".join(PartsProbe.sentences(findings))
     assert "P(true) + P(false) is the probability that the model continues the prompt" in told
-    assert (f"is {statistics.median(masses):.1e}." in told) == improbable
+    written = f"{statistics.median(masses):.1e}".replace("e-0", "e\N{MINUS SIGN}")
+    assert (f"is {written}." in told) == improbable
 
 
 def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_path: Path) -> None:
