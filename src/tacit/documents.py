@@ -175,9 +175,17 @@ def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
 
 
 def similar(name: str, expected: Sequence[str]) -> str:
-    """Return a "did you mean" question with the most similar name; "" if none is similar."""
-    found = get_close_matches(name, expected, n=1)
-    return f" (did you mean {found[0]}?)" if found else ""
+    """Return a "did you mean" question with the most similar name; "" if none is similar.
+
+    Letter case and underscores make no difference.
+    """
+
+    def plain(name: str) -> str:
+        return name.strip().lower().replace("_", " ")
+
+    names = {plain(one): one for one in expected}
+    found = get_close_matches(plain(name), list(names), n=1)
+    return f" (did you mean {names[found[0]]}?)" if found else ""
 
 
 def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN401 - a type

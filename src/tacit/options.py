@@ -188,7 +188,7 @@ def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any v
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:
         raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
-    if Path in kinds and value is not None and str not in kinds:
+    if Path in kinds and value is not None:
         if not isinstance(value, str | PathLike):
             raise RequestError(
                 f"{name} is an object of type {type(value).__name__}; expected the path of a file "

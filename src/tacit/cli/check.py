@@ -292,7 +292,9 @@ def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterato
     listed = " and ".join(texts[:_MOST_TEXTS])
     if len(texts) > _MOST_TEXTS:
         listed += f" and {len(texts) - _MOST_TEXTS:,} more"
-    where = ", ".join(f"{name} {example[name][0]}" for name in groups)
+    where = ", ".join(
+        f"{name} {value}" for name, value in zip(groups, example.row(0), strict=False)
+    )
     verb = "is believed, but cannot" if len(texts) == 1 else "are believed, but cannot all"
     yield f"  {f'{where}: ' if where else ''}{listed} {verb} be true"
 

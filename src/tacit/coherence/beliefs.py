@@ -12,11 +12,11 @@ copied unchanged to the results of ``check`` and ``repair``.
 from __future__ import annotations
 
 import logging
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.documents import similar
 from tacit.english import number_of, several
 from tacit.errors import DataError, RequestError
 from tacit.strings import strings
@@ -350,7 +350,7 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
         raise complain(
             f"has the relation {relation!r}, which is not in the ontology {ontology.name}; "
             f"expected one of {', '.join(known)}"
-            f"{_similar_relation(relation, known)}{_own(ontology)}",
+            f"{similar(relation, known)}{_own(ontology)}",
             row,
         )
     irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
@@ -364,17 +364,6 @@ def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain
             "which is irreflexive; remove the row",
             row,
         )
-
-
-def _similar_relation(relation: str, known: Sequence[str]) -> str:
-    """Return a "did you mean" question; letter case and underscores make no difference."""
-
-    def plain(name: str) -> str:
-        return name.strip().lower().replace("_", " ")
-
-    names = {plain(name): name for name in known}
-    found = get_close_matches(plain(relation), list(names), n=1)
-    return f" (did you mean {names[found[0]]}?)" if found else ""
 
 
 def _own(ontology: Ontology) -> str:

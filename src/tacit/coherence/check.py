@@ -236,7 +236,7 @@ class Check:
                 rows = minimal_clash(self._coded, mine, self._ontology, group)
                 found.append((group, rows))
                 mine[rows] = False
-        return self._shown(found)
+        return self._table_of(found)
 
     @cached_property
     def example_clash(self) -> pl.DataFrame:
@@ -248,14 +248,32 @@ class Check:
         sizes = np.bincount(self._coded.group[self._left], minlength=len(self._clashing))
         groups = np.flatnonzero(self._clashing & (sizes <= _MOST_SEARCHED))
         if not len(groups):
-            return self._shown([])
+            return self._table_of([])
         group = int(groups[np.argmin(sizes[groups])])
         rows = minimal_clash(self._coded, self._left, self._ontology, group)
-        return self._shown([(group, rows)])
+        return self._table_of([(group, rows)])
 
-    def _shown(self, found: Sequence[tuple[int, Integers]]) -> pl.DataFrame:
-        """Return a table of clashes, each given by its group and the rows of its statements."""
-        return _clashes(found, self._beliefs, self._coded, tuple(self._ontology.relations))
+    def _table_of(self, found: Sequence[tuple[int, Integers]]) -> pl.DataFrame:
+        """Return a table with one row per statement of a clash.
+
+        Args:
+            found: For each clash, the index of its group and the rows of its statements.
+        """
+        coded, relations = self._coded, list(self._ontology.relations)
+        sizes = [len(rows) for _, rows in found]
+        groups = np.repeat([group for group, _ in found], sizes).astype(np.int64)
+        rows = np.concatenate([rows for _, rows in found] or [np.zeros(0, dtype=np.int64)])
+        items = pl.Series(coded.items, dtype=pl.String)
+        table = pl.DataFrame(
+            {
+                "clash": np.repeat(np.arange(1, len(found) + 1), sizes),
+                "subject": items.gather(coded.subject[rows]),
+                "relation": pl.Series(relations, dtype=pl.String).gather(coded.relation[rows]),
+                "object": items.gather(coded.object[rows]),
+                "p_true": self._beliefs["p_true"].gather(rows),
+            }
+        )
+        return beside(coded.groups.select(pl.all().gather(groups)), table)
 
     @cached_property
     def _left(self) -> Booleans:
@@ -265,15 +283,7 @@ class Check:
             violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
             for number in (1, 2, 3)
         ]
-        rows = pl.DataFrame(
-            {
-                "g": self._coded.group,
-                "s": self._coded.subject,
-                "r": self._coded.relation,
-                "o": self._coded.object,
-                "row": np.arange(len(self._beliefs)),
-            }
-        )
+        rows = _statements(self._coded).with_row_index("row")
         involved = rows.join(pl.concat(parts), on=["g", "s", "r", "o"], how="semi")["row"]
         left = self._beliefs["believed"].to_numpy().copy()
         left[involved.to_numpy()] = False
@@ -367,9 +377,7 @@ def check(
     truth = _truth(beliefs, believed)
     held = truth.fill_null(value=False)
     coded = code(beliefs, ontology, groups)
-    statements = pl.DataFrame(
-        {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
-    )
+    statements = _statements(coded)
     constraints = applicable(statements.filter(held), ontology, statements.filter(~truth))
     costs = _revision_costs(coded, ontology, truth, effort) if revision_cost else None
     consistent = jointly_consistent(coded, held.to_numpy(), ontology)
@@ -393,6 +401,13 @@ def check(
         ),
         _coded=coded,
         _ontology=ontology,
+    )
+
+
+def _statements(coded: Coded) -> pl.DataFrame:
+    """Return the group, subject, relation and object of each row as integers."""
+    return pl.DataFrame(
+        {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
     )
 
 
@@ -471,15 +486,7 @@ def _total(costs: pl.Series) -> int | None:
 def _violations(
     constraints: pl.DataFrame, beliefs: pl.DataFrame, coded: Coded, relations: tuple[str, ...]
 ) -> pl.DataFrame:
-    rows = pl.DataFrame(
-        {
-            "g": coded.group,
-            "s": coded.subject,
-            "r": coded.relation,
-            "o": coded.object,
-            "row": np.arange(len(beliefs)),
-        }
-    )
+    rows = _statements(coded).with_row_index("row")
     keys = ["g", "kind", *(f"{column}{number}" for number in (1, 2, 3) for column in "rso")]
     table = constraints.filter("violated").sort(keys)
     names = {
@@ -503,33 +510,3 @@ def _violations(
             shown[f"{name}_{number}"] = beliefs[name].gather(row)
     groups = coded.groups.select(pl.all().gather(table["g"]))
     return beside(groups, pl.DataFrame(shown))
-
-
-def _clashes(
-    found: Sequence[tuple[int, Integers]],
-    beliefs: pl.DataFrame,
-    coded: Coded,
-    relations: tuple[str, ...],
-) -> pl.DataFrame:
-    """Return a table with one row per statement of a clash.
-
-    Args:
-        found: For each clash, the index of its group and the rows of its statements.
-        beliefs: The table of beliefs.
-        coded: The beliefs, encoded as integers.
-        relations: The names of the ontology's relations.
-    """
-    sizes = [len(rows) for _, rows in found]
-    groups = np.repeat([group for group, _ in found], sizes).astype(np.int64)
-    rows = np.concatenate([rows for _, rows in found] or [np.zeros(0, dtype=np.int64)])
-    items = pl.Series(coded.items, dtype=pl.String)
-    table = pl.DataFrame(
-        {
-            "clash": np.repeat(np.arange(1, len(found) + 1), sizes),
-            "subject": items.gather(coded.subject[rows]),
-            "relation": pl.Series(relations, dtype=pl.String).gather(coded.relation[rows]),
-            "object": items.gather(coded.object[rows]),
-            "p_true": beliefs["p_true"].gather(rows),
-        }
-    )
-    return beside(coded.groups.select(pl.all().gather(groups)), table)

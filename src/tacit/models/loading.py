@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
@@ -21,6 +20,7 @@ from tacit.models.huggingface.checkpoint_files import (
     kind_of,
     load_part,
     named_folder,
+    named_path,
 )
 from tacit.models.huggingface.fingerprint import (
     FileHashes,
@@ -52,6 +52,7 @@ from tacit.models.registry import backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -279,14 +280,6 @@ def _check_on_hub(name: str, options: LoadOptions) -> None:
         where_from(name, options.revision)
 
 
-def _is_file(name: str) -> bool:
-    """Return whether a model's name is the path of a file."""
-    try:
-        return Path(name).expanduser().is_file()
-    except (OSError, RuntimeError, ValueError):  # no valid path, or no such user
-        return False
-
-
 def check_name(name: str, options: LoadOptions) -> None:
     """Check a model's name and options before any large package is imported.
 
@@ -307,7 +300,7 @@ def check_name(name: str, options: LoadOptions) -> None:
     if _other_backend(name) is not None:
         return
     folder = named_folder(name)
-    if not folder and _is_file(name):
+    if not folder and named_path(name):
         raise ModelError(f"{name}: this is a file; expected the folder that contains the model")
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
     if looks_like_path and not folder:

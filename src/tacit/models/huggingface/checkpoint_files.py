@@ -71,11 +71,17 @@ def named_folder(name: str) -> Path | None:
     """Return the local folder with the given name, or None if there is no such folder."""
     if name in DEMOS:
         return folder_of(name)
+    path = named_path(name)
+    return path if path and path.is_dir() else None
+
+
+def named_path(name: str) -> Path | None:
+    """Return the local file or folder with the given path, or None if there is none."""
     try:
-        folder = Path(name).expanduser()
-        return folder if folder.is_dir() else None
+        path = Path(name).expanduser()
+        return path if path.exists() else None
     except (OSError, RuntimeError, ValueError):
-        return None  # not a valid folder name
+        return None  # not a valid path
 
 
 def location_of(name: str) -> str:
