@@ -1,0 +1,135 @@
+"""The verdict on a run: one rule for every probe, applied before any other result is reported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.findings.numbers import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Name = Literal["constant", "too few data", "no signal", "weak", "clear"]
+
+CONSTANT = 0.95
+"""The share of equal answers from which a model counts as constant."""
+
+WIDEST = 0.5
+"""The largest width of an interval, as a share of its scale, from which a verdict is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The most frequent answer of a model, and its share of the ``n`` answers."""
+
+    answer: str
+    share: float
+    n: int
+
+    @classmethod
+    def of(cls, answers: Iterable[str]) -> Answers | None:
+        """Count answers; None if there are none."""
+        counts = Counter(answers)
+        n = counts.total()
+        if not n:
+            return None
+        answer, count = max(counts.items(), key=lambda item: (item[1], item[0]))
+        return cls(answer, count / n, n)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure with its 95 % interval, and the range of values that chance explains.
+
+    Args:
+        name: What is measured, as a phrase ready to print, such as ``the AUROC of the beliefs``.
+        low: The lower end of the interval; None if there is no interval.
+        high: The upper end.
+        chance: The lowest and the highest value that chance explains.
+        scale: The width of the scale on which the measure lies.
+    """
+
+    name: str
+    low: float | None
+    high: float | None
+    chance: tuple[float, float]
+    scale: float = 1.0
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval exists and is narrow enough for a verdict."""
+        if self.low is None or self.high is None:
+            return False
+        return self.high - self.low <= WIDEST * self.scale
+
+    @property
+    def above(self) -> bool:
+        """Whether the whole interval lies above chance."""
+        return self.low is not None and self.low > self.chance[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a run shows, and why, as a clause ready to print."""
+
+    name: Name
+    reason: str
+
+    @property
+    def shows_something(self) -> bool:
+        """Whether a gain or a prediction may be announced."""
+        return self.name in {"weak", "clear"}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict for the summary of the findings."""
+        return {"verdict": self.name, "reason": self.reason}
+
+    def __str__(self) -> str:
+        return f"Verdict: {self.name} ({self.reason})."
+
+
+def verdict(
+    answers: Answers | None,
+    clusters: int,
+    fewest: int,
+    measures: Sequence[Measured],
+    *,
+    also: Sequence[Measured] = (),
+    control: str | None = None,
+) -> Verdict:
+    """Return the first of the five verdicts that holds.
+
+    Args:
+        answers: The most frequent answer; None if nothing was answered.
+        clusters: The number of clusters (things, question concepts, concepts) of the intervals.
+        fewest: The smallest number of clusters from which an interval can be interpreted.
+        measures: The measures of the probe's question; all must exceed chance for ``clear``.
+        also: Further measures, any of which rules out ``no signal`` if it exceeds chance.
+        control: Why the control explains the result, as a clause; None if it does not.
+    """
+    if answers is not None and answers.share >= CONSTANT:
+        return Verdict(
+            "constant",
+            f"{percent(answers.share)} of {answers.n:,} answers are “{answers.answer}”",
+        )
+    if clusters < fewest:
+        return Verdict("too few data", f"{clusters:,} clusters; at least {fewest} are needed")
+    unknown = [one.name for one in measures if not one.known]
+    if unknown:
+        return Verdict("too few data", f"the interval of {unknown[0]} is missing or too wide")
+    return _signal(measures, also, control)
+
+
+def _signal(measures: Sequence[Measured], also: Sequence[Measured], control: str | None) -> Verdict:
+    above = [one.name for one in measures if one.above]
+    below = [one.name for one in measures if not one.above]
+    found = above or [one.name for one in also if one.above]
+    if not found:
+        return Verdict("no signal", f"{' and '.join(below)} cannot be told from chance")
+    if below:
+        return Verdict("weak", f"{found[0]} exceeds chance, but {below[0]} does not")
+    if control is not None:
+        return Verdict("weak", control)
+    return Verdict("clear", f"{' and '.join(above)} exceed{'' if len(above) > 1 else 's'} chance")
