@@ -58,7 +58,7 @@ class Measured:
     scale: float = 1.0
 
     @property
-    def known(self) -> bool:
+    def usable(self) -> bool:
         """Whether the interval exists and is narrow enough for a verdict."""
         if self.low is None or self.high is None:
             return False
@@ -116,7 +116,7 @@ def verdict(
         )
     if clusters < fewest:
         return Verdict("too few data", f"{clusters:,} clusters; at least {fewest} are needed")
-    unknown = [one.name for one in measures if not one.known]
+    unknown = [one.name for one in measures if not one.usable]
     if unknown:
         return Verdict("too few data", f"the interval of {unknown[0]} is missing or too wide")
     return _signal(measures, also, control)
