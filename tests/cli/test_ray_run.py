@@ -54,7 +54,7 @@ def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from tacit.engine.ray import engine as by_workers
 
     before = torch.get_num_threads()
-    monkeypatch.setattr(ask, "Engine", partial(ask.Engine, block_tokens=BLOCK))
+    monkeypatch.setattr(ask, "Engine", partial(ask.Engine, block_tokens=BLOCK, seconds=0))
     monkeypatch.setattr(
         by_workers, "ray_engine", partial(by_workers.ray_engine, block_tokens=BLOCK)
     )

@@ -217,7 +217,7 @@ def test_a_checkpoint_that_is_overwritten_ends_the_run(
         overwrite_in_file(other, workplace / "model" / WEIGHTS)
         return segment
 
-    small = functools.partial(Engine, block_tokens=500)
+    small = functools.partial(Engine, block_tokens=500, seconds=0)
     monkeypatch.setattr("tacit.engine.ask.Engine", small)
     with monkeypatch.context() as patch:
         patch.setattr(Store, "append", appended)
@@ -250,7 +250,7 @@ from tacit.engine import ask
 from tacit.engine import store
 
 moment, stop = sys.argv.pop(1), int(sys.argv.pop(1))
-ask.Engine = functools.partial(ask.Engine, block_tokens=400)
+ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
 append, fsync, appended = store.Store.append, os.fsync, 0
 
 def die(*_):

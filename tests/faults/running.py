@@ -24,7 +24,7 @@ PEACH = (*PARTS_OF_A_PEACH, "--model", "demo")
 SMALL_BLOCKS = """
 import functools
 from tacit.engine import ask
-ask.Engine = functools.partial(ask.Engine, block_tokens=400)
+ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
 """
 """Makes that run one of some twenty segments."""
 

@@ -54,7 +54,7 @@ def measure(name: str, folder: Path) -> Measured:
     place = tiny.save(name, folder / name)
     model, alone = tiny.load(place), tiny.load(place, packing=False)
     told: dict[str, Any] = dict(model.description)
-    difference = told["packing_difference"]
+    difference = told["errors"].get("packed")
     if told["packs"]:
         pairs = zip(model.answer(PROMPTS), alone.answer(PROMPTS), strict=True)
         off = [

@@ -59,7 +59,6 @@ def test_the_text_is_computed_once(name: str, loaded: Loaded) -> None:
     answers = ("i1", "9.2", "u o")
     prompt = Prompt(text, answers)
     assert min(one.tokens for one in model.answer([prompt])[0].answers) > 1
-    assert model.description["shares_text"] is True
     with passes(model) as seen:
         model.answer([prompt])
     trunk, branches = seen
@@ -72,13 +71,10 @@ def test_the_text_is_computed_once(name: str, loaded: Loaded) -> None:
 
 @pytest.mark.parametrize("name", CAUSAL)
 def test_sharing_is_measured(name: str, loaded: Loaded) -> None:
-    """A model says at load whether it shares texts, and how far off that was."""
-    description = loaded(name).description
-    assert description["shares_text"] is tiny.MODELS[name].shares
-    if tiny.MODELS[name].shares:
-        assert 0 <= description["sharing_difference"] < 1e-4
-    else:
-        assert description["sharing_difference"] is None
+    """A model that does not pack says at load how far off its shared texts are."""
+    errors = loaded(name, packing=False).description["errors"]
+    assert ("prefix" in errors) is tiny.MODELS[name].shares
+    assert errors.get("prefix", 0) < 1e-4
 
 
 @pytest.mark.parametrize("how", ["wrong", "fails"])
@@ -105,7 +101,6 @@ def test_a_broken_cache_is_not_used(
     with caplog.at_level(logging.WARNING, "tacit"):
         model = tiny.load(folder_of("gpt2"))
     assert "recomputed for every answer" in caplog.text
-    assert model.description["shares_text"] is False
     prompt = Prompt(TREE, MANY)
     scored = values(model, prompt)
     monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)

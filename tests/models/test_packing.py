@@ -12,7 +12,7 @@ from tacit.models.huggingface import packing, prefix_tree
 from tacit.models.huggingface.alignment import Tokens
 from tacit.models.huggingface.packed_passes import sight
 from tacit.models.huggingface.prefix_tree import Rows, shared_length, tree_of
-from tacit.models.huggingface.self_check import made_up_pack
+from tacit.models.huggingface.self_check import cut
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 
@@ -105,6 +105,19 @@ def test_positions_are_depths(rows: list[Row], length: int) -> None:
     for pack in packs_of(rows, length):
         seen = [len(before(pack, index)) - 1 for index in range(len(pack.ids))]
         assert pack.depths.tolist() == seen
+
+
+@given(prompts(), LENGTHS)
+def test_spans_of_rows(rows: list[Row], length: int) -> None:
+    """Each row's last token is so far from its first, which it sees first of all."""
+    for pack in packs_of(rows, length):
+        ends = pack.ends.tolist()
+        expected = []
+        for number in range(len(pack.rows)):
+            ids = pack.rows.row(number)
+            last = max(at for at in range(len(ends)) if before(pack, at) == ids)
+            expected.append(last - next(at for at in range(last + 1) if last < ends[at]))
+        assert pack.spans.tolist() == expected
 
 
 @given(prompts(), LENGTHS)
@@ -237,14 +250,20 @@ def test_little_is_computed_twice() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(2000, 60_000), st.integers(32, 600), st.integers(8, 700))
-def test_made_up_packs(vocabulary: int, length: int, deepest: int) -> None:
-    """They fill one pack nearly, part early and late, and are read everywhere."""
-    rows = made_up_pack(vocabulary, length, deepest)
-    (pack,) = packs_of(rows, length)
-    longest = max(len(row.ids) for row in rows)
-    assert longest == min(deepest, max(length // 2, 32))
-    assert length - 32 <= len(pack.ids) <= length
-    assert all(0 < token < vocabulary for token in pack.ids)
-    assert all([read.position for read in row.reads] == list(range(len(row.ids))) for row in rows)
-    assert rows == sorted(rows, key=lambda row: row.ids)
+@given(
+    st.lists(st.integers(1, 5000), min_size=60, max_size=200, unique=True),
+    st.integers(40, 600),
+    st.integers(4, 60),
+)
+def test_the_inputs_of_the_checks(stream: list[int], length: int, depth: int) -> None:
+    """They fill a pack, share beginnings as declared, and are all read."""
+    rows = cut(stream, (), length, depth)
+    first, second, last = (row.ids for row in rows[:3])
+    assert {len(row.ids) for row in rows} == {depth}
+    assert len(prefixes(rows)) >= length
+    assert shared_length(first, second) == depth // 2
+    assert last == max(row.ids for row in rows[2:])
+    assert all(row.reads for row in rows)
+    answers = [read.answer for row in rows for read in row.reads]
+    assert answers == list(range(len(answers)))
+    assert all(row.ids[read.position + 1] == read.token for row in rows for read in row.reads)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.huggingface.self_check import made_up
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -59,17 +58,6 @@ def test_fnet_is_one(loaded: Loaded) -> None:
     """FNet, which mixes padding in like any token, is found out; the others are not."""
     single = [name for name in tiny.MODELS if loaded(name).description["batch_tokens"] == 1]
     assert single == ["fnet"]
-
-
-@pytest.mark.parametrize("longest", [2, 4, 22])
-@pytest.mark.parametrize("vocabulary", [5, 50_000])
-def test_made_up_rows(vocabulary: int, longest: int) -> None:
-    """One row is shorter than the other, both are in the vocabulary and read everywhere."""
-    short, long = made_up(vocabulary, longest)
-    assert 0 < len(short.ids) < len(long.ids) == longest
-    for row in (short, long):
-        assert all(0 < token < vocabulary for token in row.ids)
-        assert [read.position for read in row.reads] == list(range(len(row.ids)))
 
 
 def test_half_precision_is_not_disturbed(folder_of: FolderOf) -> None:

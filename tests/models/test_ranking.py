@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError, ScoringError
-from tacit.models.huggingface import ranking, vocabulary
+from tacit.models.huggingface import causal, ranking, vocabulary
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
@@ -158,7 +158,8 @@ def test_a_head_that_cannot_be_narrowed(
     name: str, folder_of: FolderOf, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model whose head gives something else at one place only ranks the same, by all places."""
-    monkeypatch.setattr(ranking, "narrowing_difference", lambda *_: 1.0)
+    monkeypatch.setattr(ranking, "bodies_of", lambda _: [])
+    monkeypatch.setattr(causal, "bodies_of", lambda _: [])
     model = tiny.load(folder_of(name))
     assert model._body is None
     prompts = asked_of(name)

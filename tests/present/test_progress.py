@@ -90,7 +90,7 @@ def test_who_interrupts_is_told_how_to_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With what is stored, earlier answers included, and what the second command reuses."""
-    engine = Engine(FakeModel(lambda _, __: -1.0), Store(tmp_path), block_tokens=64)
+    engine = Engine(FakeModel(lambda _, __: -1.0), Store(tmp_path), block_tokens=64, seconds=0)
     engine.ask(PROMPTS[:10])
     assert not capsys.readouterr().err
 

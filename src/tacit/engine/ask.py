@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -66,8 +67,25 @@ def frozen() -> Iterator[None]:
 
 
 BLOCK_TOKENS = 16384
+_LEAST_TOKENS, _MOST_ON_CPU, _WORK = 256, 2048, 2**38
+"""Limits of a block in tokens on a CPU, and the number of weights times tokens in about 5 s."""
+
 PERIOD = 30.0
 """The number of seconds between two writes of streamed answers to the score store."""
+
+SECONDS = 5.0
+"""The number of seconds between two writes of the answers to blocks that are computed here."""
+
+
+def block_tokens_of(model: Mapping[str, Any]) -> int:
+    """Return the number of tokens in a block, given a model's description.
+
+    The number depends on nothing that changes between two runs, because rounding depends on it.
+    """
+    parameters = model.get("parameters")
+    if model.get("device") != "cpu" or not parameters:
+        return BLOCK_TOKENS
+    return max(_LEAST_TOKENS, min(_MOST_ON_CPU, _WORK // int(parameters)))
 
 
 @dataclass(frozen=True)
@@ -81,11 +99,14 @@ class Engine:
     Args:
         model: The model.
         store: The store in which answers are cached.
-        block_tokens: The approximate number of tokens in each block of requests.
+        block_tokens: The approximate number of tokens in each block of requests; None to choose it
+            by the model's size and device.
         executor: An object that computes the answers to blocks of requests, for example with Ray.
             If ``executor`` is None, the answers are computed in this process.
         strict: Whether to raise an error if a request is longer than the model's context window. If
             False, a request that is too long is skipped, and its scores are missing.
+        seconds: The time between two writes to the store, each of which contains the answers to
+            all blocks that were computed since. The first block is stored at once.
 
     Examples:
         >>> import tempfile
@@ -99,9 +120,10 @@ class Engine:
 
     model: LanguageModel
     store: Store
-    block_tokens: int = BLOCK_TOKENS
+    block_tokens: int | None = None
     executor: Executor | None = None
     strict: bool = False
+    seconds: float = SECONDS
 
     @property
     def description(self) -> dict[str, Any]:
@@ -225,10 +247,11 @@ class Engine:
 
     def _cut(self, requests: Sequence[Any]) -> list[Block]:
         model = self.model
+        tokens = self.block_tokens or block_tokens_of(model.description)
         scored = bool(requests) and isinstance(requests[0], Prompt)
         if scored and isinstance(model, SharesPrefixes) and model.shares_prefixes:
-            return cut_neighbours(requests, model.cost, self.block_tokens)
-        return cut(requests, in_parts(model.cost, requests), self.block_tokens)
+            return cut_neighbours(requests, model.cost, tokens)
+        return cut(requests, in_parts(model.cost, requests), tokens)
 
     def keep(self, requests: Sequence[Any]) -> PurePosixPath:
         """Query the model for requests of one kind in one call, and store the answers.
@@ -244,11 +267,15 @@ class Engine:
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
 
-    def execute(self, plan: Plan) -> Generator[Part]:
+    def execute(self, plan: Plan, late: list[Part] | None = None) -> Generator[Part]:
         """Compute and store a plan's blocks in this process; yield each block after storing it.
 
         If the model streams answers, yield a ``Part`` after each write to the store. Each ``Part``
         lists the requests whose answers were written to the store.
+
+        Args:
+            plan: The plan.
+            late: List to which blocks are added that are stored when the work is interrupted.
 
         Raises:
             ScoringError: If the model failed.
@@ -258,35 +285,39 @@ class Engine:
             for _, blocks in groupby(plan.blocks, key=lambda block: id(block.kind)):
                 yield from self._stream(self.model, list(blocks))
             return
-        yield from self._in_blocks(plan.blocks)
+        yield from self._in_blocks(plan.blocks, [] if late is None else late)
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
-        asking = closing((self.executor or self).execute(plan))
-        with frozen(), rechecking(self.model, self.store) as published, asking as done:
-            for part in done:
-                published()
-                if progress:
+        late: list[Part] = []
+        asking = closing(self.executor.execute(plan) if self.executor else self.execute(plan, late))
+        try:
+            with frozen(), rechecking(self.model, self.store) as published, asking as done:
+                for part in done:
+                    published()
+                    if progress:
+                        progress(part)
+        finally:
+            if progress:
+                for part in late:
                     progress(part)
 
-    def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Compute blocks, while threads prepare the next block and store the previous block."""
+    def _in_blocks(self, blocks: Sequence[Block], late: list[Part]) -> Generator[Part]:
+        """Compute blocks, while threads prepare the next block and store earlier blocks."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
+            writer = _Writer(self, behind)
             ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
-            storing: list[tuple[Block, Future[PurePosixPath]]] = []
-            for block, following in zip_longest(blocks, blocks[1:]):
-                answer = ready.pop().result()
-                if following:
-                    ready.append(ahead.submit(self._prepared, following.requests))
-                answers = self._answers(block.requests, answer)
-                for last, stored in storing:
-                    stored.result()
-                    yield last.whole
-                about = self.model.description
-                stored = behind.submit(self.store.append, about, block.requests, answers)
-                storing = [(block, stored)]
-            for last, stored in storing:
-                stored.result()
-                yield last.whole
+            try:
+                for block, following in zip_longest(blocks, blocks[1:]):
+                    answer = ready.pop().result()
+                    if following:
+                        ready.append(ahead.submit(self._prepared, following.requests))
+                    writer.add(block, self._answers(block.requests, answer))
+                    yield from writer.stored()
+                writer.write()
+                yield from writer.stored(wait=True)
+            finally:
+                writer.write()
+                late += writer.stored(wait=True)
 
     def _prepared(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
         if isinstance(self.model, Prepares):
@@ -358,6 +389,42 @@ class _Planned:
     distinct: int
     stored: int
     skipped: Mapping[Any, str]
+
+
+class _Writer:
+    """Stores the answers to blocks in a thread, about every ``Engine.seconds``."""
+
+    def __init__(self, engine: Engine, thread: ThreadPoolExecutor) -> None:
+        self._engine, self._thread = engine, thread
+        self._done: list[tuple[Block, Sequence[Any]]] = []
+        self._storing: list[tuple[list[Block], Future[PurePosixPath]]] = []
+        self._written = -engine.seconds  # so that the first block is stored at once
+
+    def add(self, block: Block, answers: Sequence[Any]) -> None:
+        """Add the answers to a block, and store all that were added if it is time."""
+        if self._done and self._done[0][0].kind is not block.kind:
+            self.write()
+        self._done.append((block, answers))
+        if time.monotonic() - self._written >= self._engine.seconds:
+            self.write()
+
+    def write(self) -> None:
+        """Store all answers that were added."""
+        blocks = [block for block, _ in self._done]
+        if blocks:
+            requests = [one for block in blocks for one in block.requests]
+            answers = [one for _, part in self._done for one in part]
+            store, about = self._engine.store, self._engine.model.description
+            stored = self._thread.submit(store.append, about, requests, answers)
+            self._storing.append((blocks, stored))
+        self._done, self._written = [], time.monotonic()
+
+    def stored(self, *, wait: bool = False) -> Iterator[Part]:
+        """Yield the blocks that have been stored since the last call."""
+        while self._storing and (wait or len(self._storing) > 1 or self._storing[0][1].done()):
+            blocks, stored = self._storing.pop(0)
+            stored.result()
+            yield from (block.whole for block in blocks)
 
 
 @dataclass

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
+    from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
 
 CLUSTER = "Cluster"
@@ -121,9 +122,13 @@ class EngineOptions:
 
             cluster = RayOptions(self.address, self.workers, self.gpus_per_worker, self.threads)
             return replace(load_engine(name, loading, store, cluster), strict=self.strict)
-        if self.threads:
-            _compute_in(self.threads)
-        model = models.load_model(name, loading, store.hashes)
+
+        def load() -> LanguageModel:
+            if self.threads:
+                _compute_in(self.threads)
+            return models.load_model(name, loading, store.hashes)
+
+        model = models.recorded_model(name, loading, store.hashes, load)
         return Engine(model, store, strict=self.strict)
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+_LONGER = 8
+"""The least length of a block, as a multiple of the length of its first request."""
+
 _STEP = 4096
 """Maximum number of requests whose tokens are counted in one call."""
 
@@ -179,15 +182,16 @@ def cut_neighbours(
         requests: Distinct requests.
         cost: A function that returns the number of tokens of each request. If several requests in
             one call of ``cost`` share a prompt prefix, the prefix is counted only once.
-        block_tokens: The approximate number of tokens in each block.
+        block_tokens: The approximate number of tokens in each block. A block that begins with a
+            long request may have more, so that most of its tokens are not those of a shared prefix.
     """
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
     blocks: list[list[R]] = []
-    tokens = 0
+    tokens = limit = 0
     for request, own in zip(ordered, in_parts(cost, ordered), strict=True):
-        if not blocks or tokens + own > block_tokens:
+        if not blocks or tokens + own > limit:
             blocks.append([])
-            tokens = 0
+            tokens, limit = 0, max(block_tokens, _LONGER * sum(cost([request])))
         blocks[-1].append(request)
         tokens += own
     # Count the tokens again: a block shares no prefix with the previous one.

@@ -48,10 +48,11 @@ from tacit.models.huggingface.weights import (
     weight_files,
 )
 from tacit.models.openai.options import check_address, check_holds_no_key, is_address
+from tacit.models.recorded import Record, RecordedModel
 from tacit.models.registry import backend_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import torch
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.chat_template import Chat
     from tacit.models.huggingface.masked import MaskedMode
+    from tacit.models.huggingface.self_check import Checks
     from tacit.models.openai.options import ServerOptions
     from tacit.models.registry import Backend
     from tacit.requests import Vocabulary
@@ -149,6 +151,7 @@ def load_model(
     other = _other_backend(name)
     if other is not None:
         return other(name, options)
+    record = Record.of(name, options, hashes.path.parent if hashes and hashes.path else None)
     keep_kernels_away(options.trust)
     try:
         _check_on_hub(name, options)
@@ -183,8 +186,29 @@ def load_model(
     loaded.seal({file: hashes.sha256(file) for file in weighty})
     # The hub's cache names a snapshot folder after its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
-    parts = Parts(kind, model, tokenizer, config, loaded, chat)
-    return _assemble(called or name, parts, replace(options, revision=revision), weights)
+    checks = record.checks
+    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat)
+    made = _assemble(called or name, parts, replace(options, revision=revision), weights)
+    record.save(checks, made)
+    return made
+
+
+def recorded_model(
+    name: str, options: LoadOptions, hashes: FileHashes, load: Callable[[], LanguageModel]
+) -> LanguageModel:
+    """Return a model that is loaded when it is first asked, if its record is valid.
+
+    Args:
+        name: The model's name; see ``load_model``.
+        options: The options for loading the model.
+        hashes: Cache for the hashes of weight files, beside which the record is stored.
+        load: Function that loads the model.
+    """
+    check_name(name, options)
+    if is_address(name) or _other_backend(name) is not None:
+        return load()
+    record = Record.of(name, options, hashes.path and hashes.path.parent)
+    return RecordedModel(name, record, load) if record.content else load()
 
 
 def _served(name: str, options: ServerOptions | None, kept: Path | None) -> LanguageModel:
@@ -208,6 +232,7 @@ class Parts:
         tokenizer: The tokenizer.
         config: The model's config.
         files: The files that the model was loaded from.
+        checks: The checks at load time.
         chat: The chat format of prompts; None if prompts are plain text.
     """
 
@@ -216,6 +241,7 @@ class Parts:
     tokenizer: PreTrainedTokenizerBase
     config: PreTrainedConfig
     files: LoadedFiles
+    checks: Checks
     chat: Chat | None = None
 
 
@@ -387,7 +413,15 @@ def _assemble(
     }
     window = window_of(model)
     checkpoint = Checkpoint(
-        name, model, tokenizer, window, identity, settings, parts.files, parts.chat
+        name,
+        model,
+        tokenizer,
+        window,
+        identity,
+        settings,
+        parts.files,
+        parts.chat,
+        parts.checks,
     )
     batch_tokens = options.batch_tokens or (2048 if model.device.type == "cpu" else 16384)
     if kind == "masked":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine.ask import BLOCK_TOKENS, Engine
+from tacit.engine.ask import Engine
 from tacit.engine.ray.cluster import RayOptions, Share, connect, nodes, share_out
 from tacit.engine.ray.executor import RayExecutor
 from tacit.engine.ray.handles import Patience
@@ -71,7 +71,7 @@ def ray_engine(
     store: Store,
     options: RayOptions | None = None,
     patience: Patience | None = None,
-    block_tokens: int = BLOCK_TOKENS,
+    block_tokens: int | None = None,
 ) -> Engine:
     """Start an engine with one or more workers, each of which loads the model.
 

@@ -192,7 +192,8 @@ def bare(
             they contain special tokens. If False, the text of a special token is encoded as plain
             text.
     """
-    plain = copy.deepcopy(tokenizer)
+    plain = copy.copy(tokenizer)
+    plain._tokenizer = copy.deepcopy(tokenizer.backend_tokenizer)  # noqa: SLF001 - its only way in
     plain.backend_tokenizer.post_processor = None
     plain.split_special_tokens = not reads_specials
     plain.backend_tokenizer.encode_special_tokens = not reads_specials

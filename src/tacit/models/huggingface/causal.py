@@ -16,25 +16,40 @@ model processes the text of an unpacked prompt again for each multi-token answer
 from __future__ import annotations
 
 import inspect
-import logging
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import ModelError
-from tacit.models.huggingface.alignment import Tokens, bare
+from tacit.errors import ModelError, ScoringError
+from tacit.models.huggingface.alignment import bare
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.branching import score_trees, tree_cost
 from tacit.models.huggingface.encoding import Encoder, Inputs, Remembered, fill
 from tacit.models.huggingface.local import Written
-from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, on_device, padded, read_off
+from tacit.models.huggingface.logprobs import (
+    Found,
+    Read,
+    Row,
+    Tally,
+    bodies_of,
+    on_device,
+    padded,
+    read_off,
+)
 from tacit.models.huggingface.packed_passes import Packer
 from tacit.models.huggingface.packing import Pack, added_tokens, packs_of
-from tacit.models.huggingface.prefix_tree import Tree, prefix_lengths, ragged, tree_of
+from tacit.models.huggingface.prefix_tree import (
+    Rows,
+    Tree,
+    prefix_lengths,
+    ragged,
+    shared_length,
+    tree_of,
+)
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-from tacit.models.huggingface.self_check import Check, Packing
+from tacit.models.huggingface.self_check import DEPTH, answers_of, cut, reference, renumbered
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -47,7 +62,8 @@ if TYPE_CHECKING:
     from tacit.models.huggingface import vocabulary
     from tacit.models.huggingface.alignment import Filled
     from tacit.models.huggingface.local import Checkpoint
-    from tacit.models.huggingface.prefix_tree import Ints, Rows
+    from tacit.models.huggingface.prefix_tree import Ints
+    from tacit.models.huggingface.self_check import Floats
     from tacit.models.huggingface.vocabulary import Frame
     from tacit.requests import Scores
 
@@ -58,6 +74,14 @@ PACK_TOKENS = 1024
 
 _LEAST_PACK = 32
 
+_WITHOUT = {
+    "packed": "each prompt is computed separately, which is slow",
+    "cached prefix": "a long prefix that prompts share is recomputed for every pack, which is slow",
+}
+
+_CHECK, _LONGEST_CHECK = 72, 320
+"""The usual and the greatest length in tokens of a pack for the checks at load time."""
+
 _LOCAL = (
     "sliding_window",
     "sliding_window_size",
@@ -66,8 +90,6 @@ _LOCAL = (
     "attention_window_size",
     "local_attention",
 )
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -110,46 +132,47 @@ class CausalModel(RankingModel):
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
         self._remembered = Remembered()
-        self._check_padding(self._score_rows, self._made_up())
-        self._check_sight()
         self._pass_options = {"use_cache": False}
-        self._check_narrowing()
-        self._difference = self._sharing_difference()
+        self._wants_packs = packing
+        checks = self._checks
+        if checks.done:
+            self._use_padding()
+        else:
+            rows, exact = self._measure_padding_of_rows()
+            self._use_padding()
+            if not self._measure_packing(rows, exact):
+                self._measure_head(rows[:2], exact)
+                self._measure_prefix(rows[:3], exact)
+            checks.finish()
+        self._use_head()
         self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
-        self._packing = self._measured_packing() if packing else Packing(0, refused="turned off")
-        if not self._shares and not self.shares_prefixes:
-            log.warning(
-                "%s: each prompt is recomputed for every answer of several tokens, because reusing "
-                "the computed prompt %s",
-                self.name,
-                "fails"
-                if self._difference is None
-                else f"changes log-probabilities by {self._difference:.2g} nats",
-            )
+        if packing and not self.shares_prefixes:
+            self._warn(_WITHOUT["packed"], "packed")
+        if not self.shares_prefixes and not self._shares:
+            self._warn("each prompt is recomputed for every answer of several tokens", "prefix")
 
     @property
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest, with details of prefix sharing and packing.
 
-        The entry ``packs`` is true if several prompts are packed into one row. ``not_packed`` is
-        the reason why prompts are not packed, or None if prompts are packed. ``sharing_difference``
-        is the largest change in a log-probability that is caused by prefix sharing, in nats.
-        ``packing_difference`` is the largest change in a log-probability that is caused by packing,
-        in nats.
+        The entry ``packs`` is true if several prompts are packed into one row, and ``not_packed``
+        is the reason if they are not.
         """
+        refused = self._checks.refused.get("packed", "it was not checked")
         return {
             **super().description,
-            "shares_text": self._shares,
-            "sharing_difference": self._difference,
             "packs": self.shares_prefixes,
-            "packing_difference": self._packing.difference,
-            "not_packed": self._packing.refused,
+            "not_packed": None
+            if self.shares_prefixes
+            else refused
+            if self._wants_packs
+            else "turned off",
         }
 
     @property
     def shares_prefixes(self) -> bool:
         """Whether prompts are packed; see ``SharesPrefixes``."""
-        return self._packing.refused is None
+        return self._wants_packs and self._checks.accepts("packed")
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """Return the number of tokens per prompt; tokens that prompts share are counted once."""
@@ -189,11 +212,67 @@ class CausalModel(RankingModel):
         return _Prepared(prompts, inputs, packs, list(rest.values()))
 
     def _computed(self, work: _Prepared) -> list[Scores]:
-        tally = self._tally(work.trees, shared=self._shares)
-        for begin, packs in work.packs:
-            self._packer.score(packs, tally, begin)
-        totals = tally.totals(len(work.inputs.begin)).tolist()
-        return self._scored(work.prompts, self._written_as(work.inputs), totals)
+        if work.packs and not self.shares_prefixes:
+            work = self._prepared(work.prompts)  # packing was refused in the meantime
+        new = [(begin, max(packs, key=len)) for begin, packs in work.packs]
+        new = [(begin, pack) for begin, pack in new if not self._is_checked(begin, pack)]
+        tally = self._tally(work.trees, shared=bool(work.trees) and self._shares)
+        try:
+            for begin, packs in work.packs:
+                self._packer.score(packs, tally, begin)
+            totals = tally.totals(len(work.inputs.begin))
+            for begin, pack in new:
+                self._check_pack(begin, pack, totals)
+        except ScoringError as error:
+            if not new:
+                raise
+            way = "cached prefix" if any(begin for begin, _ in new) else "packed"
+            self._refuse(way, f"it fails: {error}")
+        if any(self._way(begin) in self._checks.refused for begin, _ in new):
+            return self._computed(self._prepared(work.prompts))
+        return self._scored(work.prompts, self._written_as(work.inputs), totals.tolist())
+
+    def _is_checked(self, begin: tuple[int, ...], pack: Pack) -> bool:
+        """Return whether a pack as long, with inputs and a cached prefix as long, was checked."""
+        sizes = zip(_sizes(begin, pack), self._checks.packed, strict=True)
+        return all(size <= checked for size, checked in sizes)
+
+    def _check_pack(self, begin: tuple[int, ...], pack: Pack, totals: Floats) -> None:
+        """Compare a few inputs of a pack with the same inputs alone.
+
+        If the log-probabilities differ by more than rounding explains, the way to compute them is
+        refused.
+        """
+        some = {int(pack.rows.lengths.argmax()), int(pack.spans.argmax()), len(pack.rows) - 1}
+        rows = [self._alone(begin, pack.rows, number) for number in sorted(some)]
+        answers = sorted(set(answers_of(rows)))
+        refused = self._checks.confirms(
+            totals[answers],
+            lambda: self._tally_rows(rows).totals(len(totals))[answers],
+            self._model,
+        )
+        if refused is not None:
+            self._refuse(self._way(begin), refused)
+            return
+        sizes = zip(_sizes(begin, pack), self._checks.packed, strict=True)
+        self._checks.packed = [max(pair) for pair in sizes]
+        self._checks.finish()
+
+    @staticmethod
+    def _way(begin: tuple[int, ...]) -> str:
+        return "cached prefix" if begin else "packed"
+
+    def _refuse(self, way: str, reason: str) -> None:
+        self._checks.refused[way] = reason
+        self._warn(_WITHOUT[way], way)
+        self._checks.finish()
+
+    def _alone(self, begin: tuple[int, ...], rows: Rows, number: int) -> Row:
+        """Return one input of a pack, with its cached prefix and the tokens to score."""
+        own = rows.reads.of_rows(np.array([number]), len(rows))
+        columns = (own.position + len(begin), own.token, own.answer)
+        reads = zip(*(column.tolist() for column in columns), strict=True)
+        return Row(begin + rows.row(number), [Read(*read) for read in reads])
 
     def _written_as(self, inputs: Inputs) -> Written:
         """Return properties of each answer's tokenization, such as the number of tokens."""
@@ -211,12 +290,16 @@ class CausalModel(RankingModel):
 
     @property
     def _shares(self) -> bool:
-        return self._difference is not None and self._difference <= self._tolerance
+        if not {"prefix"} & {*self._checks.errors, *self._checks.refused}:
+            rows, exact = self._measure_padding_of_rows()
+            self._measure_prefix(rows[:3], exact)
+            self._checks.finish()
+        return self._checks.accepts("prefix")
 
     @property
     def _pack_tokens(self) -> int:
         """The maximum length of a pack in tokens, which is reduced when memory runs out."""
-        return min(self._packing.length, self._budget.tokens)
+        return min(PACK_TOKENS, self._budget.tokens)
 
     def _divided(
         self, inputs: Inputs
@@ -228,20 +311,13 @@ class CausalModel(RankingModel):
         packed.
 
         A prompt is not packed if the prompt and one of its answers together have more tokens than
-        the maximum pack length or the attention window. A prompt is not packed if its uncached part
-        is longer than the longest token sequence with which packing was checked when the model was
-        loaded.
+        the maximum pack length or the attention window.
         """
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
-        near = (longest <= self._packing.length) & self._fit_attention(longest)
+        near = (longest <= self._pack_tokens) & self._fit_attention(longest)
+        near &= self.shares_prefixes
         rows = inputs.rows(np.flatnonzero(near)).ordered()
         kept = self._prefixes(rows)
-        deep = np.flatnonzero(rows.lengths - kept > self._packing.depth)
-        if deep.size:
-            prompt, reads = inputs.prompt, rows.reads
-            near[prompt[reads.answer[np.isin(reads.row, deep)]]] = False
-            rows = inputs.rows(np.flatnonzero(near)).ordered()
-            kept = self._prefixes(rows)
         packed: dict[tuple[int, ...], list[int]] = {}
         for number in np.flatnonzero(kept).tolist():
             packed.setdefault(rows.row(number)[: kept[number]], []).append(number)
@@ -255,10 +331,8 @@ class CausalModel(RankingModel):
 
     def _prefixes(self, rows: Rows) -> Ints:
         """Return the length of the prefix to cache for each row; 0 if caching changes results."""
-        kept = prefix_lengths(rows, self._packing.length)
-        if kept.any() and self._keeping.refused is not None:
-            return np.zeros_like(kept)
-        return kept
+        kept = prefix_lengths(rows, PACK_TOKENS)
+        return np.zeros_like(kept) if "cached prefix" in self._checks.refused else kept
 
     def _branches_off(self, tree: Tree) -> bool:
         """Return whether a prefix tree's common prefix can be computed once for all rows.
@@ -380,87 +454,115 @@ class CausalModel(RankingModel):
                 output.logits = output.logits[:, keep]
         return output
 
-    def _check_sight(self) -> None:
-        """Raise if predictions depend on later tokens, as in BERT without ``is_decoder``.
+    def _measure_padding_of_rows(self) -> tuple[list[Row], Floats]:
+        """Measure the error that padding makes.
+
+        Returns:
+            Inputs for the checks, and the exact log-probabilities of the first four.
 
         Raises:
-            ModelError: If a log-probability depends on a later token.
+            ModelError: If the predictions depend on later tokens, as in BERT without
+                ``is_decoder``.
         """
-        begin = tuple(range(1, 4))
-        rows = [Row((*begin, last), [Read(1, begin[2], last - 1)]) for last in (1, 2)]
-        one, other = self._tally_rows(rows).totals(2)
-        if abs(one - other) > self._tolerance:
-            raise ModelError(
-                f"{self.name}: its log-probabilities depend on later tokens, so it is not a causal "
-                "model (an encoder without is_decoder in its config?)"
-            )
+        local = self._local or 0
+        limits = (self._checkpoint.window, local and local - 1, self._budget.apart, DEPTH)
+        depth = min(limit for limit in limits if limit)
+        rows = cut(self._stream, self._specials.before, self._check_length, depth)
+        few = rows[:3]
+        exact = reference(
+            self._checks,
+            self._model,
+            self._budget,
+            lambda: self._plainly(few),  # the inputs have one length, so there is no padding
+            lambda: np.concatenate([self._plainly([row]) for row in few]),
+        )
+        short = max(1, depth // 3)
+        begun = Row(few[1].ids[:short], few[1].reads[: max(1, short // 3)])
+        both = [few[0], begun]
+        if not self._checks.measure(
+            "padded", exact[answers_of(both)], lambda: _totals(both, self._score_rows)
+        ):
+            off = float(np.abs(self._plainly([begun]) - exact[answers_of([begun])]).max())
+            if not off <= self._checks.limit:
+                raise ModelError(
+                    f"{self.name}: its log-probabilities depend on later tokens, by {off:.2g} "
+                    "nats, so it is not a causal model (an encoder without is_decoder in its "
+                    "config?)"
+                )
+        return rows, exact
 
-    def _measured_packing(self) -> Packing:
-        """Measure whether packing changes log-probabilities; log a warning if it does."""
-        length = min(PACK_TOKENS, self._budget.tokens)
+    def _measure_packing(self, rows: Sequence[Row], exact: Floats) -> bool:
+        """Measure the error of packing, and of computing logits at some positions only."""
+        checks, length = self._checks, min(self._check_length, self._budget.tokens)
+        if not self._wants_packs:
+            return False
+        if not self._places:
+            checks.refused["packed"] = "the model takes no position_ids"
+            return False
         if length < _LEAST_PACK:
-            return Packing(0, refused=f"a forward pass takes only {length} tokens")
-        packing = Packing(0, refused="the model takes no position_ids")
-        if self._places:
-            packing = self._check(length).packing()
-        if packing.refused:
-            log.warning(
-                "%s: each prompt is computed separately, which is slow, because packing does not "
-                "work with this model: %s",
-                self.name,
-                packing.refused,
-            )
-        return packing
+            checks.refused["packed"] = f"a forward pass takes only {length} tokens"
+            return False
+        every = renumbered([*rows, *rows[:2]])
+        (long,) = packs_of(Rows.of(every[: len(rows)]).ordered(), 2 * self._check_length)
+        (short,) = packs_of(Rows.of(every[len(rows) :]).ordered(), 2 * self._check_length)
+        checks.packed = [len(long), len(rows[0].ids), 0]
+        twice = answers_of(rows[:2])
+        own = [*range(len(exact)), *answers_of(every[len(rows) :])]
 
-    @cached_property
-    def _keeping(self) -> Packing:
-        """Whether packs of prompts can continue from a cached prefix, checked on first use."""
-        keeping = self._check(self._packing.length).keeping()
-        if keeping.refused:
-            log.warning(
-                "%s: a long prefix that prompts share is recomputed for every pack, which is slow, "
-                "because caching it does not work with this model: %s",
-                self.name,
-                keeping.refused,
-            )
-        return keeping
+        def packed(body: torch.nn.Module) -> Floats:
+            tally = Tally()
+            Packer(self._model, body, self._pad, self._budget).score([long, short], tally)
+            return tally.totals(len(answers_of(every)))[own]
 
-    def _check(self, length: int) -> Check:
-        limits = (self._checkpoint.window, self._local and self._local - 1, self._budget.apart)
-        deepest = min((limit for limit in limits if limit), default=length)
-        return Check(
-            self._packer, self._tally_rows, self._vocabulary, length, deepest, self._tolerance
+        exact = np.concatenate([exact, exact[twice]])
+        for number, body in enumerate(bodies_of(self._model)):
+            if checks.measure("packed", exact, partial(packed, body)):
+                checks.body, checks.errors["head"] = number, checks.errors["packed"]
+                return True
+        return False
+
+    def _measure_prefix(self, rows: Sequence[Row], exact: Floats) -> None:
+        """Measure the error of answers that go on from a cached prefix."""
+        first = rows[0]
+        shared = [shared_length(first.ids, one.ids) for one in rows[1:]]
+        pairs = [
+            Row(row.ids, [read for read in row.reads if read.position >= size - 1])
+            for one, size in zip(rows[1:], shared, strict=True)
+            for row in (first, one)
+        ]
+        numbered = renumbered(pairs)
+        trees = [
+            Tree(first.ids[:size], tuple(numbered[2 * at : 2 * at + 2]))
+            for at, size in enumerate(shared)
+        ]
+        expected = exact[answers_of(pairs)]
+        self._checks.measure(
+            "prefix", expected, lambda: self._tally(trees, shared=True).totals(len(expected))
         )
 
-    def _sharing_difference(self) -> float | None:
-        """Return how much (nats) a reused cache changes log-probabilities; None on failure.
+    @property
+    def _check_length(self) -> int:
+        """The length in tokens of a pack for the checks.
 
-        The change that a reused prefix cache causes is measured on two artificial texts of
-        different lengths. Each text has four answers of one to three tokens, and two of the four
-        answers share their first token.
+        A pack that is longer than a short local window reveals that packs do not respect it.
         """
-        longest = min(self._checkpoint.window or 22, self._local or 22, 22) - 3
-        spread = [1 + (i * 7919) % (self._vocabulary - 1) for i in range(40)]
-        answers = [
-            [
-                Tokens((*text, *answer), len(text), len(text) + len(answer), spanned=False)
-                for answer in (
-                    spread[30:31],
-                    spread[31:34],
-                    [spread[31], spread[35]],
-                    spread[36:38],
-                )
-            ]
-            for text in (spread[: 1 + longest // 3], spread[6 : 6 + longest])
-        ]
-        trees = [tree_of(4 * text, of) for text, of in enumerate(answers)]
-        plain = self._tally(trees, shared=False)
-        try:
-            shared = self._tally(trees, shared=True)
-        except Exception as error:  # noqa: BLE001 - any failure turns sharing off, and is logged
-            log.info("%s cannot continue from a cached text: %s", self.name, error)
-            return None
-        return float(np.abs(plain.totals(8) - shared.totals(8)).max())
+        length = (self._local or 0) + 64
+        return length if length <= _LONGEST_CHECK else _CHECK
+
+    def _plainly(self, rows: Sequence[Row]) -> Floats:
+        return _totals(rows, self._tally_rows)
+
+
+def _totals(rows: Sequence[Row], score: Callable[[Sequence[Row]], Tally | Found]) -> Floats:
+    """Return the log-probability of each scored token of the rows, in order."""
+    found = score(renumbered(rows))
+    tally = found if isinstance(found, Tally) else Tally(found)
+    return tally.totals(len(answers_of(rows)))
+
+
+def _sizes(begin: tuple[int, ...], pack: Pack) -> tuple[int, int, int]:
+    """Return the lengths of a pack, of its longest input and of its cached prefix, in tokens."""
+    return len(pack), len(begin) + int(pack.rows.lengths.max()), len(begin)
 
 
 def _longest(tree: Tree) -> int:

@@ -124,10 +124,10 @@ def config_digest(config: PreTrainedConfig) -> str:
 
 def tokenizer_digest(tokenizer: PreTrainedTokenizerBase) -> str:
     """Return the digest of a fast tokenizer's vocabulary, rules and special tokens."""
-    content = json.loads(tokenizer.backend_tokenizer.to_str())
     # Every call sets and unsets these, so they are not part of the tokenizer's identity.
-    content.pop("truncation", None)
-    content.pop("padding", None)
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    content = tokenizer.backend_tokenizer.to_str()
     return _digest([content, {k: str(v) for k, v in tokenizer.special_tokens_map.items()}])
 
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.huggingface.alignment import Specials, bare
-from tacit.models.huggingface.batching import Budget
+from tacit.models.huggingface.batching import Budget, in_batches
+from tacit.models.huggingface.logprobs import Tally
 from tacit.models.huggingface.self_check import (
-    made_up,
-    padding_difference,
-    sizes_of_logits,
-    tolerance,
+    DEPTH,
+    TEXT,
+    Checks,
+    read_often,
+    reference,
+    renumbered,
 )
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
     from tacit.models.huggingface.alignment import Tokens
     from tacit.models.huggingface.chat_template import Chat
     from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
-    from tacit.models.huggingface.logprobs import Found, Row, Tally
+    from tacit.models.huggingface.logprobs import Found, Row
+    from tacit.models.huggingface.self_check import Floats
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
@@ -108,6 +112,7 @@ class Checkpoint:
         settings: Information for a run's manifest, such as the device and the architecture.
         files: A record of the files from which the model was loaded.
         chat: The chat format of prompts; None if prompts are plain text.
+        checks: The checks that were recorded when the model was loaded before, or new ones.
     """
 
     name: str
@@ -118,6 +123,7 @@ class Checkpoint:
     settings: dict[str, Any]
     files: LoadedFiles
     chat: Chat | None = None
+    checks: Checks = field(default_factory=Checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +163,7 @@ class LocalModel:
         self._unknown = _unknown_of(checkpoint.tokenizer)
         self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
         self._budget = Budget(batch_tokens, long_positions(checkpoint.model))
-        self._tolerance = tolerance(checkpoint.model)
+        self._checks = checkpoint.checks
         in_one_operation(checkpoint.model)
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint
@@ -179,6 +185,7 @@ class LocalModel:
             "chat": self._chat and self._chat.description,
             "window": self._checkpoint.window,
             "batch_tokens": self._budget.tokens,
+            "errors": self._checks.description,
             **self._checkpoint.settings,
         }
 
@@ -198,27 +205,50 @@ class LocalModel:
         """Return each input's name (such as "encoder"), token ids and answer positions."""
         raise NotImplementedError
 
-    def _made_up(self) -> tuple[Row, Row]:
-        """Return two artificial token sequences of unequal length for the checks at load time."""
-        return made_up(self._vocabulary, min(self._checkpoint.window or 22, 22))
+    @property
+    def _stream(self) -> list[int]:
+        """The tokens of the text from which the inputs of the checks are cut."""
+        ids = self._bare(TEXT, add_special_tokens=False, verbose=False)["input_ids"]
+        return [one for one in ids if one < self._vocabulary] or list(range(1, self._vocabulary))
 
-    def _check_padding(self, score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> None:
-        """If padding changes log-probabilities, warn and run one sequence per forward pass.
+    def _sample(self) -> tuple[Row, Row]:
+        """Return a short and a long input for the checks."""
+        before, after = self._specials.before, self._specials.after
+        longest = min(self._checkpoint.window or DEPTH, DEPTH) - len(before) - len(after)
+        stream = self._stream
+        both = (stream[: 1 + longest // 4], stream[-max(1, longest) :])
+        short, long = renumbered([read_often([*before, *ids, *after]) for ids in both])
+        return short, long
 
-        The padding check also measures the magnitude of the logits, which determines the tolerance
-        of all load-time checks.
-        """
-        with sizes_of_logits(self._model) as sizes:
-            difference = padding_difference(score, rows)
-        self._tolerance = tolerance(self._model, max(sizes))
-        if not difference <= self._tolerance:
+    def _measure_padding(
+        self, score: Callable[[Sequence[T]], Found], items: Sequence[T], answers: int
+    ) -> Floats:
+        """Measure the error that padding makes, and return the exact log-probabilities."""
+
+        def scored(batches: Sequence[Sequence[T]]) -> Floats:
+            tally = Tally()
+            in_batches([1] * len(batches), Budget(1), lambda at: tally.add(score(batches[at[0]])))
+            return tally.totals(answers)
+
+        exact = reference(
+            self._checks,
+            self._model,
+            self._budget,
+            lambda: scored([[item] for item in items]),
+            lambda: scored([[item, item] for item in items]) / 2,
+        )
+        self._checks.measure("padded", exact, lambda: scored([items]))
+        return exact
+
+    def _use_padding(self) -> None:
+        """Run one sequence per forward pass if padding is not accepted, with a warning."""
+        if not self._checks.accepts("padded"):
             self._budget = Budget(1)
-            log.warning(
-                "%s: sequences are computed one at a time, which is slow, because padding changes "
-                "log-probabilities by %.2g nats",
-                self.name,
-                difference,
-            )
+            self._warn("sequences are computed one at a time, which is slow", "padded")
+
+    def _warn(self, consequence: str, way: str) -> None:
+        reason = self._checks.refused.get(way, "it is not possible")
+        log.warning("%s: %s (%s: %s)", self.name, consequence, way, reason)
 
     @property
     def _device(self) -> torch.device:

@@ -79,11 +79,6 @@ def _sliced_output(
         hook.remove()
 
 
-def narrowing_difference(narrow: torch.Tensor, whole: torch.Tensor) -> float:
-    """Return the largest log-probability difference in nats between two logit tensors."""
-    return float((narrow.log_softmax(dim=-1) - whole.log_softmax(dim=-1)).abs().max())
-
-
 _PART = 64
 _ONCE = 2
 

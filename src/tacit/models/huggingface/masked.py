@@ -57,8 +57,15 @@ class MaskedModel(RankingModel):
             raise ModelError(f"{self.name}: its tokenizer has no mask token")
         self._mask = mask
         self._mode = mode
-        self._check_padding(self._score_rows, self._made_up())
-        self._check_narrowing()
+        rows, checks = self._sample(), self._checks
+        if not checks.done:
+            answers = sum(len(row.reads) for row in rows)
+            exact = self._measure_padding(self._score_rows, rows, answers)
+        self._use_padding()
+        if not checks.done:
+            self._measure_head(rows, exact)
+            checks.finish()
+        self._use_head()
 
     @property
     def description(self) -> dict[str, Any]:

@@ -50,6 +50,14 @@ class Pack:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def spans(self) -> Ints:
+        """For each row, the distance in the pack between its first and its last token."""
+        index = np.arange(len(self.ids))
+        first = np.maximum.accumulate(np.where(self.depths == 0, index, 0))
+        leaves = np.flatnonzero(self.ends == index + 1)  # one for each row, in their order
+        return leaves - first[leaves]
+
     def again(self, length: int) -> list[Pack]:
         """Return ``[self]`` if the pack has at most ``length`` tokens, else shorter packs."""
         return [self] if len(self) <= length else packs_of(self.rows, length)

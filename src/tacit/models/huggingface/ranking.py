@@ -12,9 +12,8 @@ candidate's token.
 
 from __future__ import annotations
 
-import logging
-import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
@@ -24,10 +23,10 @@ from tacit.models.huggingface.local import Checkpoint, LocalModel
 from tacit.models.huggingface.logprobs import (
     bodies_of,
     narrowed,
-    narrowing_difference,
     on_device,
     on_host,
     padded,
+    read_values,
 )
 from tacit.models.huggingface.vocabulary import CandidateTokens, whole_words
 from tacit.requests import Prompt, Ranking, RankingPrompt, rank
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     import torch
 
     from tacit.models.huggingface.alignment import Filled
+    from tacit.models.huggingface.logprobs import Row
+    from tacit.models.huggingface.self_check import Floats
     from tacit.models.huggingface.vocabulary import Candidates, Frame, Written
     from tacit.requests import Scores, Vocabulary
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,48 +227,43 @@ class RankingModel(LocalModel):
             logits = self._model(**given).logits
             return logits[rows, positions].float()
 
-    def _check_narrowing(self) -> None:
-        """Restrict logits to one position per row if log-probabilities stay the same."""
-        differences = []
-        for body in bodies_of(self._model):
-            difference = self._narrowing_difference(body)
-            if difference <= self._tolerance:
-                self._body = body
-                return
-            differences.append(difference)
-        shown = ", ".join(f"{difference:.2g}" for difference in differences)
-        log.warning(
-            "%s: logits are computed at every position, which makes ranking slow, because "
-            "restricting the head to one position %s",
-            self.name,
-            f"changes log-probabilities by {shown} nats" if shown else "is not possible",
-        )
+    def _measure_head(self, rows: Sequence[Row], exact: Floats) -> None:
+        """Find the submodule whose output can be restricted to the positions that are read.
 
-    def _narrowing_difference(self, body: torch.nn.Module) -> float:
-        """Return how much computing logits at only one position changes log-probabilities.
-
-        The result is the largest difference, in nats, between a log-probability computed with
-        logits at one position and the same log-probability computed with logits at all positions.
-
-        The result is infinity if the model cannot compute logits at a single position.
+        Args:
+            rows: Inputs of which every next token is scored.
+            exact: The log-probability of each scored token.
         """
+        import numpy as np
+
+        reads = [row.reads[-1 - number % len(row.reads)] for number, row in enumerate(rows)]
         places = [
-            ReadPosition(row.ids, len(row.ids) - 1 - n) for n, row in enumerate(self._made_up())
+            ReadPosition(row.ids, read.position) for row, read in zip(rows, reads, strict=True)
         ]
-        found: list[float] = []
 
-        def compare(batch: list[int]) -> None:
-            some = [places[number] for number in batch]
-            found.append(
-                narrowing_difference(self._logits_at(some, body), self._logits_at(some, None))
-            )
+        def narrow(body: torch.nn.Module) -> Floats:
+            found = np.empty(len(places))
 
-        try:
-            in_batches([place.cost for place in places], self._budget, compare)
-        except ScoringError as error:
-            log.info("%s: the head cannot be restricted to one position: %s", self.name, error)
-            return math.inf
-        return math.inf if any(map(math.isnan, found)) else max(found)
+            def read_some(batch: list[int]) -> None:
+                logits = self._logits_at([places[at] for at in batch], body)
+                tokens = [reads[at].token for at in batch]
+                found[batch] = on_host(read_values(logits, range(len(batch)), tokens))
+
+            in_batches([place.cost for place in places], self._budget, read_some)
+            return found
+
+        answers = [read.answer for read in reads]
+        for number, body in enumerate(bodies_of(self._model)):
+            if self._checks.measure("head", exact[answers], partial(narrow, body)):
+                self._checks.body = number
+                return
+
+    def _use_head(self) -> None:
+        """Compute logits only at the positions that are read, if a check accepts it."""
+        if self._checks.accepts("head"):
+            self._body = bodies_of(self._model)[self._checks.body]
+            return
+        self._warn("logits are computed at every position, which makes ranking slow", "head")
 
 
 def _scored(asked: Asked, score: Scores) -> dict[int, float]:

@@ -1,248 +1,298 @@
-"""Check at load time that packing and padding do not change log-probabilities."""
+"""Check whether batches, packs and caches are as exact as scoring each input alone.
+
+Each of these ways to compute log-probabilities is compared with a pass of the same inputs in a
+wider number format (float64, or float32 for a model in half precision). A way is accepted if its
+error is at most ``FACTOR`` times the error of scoring each input alone, or below ``FLOOR`` nats.
+"""
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import ScoringError
-from tacit.models.huggingface.adapters import quantised
-from tacit.models.huggingface.batching import Budget, in_batches
-from tacit.models.huggingface.logprobs import Read, Row, Tally
-from tacit.models.huggingface.packing import packs_of
-from tacit.models.huggingface.prefix_tree import LEAST, Rows
+from tacit.models.huggingface.logprobs import Read, Row
+from tacit.models.huggingface.prefix_tree import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    import torch
+    from numpy.typing import NDArray
     from transformers import PreTrainedModel
 
-    from tacit.models.huggingface.logprobs import Found
-    from tacit.models.huggingface.packed_passes import Packer
+    from tacit.models.huggingface.batching import Budget
+
+    Floats = NDArray[np.float64]
+
+log = logging.getLogger(__name__)
+
+FACTOR, FLOOR = 4, 1e-4
+TEXT = (
+    "Is it true that a river has a bank on either side? A river is made of water and flows to the "
+    "sea. Most birds can fly, because they have wings; a penguin cannot. The handle of a cup is on "
+    "its outside, and the tea is inside. If somebody asks you whether a spoon is used for eating "
+    "soup, the answer is yes. Question: Can a stone feel pain? Answer: no. A house has walls, a "
+    "roof, and a door that people go through. In winter it is cold, so they light a fire."
+)
+"""Text from which the inputs of the checks are cut."""
+
+DEPTH = 22
+"""The length in tokens of the longest input of the checks."""
 
 
-T = TypeVar("T")
-
-
-def made_up(vocabulary: int, longest: int) -> tuple[Row, Row]:
-    """Return a short and a long sequence, each with a token to score at every position."""
-    spread = [1 + (i * 7919) % (vocabulary - 1) for i in range(longest)]
-    short, long = (
-        Row(tuple(ids), [Read(at, spread[0], number) for at in range(len(ids))])
-        for number, ids in enumerate((spread[: 1 + longest // 4], spread[::-1]))
-    )
-    return short, long
-
-
-def padding_difference(score: Callable[[Sequence[T]], Found], rows: Sequence[T]) -> float:
-    """Score rows in one batch and one by one, and return the largest difference in nats.
-
-    Raises:
-        ScoringError: If a forward pass fails.
-    """
-
-    def scored(most: int) -> list[float]:
-        found: Found = []
-        in_batches(
-            [1] * len(rows),
-            Budget(most),
-            lambda batch: found.extend(score([rows[i] for i in batch])),
-        )
-        return [float(value) for one in found for value in one.fetched()[1]]
-
-    return max(abs(a - b) for a, b in zip(scored(len(rows)), scored(1), strict=True))
-
-
-def tolerance(model: PreTrainedModel, size: float = 0.0) -> float:
-    """Return the largest log-probability change, in nats, that rounding alone can explain.
-
-    In some quantised layers, the rounding of a token's values depends on the other tokens in the
-    forward pass. The spacing of representable half-precision values increases with their magnitude;
-    for example, bfloat16 values between 32 and 64 are 0.25 apart.
+def cut(stream: Sequence[int], before: Sequence[int], length: int, depth: int) -> list[Row]:
+    """Cut inputs of equal length, which share beginnings, from a stream of tokens.
 
     Args:
-        model: The model.
-        size: Magnitude of the model's logits, as measured by ``sizes_of_logits``.
+        stream: The tokens of ``TEXT``.
+        before: Special tokens at the beginning of each input.
+        length: The number of tokens of the inputs' prefix tree to reach.
+        depth: The number of tokens of an input.
+
+    Returns:
+        At least three inputs, of which every third token is scored. The second shares half of its
+        tokens with the first. The third sorts last, so it comes last in a pack.
     """
+    stem = [*before, *_slice(stream, 0, depth)][:depth]
+    made = [stem]
+    kept = (depth // 2, depth // 4, 1, depth - 1, depth // 4 + 1)
+    while len(made) < _FEWEST or _tokens(made) < length:
+        shared = kept[(len(made) - 1) % len(kept)]
+        made.append(stem[:shared] + _slice(stream, depth * len(made), depth - shared))
+    last = max(made[2:])
+    made = [*made[:2], last, *(ids for ids in made[2:] if ids is not last)]
+    return renumbered([read_often(ids) for ids in made])
+
+
+_FEWEST = 4
+
+
+def _slice(stream: Sequence[int], begin: int, size: int) -> list[int]:
+    # The stream is read again with a shift, so that no input is repeated.
+    return [stream[(at + at // len(stream)) % len(stream)] for at in range(begin, begin + size)]
+
+
+def _tokens(made: Iterable[Sequence[int]]) -> int:
+    rows = Rows.of([Row(tuple(ids)) for ids in made]).ordered()
+    return int((rows.lengths - rows.shared).sum())
+
+
+def read_often(ids: Sequence[int]) -> Row:
+    """Return an input of which every third token is scored."""
+    places = range(len(ids) - 1)[2::3] or [max(0, len(ids) - 2)]
+    return Row(tuple(ids), [Read(at, ids[(at + 1) % len(ids)], 0) for at in places])
+
+
+def renumbered(rows: Sequence[Row]) -> list[Row]:
+    """Return rows whose scored tokens are answers that are numbered through."""
+    numbers = count()
+    return [
+        Row(row.ids, [Read(one.position, one.token, next(numbers)) for one in row.reads])
+        for row in rows
+    ]
+
+
+def answers_of(rows: Iterable[Row]) -> list[int]:
+    """Return the answer of each scored token, in order."""
+    return [read.answer for row in rows for read in row.reads]
+
+
+def wide_format(dtype: torch.dtype) -> torch.dtype:
+    """Return the number format in which a pass is nearly exact, compared with ``dtype``."""
     import torch
 
-    exact = model.dtype in {torch.float32, torch.float64} and quantised(model.config) is None
-    return 1e-4 if exact else 0.1 + torch.finfo(model.dtype).eps * size
+    return torch.float64 if dtype in {torch.float32, torch.float64} else torch.float32
+
+
+_PART = 2**20
+"""The number of weights that are converted to the wider format at a time."""
 
 
 @contextmanager
-def sizes_of_logits(model: PreTrainedModel) -> Iterator[list[float]]:
-    """Collect the magnitudes of the largest and the median logit in each forward pass."""
-    sizes: list[float] = []
+def widened(wide: torch.dtype) -> Iterator[None]:
+    """Compute in a wider number format, whatever the format of the weights.
 
-    def measure(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any model
-        logits = output.logits.float()
-        # Not the largest magnitude of all logits: some models have minus infinity for tokens that
-        # they never write.
-        typical = (logits.amax(dim=-1), logits.median(dim=-1).values)
-        sizes.extend(float(logit.abs().max()) for logit in typical)
+    Every operation receives its operands in the wider format, and conversions to a narrower format
+    are redirected. Weights are converted for one operation, so the memory needed is that of a few
+    activations.
+    """
+    import torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_map
 
-    hook = model.register_forward_hook(measure)
-    try:
-        yield sizes
-    finally:
-        hook.remove()
+    aten = torch.ops.aten
+    narrow = {torch.float32, torch.bfloat16, torch.float16} - {wide}
+
+    def widen(value: Any) -> Any:  # noqa: ANN401 - any argument
+        if isinstance(value, torch.Tensor):
+            return value.to(wide) if value.dtype in narrow else value
+        return wide if isinstance(value, torch.dtype) and value in narrow else value
+
+    class Widened(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        def __torch_dispatch__(
+            self,
+            func: Any,  # noqa: ANN401 - any operation, with any arguments
+            types: object,
+            args: Any = (),  # noqa: ANN401
+            kwargs: Any = None,  # noqa: ANN401
+        ) -> Any:  # noqa: ANN401
+            del types
+            if func.is_view or func is aten.embedding.default:
+                return func(*args, **(kwargs or {}))
+            if func is aten.mm.default and args[1].dtype in narrow:
+                parts = args[1].split(max(1, _PART // len(args[1])), dim=1)
+                states = widen(args[0])
+                return torch.cat([states @ part.to(wide) for part in parts], dim=1)
+            args, kwargs = tree_map(widen, (args, kwargs or {}))
+            return func(*args, **kwargs)
+
+    class Dequantised(TorchFunctionMode):
+        """Multiplies by weights as they are stored, without rounding the activations."""
+
+        def __torch_function__(
+            self,
+            func: Any,  # noqa: ANN401 - any function, with any arguments
+            types: object,
+            args: Any = (),  # noqa: ANN401
+            kwargs: Any = None,  # noqa: ANN401
+        ) -> Any:  # noqa: ANN401
+            del types
+            if func is torch.nn.functional.linear and hasattr(args[1], "tensor_data_names"):
+                args = (args[0], args[1].dequantize(), *args[2:])
+            return func(*args, **(kwargs or {}))
+
+    with Dequantised(), Widened():  # type: ignore[no-untyped-call]
+        yield
 
 
-_DEPTH = 32
-_FEW = 4 * _DEPTH
-_COMPARED = 8
-_COMPARED_BEHIND = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """Whether several prompts can be packed, and the maximum length of a pack.
+@dataclass
+class Checks:
+    """What the checks found, as it is recorded for the next time that the model is loaded.
 
     Args:
-        length: Maximum length of a pack in tokens; 0 if prompts are not packed.
-        depth: Number of tokens in the longest row that was checked, not counting the cached prefix.
-        difference: The largest change in a log-probability caused by packing, in nats; None if the
-            change was not measured or if packing fails.
-        refused: The reason why prompts are not packed; None if prompts are packed.
+        against: The number format of the reference; None if the reference is a pass with another
+            batch size in the model's own format.
+        own: The largest error, in nats, of scoring each input alone; if ``against`` is None, the
+            largest difference that another batch makes.
+        errors: The largest error of each other way to compute, in nats.
+        refused: Why a way to compute is not used.
+        packed: The longest pack, the longest input in a pack, and the longest cached prefix, in
+            tokens, with which packing was checked.
+        body: The index of the submodule whose output the head reads.
+        done: Whether all checks at load time are done.
+        save: Function that records the checks.
     """
 
-    length: int
-    depth: int = 0
-    difference: float | None = None
-    refused: str | None = None
+    against: str | None = None
+    own: float = 0.0
+    errors: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    packed: list[int] = field(default_factory=lambda: [0, 0, 0])
+    body: int = 0
+    done: bool = False
+    save: Callable[[Checks], None] = field(default=lambda _: None, compare=False, repr=False)
 
+    @property
+    def limit(self) -> float:
+        """The largest error, in nats, with which a way to compute is accepted."""
+        return max(FLOOR, FACTOR * self.own)
 
-@dataclass(frozen=True)
-class Check:
-    """Compares the log-probabilities of rows with and without packing.
+    @property
+    def description(self) -> dict[str, Any]:
+        """The measured errors, for a manifest."""
+        return {"against": self.against, "alone": self.own, **self.errors}
 
-    Args:
-        packer: Object that scores rows (token sequences) that are combined into packs.
-        plain: Function that scores rows without packing; it is called with only a few rows.
-        vocabulary: Number of tokens in the vocabulary.
-        length: Maximum length of a pack in tokens.
-        deepest: Maximum number of tokens in one row (token sequence).
-        tolerance: The largest change in a log-probability, in nats, that rounding alone can
-            explain.
-    """
+    def accepts(self, way: str) -> bool:
+        """Whether a way to compute was checked, and is as exact as scoring each input alone."""
+        return way in self.errors and way not in self.refused
 
-    packer: Packer
-    plain: Callable[[Sequence[Row]], Tally]
-    vocabulary: int
-    length: int
-    deepest: int
-    tolerance: float
+    def measure(self, way: str, reference: Floats, compute: Callable[[], Floats]) -> bool:
+        """Measure the error of a way to compute, and return whether it is accepted."""
+        self.refused.pop(way, None)
+        try:
+            error = float(np.abs(compute() - reference).max())
+        except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
+            self.refused[way] = f"it fails: {_first_line(failure.__cause__ or failure)}"
+            return False
+        self.errors[way] = error
+        if not error <= self.limit:
+            self.refused[way] = self.compared(error, self.own)
+        return way not in self.refused
 
-    def packing(self) -> Packing:
-        """Compare the log-probabilities of packed token rows with those of unpacked rows.
+    def confirms(
+        self, found: Floats, alone: Callable[[], Floats], model: PreTrainedModel
+    ) -> str | None:
+        """Compare log-probabilities of the run's own inputs with those of the inputs alone.
 
-        The packed rows form one pack of the maximum length and several short packs. The pack of the
-        maximum length is needed because a local attention window affects only packs that are longer
-        than the window.
+        The wider format is used only if they differ by more than rounding usually explains.
+
+        Returns:
+            None if they agree, else how they differ.
         """
-        full = made_up_pack(self.vocabulary, self.length, self.deepest)
-        few = made_up_pack(self.vocabulary, min(_FEW, self.length), min(_DEPTH, self.deepest))
-        several = min(_FEW, self.length) // 2
-        return self._compared(
-            lambda: self._differences(full, self.length) + self._differences(few, several),
-            max(len(row.ids) for row in full),
+        plain = alone()
+        error, own = float(np.abs(found - plain).max()), self.own
+        if error <= self.limit:
+            return None
+        if self.against is not None:
+            with widened(wide_format(model.dtype)):
+                exact = alone()
+            error, own = (float(np.abs(one - exact).max()) for one in (found, plain))
+        return None if error <= max(FLOOR, FACTOR * own) else self.compared(error, own)
+
+    def finish(self) -> None:
+        """Record the checks."""
+        self.done = True
+        self.save(self)
+
+    def compared(self, error: float, own: float) -> str:
+        """Return a clause with an error, and the error of scoring each input alone."""
+        if self.against is None:
+            return (
+                f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
+                f"{own:.2g} nats"
+            )
+        return (
+            f"its log-probabilities are {error:.2g} nats from {self.against}, and those of inputs "
+            f"scored alone {own:.2g} nats"
         )
 
-    def keeping(self) -> Packing:
-        """Compare scores of rows packed after a cached prefix with scores of unpacked rows."""
-        size = min(self.deepest, self.length) - _DEPTH
-        if size < LEAST:
-            return Packing(0, refused=f"the model takes only {self.deepest} tokens")
-        begin = _spread(self.vocabulary, 0, size)
-        rows = [
-            Row(begin + row.ids, [Read(size + r.position, r.token, r.answer) for r in row.reads])
-            for row in made_up_pack(self.vocabulary, self.length, _DEPTH)
-        ]
-        return self._compared(lambda: self._differences(rows, self.length, begin), _DEPTH)
 
-    def _compared(self, differences: Callable[[], list[float]], depth: int) -> Packing:
-        try:
-            difference = max(differences())
-        except ScoringError as error:
-            reason = _first_line(error.__cause__ or error)
-            return Packing(0, refused=f"the forward pass fails: {reason}")
-        if not difference <= self.tolerance:
-            told = f"log-probabilities with and without packing differ by {difference:.2g} nats"
-            return Packing(0, difference=difference, refused=told)
-        return Packing(self.length, depth, difference)
-
-    def _differences(
-        self, rows: Sequence[Row], length: int, begin: tuple[int, ...] = ()
-    ) -> list[float]:
-        """Return the log-probability changes (nats) that packing causes in a few rows.
-
-        Raises:
-            ScoringError: If a forward pass fails, or the model returns a value that is not finite.
-        """
-        packed = Tally()
-        ordered = Rows.of(rows).ordered().behind(len(begin))
-        self.packer.score(packs_of(ordered, length), packed, begin)
-        some = _some_of(rows, _COMPARED_BEHIND if begin else _COMPARED)
-        read = [one.answer for row in some for one in row.reads]
-        answers = sum(len(row.reads) for row in rows)
-        differences = packed.totals(answers)[read] - self.plain(some).totals(answers)[read]
-        return [float(one) for one in np.abs(differences)]
-
-
-def made_up_pack(vocabulary: int, length: int, deepest: int) -> list[Row]:
-    """Return sorted token sequences that share prefixes of different lengths.
-
-    Together, the sequences fill one pack: a prefix tree of sequences that are scored together.
-
-    The longest row (token sequence) has half as many tokens as the pack, but at most ``deepest``.
-    If the model has an attention window that its config does not declare, a long token sequence
-    reveals the window.
+def reference(
+    checks: Checks,
+    model: PreTrainedModel,
+    budget: Budget,
+    alone: Callable[[], Floats],
+    again: Callable[[], Floats],
+) -> Floats:
+    """Return log-probabilities in a wider number format, and measure the error of ``alone``.
 
     Args:
-        vocabulary: Number of tokens in the vocabulary.
-        length: Maximum total number of tokens in the returned rows; a shared prefix counts only
-            once.
-        deepest: Maximum number of tokens in one row (token sequence).
+        checks: The checks, to which the error of ``alone`` is added.
+        model: The model.
+        budget: The number of tokens per forward pass, which a failure of the wider pass leaves
+            unchanged.
+        alone: Function that scores the inputs without padding.
+        again: Function that scores them with another batch size, if the wider format fails.
     """
-    deep, depth = min(deepest, length // 2), min(deepest, length, _DEPTH)
-    # Many rows share a quarter or a half of ``depth`` tokens with the first row, so that some come
-    # far after it in the pack.
-    kept = (depth // 4, depth // 2, depth // 4 + 1, depth - 1, 1, depth // 2)
-    stem = _spread(vocabulary, 0, max(deep, depth))
-    made = [stem]
-    for number in range(1, length):
-        shared = kept[number % len(kept)] if number > 1 else 0
-        own = _spread(vocabulary, len(stem) + number * depth, depth - shared)
-        made.append((*stem[:shared], *own))
-        rows = Rows.of([Row(ids) for ids in made]).ordered()
-        if int((rows.lengths - rows.shared).sum()) > length:
-            made.pop()
-            break
-    return _read_everywhere(sorted(made))
-
-
-def _spread(vocabulary: int, begin: int, length: int) -> tuple[int, ...]:
-    return tuple(1 + ((begin + at) * 7919) % (vocabulary - 1) for at in range(length))
-
-
-def _read_everywhere(made: Sequence[tuple[int, ...]]) -> list[Row]:
-    """Return rows with a one-token answer to score at every position."""
-    rows, answers = list[Row](), 0
-    for ids in made:
-        rows.append(Row(ids, [Read(at, ids[at - 1], answers + at) for at in range(len(ids))]))
-        answers += len(ids)
-    return rows
-
-
-def _some_of(rows: Sequence[Row], few: int) -> list[Row]:
-    """Return a few evenly spaced rows, and the longest row."""
-    step = (len(rows) - 1) / (few - 1)
-    deepest = max(range(len(rows)), key=lambda at: len(rows[at].ids))
-    return [rows[at] for at in sorted({deepest, *(round(n * step) for n in range(few))})]
+    wide, tokens = wide_format(model.dtype), budget.tokens
+    plain = alone()
+    try:
+        with widened(wide):
+            exact = alone()
+    except Exception as failure:  # noqa: BLE001 - quantised layers fail in many ways
+        log.info("no pass in %s: %s", wide, failure)
+        budget.tokens = tokens
+        checks.against, checks.own = None, float(np.abs(again() - plain).max())
+        return plain
+    checks.against = str(wide).removeprefix("torch.")
+    checks.own = float(np.abs(plain - exact).max())
+    return exact
 
 
 def _first_line(error: BaseException) -> str:

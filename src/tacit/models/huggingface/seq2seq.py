@@ -77,9 +77,12 @@ class Seq2SeqModel(RankingModel):
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
         self._sentinel = cast("int", sentinel) if known else None
-        short, long = self._made_up()
-        pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
-        self._check_padding(self._score_pairs, pairs)
+        short, long = self._sample()
+        if not self._checks.done:
+            pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
+            self._measure_padding(self._score_pairs, pairs, len(short.reads) + len(long.reads))
+            self._checks.finish()
+        self._use_padding()
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """Return each prompt's cost: the number of tokens in its text and its decoder inputs."""

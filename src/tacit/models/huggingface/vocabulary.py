@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import ModelError, PromptError
@@ -110,8 +111,12 @@ class CandidateTokens:
     ) -> None:
         self._is_writable = is_known
         self._in_order = in_order
-        self._reaches = _reaches(tokenizer)
+        self._tokenizer = tokenizer
         self._seen: dict[tuple[str, ...], Candidates] = {}
+
+    @cached_property
+    def _reaches(self) -> bool:
+        return _reaches(self._tokenizer)
 
     def locate(
         self,

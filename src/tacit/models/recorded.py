@@ -1,0 +1,196 @@
+"""Record what loading a local model found, so that it need not be found again.
+
+The record, a file beside the score store, contains the model's fingerprint and description, and the
+results of the checks at load time. It is valid while the model's files, the options, the versions
+of the libraries and the machine are unchanged. A run whose answers are all cached needs no more
+than the record: the model is loaded only when it is asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property, partial
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import ModelError, WorkError
+from tacit.files import publish_text
+from tacit.models.base import Prepares
+from tacit.models.huggingface.checkpoint_files import named_path
+from tacit.models.huggingface.fingerprint import Stamp
+from tacit.models.huggingface.self_check import Checks
+from tacit.models.registry import DEMOS, folder_of
+from tacit.requests import KINDS
+from tacit.version import version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from tacit.models.base import LanguageModel
+    from tacit.models.loading import LoadOptions
+
+_PACKAGES = ("torch", "transformers", "tokenizers", "peft", "torchao")
+_COMMIT = re.compile("[0-9a-f]{40}")
+
+
+@dataclass
+class Record:
+    """The record of one model with one set of options.
+
+    Args:
+        path: The record's file; None to record nothing.
+        content: What the file contains.
+    """
+
+    path: Path | None = None
+    content: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, options: LoadOptions, folder: Path | None) -> Record:
+        """Read the record of a model; it is empty if there is none.
+
+        Args:
+            name: The model's name.
+            options: The options with which the model is loaded.
+            folder: The folder of the score store; None to record nothing.
+        """
+        place = None if options.trust.remote_code else _place_of(name, options)
+        if folder is None or place is None:
+            return cls()
+        path = folder / "models" / f"{_key(place, options)}.json"
+        with suppress(OSError, ValueError, RecursionError):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(content, dict) and content.keys() == {"model", "supports", "checks"}:
+                return cls(path, content)
+        return cls(path)
+
+    @property
+    def checks(self) -> Checks:
+        """The recorded checks, or new ones, which record themselves."""
+        known = {one.name for one in fields(Checks)}
+        found = {k: v for k, v in self.content.get("checks", {}).items() if k in known}
+        return Checks(**found, save=self.save)
+
+    def save(self, checks: Checks, model: LanguageModel | None = None) -> None:
+        """Write the checks, and the description of the loaded model."""
+        told = asdict(replace(checks, save=_nothing))
+        self.content["checks"] = {name: value for name, value in told.items() if name != "save"}
+        if model is not None:
+            self.content["model"] = dict(model.description)
+            self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
+        if self.path is not None and "model" in self.content:
+            with suppress(WorkError):  # it is only a cache
+                publish_text(self.path, json.dumps(self.content, indent=1, sort_keys=True))
+
+
+def _nothing(_: Checks) -> None:
+    """Record nothing."""
+
+
+def _place_of(name: str, options: LoadOptions) -> Path | None:
+    """Return the model's file or folder, unless its content may change on the hub."""
+    if name in DEMOS:
+        return folder_of(name)
+    path = named_path(name)
+    if path is not None:
+        return path.resolve()
+    fixed = options.revision and _COMMIT.fullmatch(options.revision)
+    if not fixed and os.environ.get("HF_HUB_OFFLINE", "").upper() not in {"1", "ON", "YES", "TRUE"}:
+        return None
+    try:
+        from huggingface_hub import try_to_load_from_cache
+
+        config = try_to_load_from_cache(name, "config.json", revision=options.revision)
+    except (ImportError, ValueError, OSError):
+        return None
+    return Path(config).parent if isinstance(config, str) else None
+
+
+def _key(place: Path, options: LoadOptions) -> str:
+    files = [file for part in (place, options.adapter) if part for file in _files(Path(part))]
+    stamps = [[str(file), asdict(stamp)] for file in files if (stamp := Stamp.of(file))]
+    told = [
+        stamps,
+        repr(replace(options, server=None)),
+        [version(), *map(_version, _PACKAGES)],
+        [platform.node(), platform.machine()],
+        [Path("/dev/nvidiactl").exists(), os.environ.get("CUDA_VISIBLE_DEVICES")],
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def _files(place: Path) -> Iterator[Path]:
+    yield from sorted(place.iterdir()) if place.is_dir() else [place]
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+class RecordedModel:
+    """A local model that is loaded when it is first asked; see ``LanguageModel``.
+
+    Args:
+        name: The model's name.
+        record: The record of the model.
+        load: Function that loads the model.
+    """
+
+    def __init__(self, name: str, record: Record, load: Callable[[], LanguageModel]) -> None:
+        self.name, self._record, self._load = name, record, load
+        self._told: Mapping[str, Any] = {**record.content["model"], "name": name}
+        self.fingerprint = str(self._told["fingerprint"])
+        supported = record.content["supports"]
+        self.supports = frozenset(kind for kind in KINDS if kind.__name__ in supported)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether the model was asked, and is therefore loaded."""
+        return "model" in self.__dict__
+
+    @cached_property
+    def model(self) -> LanguageModel:
+        """The model itself."""
+        found = self._load()
+        if found.fingerprint != self.fingerprint:
+            if self._record.path is not None:
+                self._record.path.unlink(missing_ok=True)
+            raise ModelError(
+                f"{self.name}: its fingerprint differs from the recorded one although its files "
+                "look unchanged; the record was removed: run the same command again"
+            )
+        return found
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """The model's description; until the model is loaded, the recorded one."""
+        return self.model.description if self.is_loaded else self._told
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """See ``SharesPrefixes``."""
+        return bool(self.description.get("packs"))
+
+    def cost(self, requests: Sequence[Any]) -> list[int]:
+        """See ``LanguageModel.cost``."""
+        return self.model.cost(requests) if requests else []
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``."""
+        return self.model.answer(requests) if requests else []
+
+    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
+        """See ``Prepares.prepare``."""
+        if isinstance(self.model, Prepares):
+            return self.model.prepare(requests)
+        return partial(self.model.answer, requests)
