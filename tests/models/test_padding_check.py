@@ -13,7 +13,12 @@ from tests.models.passes import passes
 if TYPE_CHECKING:
     from tests.models.conftest import FolderOf, Loaded
 
-CLASSES = {"gpt2": "GPT2LMHeadModel", "bert": "BertForMaskedLM", "t5": "T5ForConditionalGeneration"}
+CLASSES = {
+    "gpt2": "GPT2LMHeadModel",
+    "gpt2-long": "GPT2LMHeadModel",
+    "bert": "BertForMaskedLM",
+    "t5": "T5ForConditionalGeneration",
+}
 PROMPTS = [Prompt("A bear has" + " a bird" * n, ("fur", "a birdhouse")) for n in range(4)]
 
 
@@ -52,6 +57,32 @@ def test_a_model_that_padding_disturbs(
         for one in score.answers:
             expected, _ = reference.score(prompt, one.answer)
             assert one.logprob == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "ignored", "way"),
+    [
+        ("bert", "attention_mask", "padded"),
+        ("gpt2-long", "position_ids", "packed"),
+        ("gpt2", "attention_mask", "packed"),
+    ],
+)
+def test_a_way_that_is_really_wrong_is_refused(
+    name: str, ignored: str, way: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mask that is ignored, or absolute positions that are not those of the input's own."""
+    import transformers
+
+    model_class = getattr(transformers, CLASSES[name])
+    forward = model_class.forward
+
+    def ignoring(self: object, *given: Any, **named: Any) -> Any:  # noqa: ANN401 - forward's own
+        return forward(self, *given, **{**named, ignored: None})
+
+    monkeypatch.setattr(model_class, "forward", wraps(forward)(ignoring))
+    checks = tiny.load(folder_of(name))._checks
+    assert checks.errors[way] > 100 * checks.limit
+    assert way in checks.refused
 
 
 def test_fnet_is_one(loaded: Loaded) -> None:

@@ -78,6 +78,9 @@ def keep_freed() -> bool:
 
 T = TypeVar("T")
 
+_INEXACT = 0.5
+"""The error in nats of a model's own number format from which a warning is given."""
+
 log = logging.getLogger(__name__)
 
 
@@ -241,7 +244,15 @@ class LocalModel:
         return exact
 
     def _use_padding(self) -> None:
-        """Run one sequence per forward pass if padding is not accepted, with a warning."""
+        """Warn of inexact scores; run one sequence per pass if padding is not accepted."""
+        if self._checks.own > _INEXACT:
+            log.warning(
+                "%s: its log-probabilities depend on rounding, by %.2g nats in %s; use --dtype "
+                "float32, or interpret small differences with caution",
+                self.name,
+                self._checks.own,
+                self._checkpoint.identity.dtype,
+            )
         if not self._checks.accepts("padded"):
             self._budget = Budget(1)
             self._warn("sequences are computed one at a time, which is slow", "padded")

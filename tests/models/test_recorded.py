@@ -1,0 +1,101 @@
+"""A model's record stands in for the model as long as nothing is asked and nothing has changed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.options import EngineOptions
+from tacit.engine.store import Store
+from tacit.models import loading
+from tacit.models.loading import LoadOptions
+from tacit.models.recorded import RecordedModel
+from tacit.requests import Prompt
+from tests.models.overwriting import other_weights
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.engine.ask import Engine
+    from tests.models.conftest import FolderOf
+
+PROMPTS = [Prompt("A bear has", ("fur", "wings")), Prompt("A tree has", ("roots", "fur"))]
+
+
+@pytest.fixture
+def folder(folder_of: FolderOf, tmp_path: Path) -> Path:
+    """A tiny model of one's own."""
+    shutil.copytree(folder_of("llama"), tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the models that are loaded."""
+    load, seen = loading.load_model, list[str]()
+
+    def watched(name: str, *given: Any) -> Any:  # noqa: ANN401 - load_model's own
+        seen.append(name)
+        return load(name, *given)
+
+    monkeypatch.setattr(loading, "load_model", watched)
+    return seen
+
+
+def engine(folder: Path, **options: Any) -> Engine:  # noqa: ANN401 - LoadOptions' fields
+    """An engine as the command line starts it."""
+    return EngineOptions().start(
+        str(folder), LoadOptions(**options), Store(folder.parent / "store")
+    )
+
+
+def test_a_model_is_loaded_only_for_new_answers(folder: Path, loads: list[str]) -> None:
+    """What is cached needs the record alone; the answers and descriptions are the same."""
+    first = engine(folder)
+    found = first.ask(PROMPTS)
+    assert len(loads) == 1
+    second = engine(folder)
+    assert isinstance(second.model, RecordedModel)
+    assert second.ask(PROMPTS) == found
+    assert dict(second.model.description) == dict(first.model.description)
+    assert (second.model.supports, second.model.fingerprint) == (
+        first.model.supports,
+        first.model.fingerprint,
+    )
+    assert len(loads) == 1
+    (new,) = second.ask([Prompt("A bird has", ("wings",))])
+    assert new == first.model.answer([Prompt("A bird has", ("wings",))])[0]
+    assert len(loads) == 2
+
+
+@pytest.mark.parametrize("change", ["weights", "option", "touched"])
+def test_a_change_loads_the_model(change: str, folder: Path, loads: list[str]) -> None:
+    """Other weights and options are another model; files whose times changed are looked at."""
+    before = engine(folder)
+    before.ask(PROMPTS)
+    options: dict[str, Any] = {}
+    if change == "weights":
+        other = other_weights(folder, folder.parent / "other")
+        shutil.copy(other / "model.safetensors", folder / "model.safetensors")
+    elif change == "option":
+        options = {"packing": False}
+    else:
+        os.utime(folder / "config.json", (1, 1))
+    after = engine(folder, **options)
+    assert len(loads) == 2
+    same = change != "weights"
+    assert (after.model.fingerprint == before.model.fingerprint) is same
+
+
+def test_a_damaged_record_is_made_again(folder: Path, loads: list[str]) -> None:
+    """It is only a cache."""
+    engine(folder).ask(PROMPTS)
+    (record,) = (folder.parent / "store" / "models").iterdir()
+    whole = record.read_text(encoding="utf-8")
+    record.write_text(whole[:-40], encoding="utf-8")
+    assert not isinstance(engine(folder).model, RecordedModel)
+    assert len(loads) == 2
+    assert record.read_text(encoding="utf-8") == whole
