@@ -233,7 +233,7 @@ TABLES = (
     QUESTIONS,
     TableSpec(
         "discrimination",
-        "How often the model judges statements true, and how well it tells true from false",
+        "Share of true, and discrimination between true and false statements",
         "The beliefs before repair. The gold labels of statements with a symmetric relation are "
         "all true, so the main values are those without symmetric relations, where chance is one "
         "half. "
@@ -319,7 +319,12 @@ TABLES = (
             ),
         ),
         keys=2,
-        printed=Layout(),
+        printed=Layout(
+            columns=(
+                *("set", "stage", "share_true", "n", "auroc", "balanced"),
+                *("accuracy", "violation"),
+            )
+        ),
     ),
     TableSpec(
         "accuracy",
