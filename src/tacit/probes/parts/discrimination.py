@@ -63,7 +63,7 @@ def discrimination(
     bootstrap: Bootstrap,
     violations: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return the table ``discrimination``.
+    """Return the table ``discrimination``, without rows if there are no gold labels.
 
     Args:
         judged: The statements of all drawings, with ``p_true`` and ``label``.
@@ -79,7 +79,7 @@ def discrimination(
     labelled = with_log_odds(judged).drop_nulls(["label", "log_odds"])
     asked = with_log_odds(answers).drop_nulls("log_odds")
     rows = []
-    for name in ("ParRoT", WITHOUT_SYMMETRIC):
+    for name in ("ParRoT", WITHOUT_SYMMETRIC) if judged["label"].count() else ():
         left_out = list(symmetric) if name == WITHOUT_SYMMETRIC else []
         kinds = TYPES[1:] if left_out else TYPES
         kept = ~pl.col("relation").is_in(left_out)
@@ -88,18 +88,13 @@ def discrimination(
         for stage, threshold in above.items():
             true = pl.col("log_odds") > threshold
             found = dict(_shares(distinct, some, true, bootstrap)) | {"auroc": area}
-            if CALIBRATED in above:
-                found["violation"] = _violation(violations[stage], kinds, bootstrap)
-            else:
-                del found["accuracy"]
-            counts = {
-                "things": _things(some),
-                "statements": distinct.height,
-                "n": some.height,
-            }
+            found["violation"] = _violation(violations[stage], kinds, bootstrap)
+            counts = {"things": _things(some), "statements": distinct.height, "n": some.height}
             rows.append({"set": name, "stage": stage, **counts, **_flat(found)})
-    schema = BY_NAME["discrimination"].schema
-    return pl.DataFrame(rows, {name: schema[name] for name in schema if name in rows[0]})
+    unwanted = () if CALIBRATED in above else ("accuracy", "violation")
+    schema = BY_NAME["discrimination"].schema.items()
+    wanted = {name: kind for name, kind in schema if not name.startswith(unwanted)}
+    return pl.DataFrame(rows, wanted)
 
 
 def _auroc(rows: pl.DataFrame, bootstrap: Bootstrap) -> Estimate:
