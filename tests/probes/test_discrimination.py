@@ -16,6 +16,7 @@ from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
+from tacit.probes.parts.verdict import verdict
 from tacit.probes.parts.violation_baselines import shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.probes.test_violation_baselines import rates_by_hand
@@ -140,8 +141,8 @@ def consistent(relation: Relation, items: Collection[str]) -> list[frozenset[tup
 
 def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """The fewest and the most right answers of all optimal repairs of one drawing, by set."""
-    p = {row[2:5]: row[5] for row in rows.iter_rows()}
-    label = {row[2:5]: row[6] for row in rows.iter_rows() if row[6] is not None}
+    p = {row[2:5]: row[5] or 0.0 for row in rows.iter_rows()}
+    label = {row[2:5]: row[6] for row in rows.iter_rows() if None not in row[5:]}
     found = {"ParRoT": (0, 0), MAIN: (0, 0)}
     for name, relation in PARTS.relations.items():
         if relation.inverse is not None and relation.inverse < name:
@@ -165,7 +166,8 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
     drawings = (Drawing("lamp", "1", tuple("abc"), lamp), Drawing("cup", "1", tuple("def"), cup))
     probe = PartsProbe(drawings, PARTS, Template.load("plain"))
     drawn = np.random.default_rng(5).integers(1, 101, probe.questions.height) / 100
-    judged = believing(probe, drawn.tolist()).tables["beliefs"]
+    beliefs = [None if k % 40 == 7 else float(p) for k, p in enumerate(drawn)]
+    judged = believing(probe, beliefs).tables["beliefs"]
     found = repaired_shuffled(judged, PARTS, shuffles=200, seed=3)
     generator = np.random.default_rng(3)
     frame = judged.select(*STATEMENT, "p_true", "label").sort(STATEMENT)
@@ -177,7 +179,7 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
         for of, listed in ends.items():
             listed.append((sum(one[of][0] for one in tallies), sum(one[of][1] for one in tallies)))
             left_out = list(PARTS.symmetric) if of == MAIN else []
-            some = each.drop_nulls("label").filter(~pl.col("relation").is_in(left_out))
+            some = each.drop_nulls(["label", "p_true"]).filter(~pl.col("relation").is_in(left_out))
             right = (some["p_true"] > 0.5) == some["label"]
             before[of].append(int(right.sum()) / some.height)
     for of, listed in ends.items():
@@ -210,8 +212,19 @@ def test_verdicts() -> None:
     assert verdict_of(PROBE, [0.9] * n) == verdict_of(PROBE, [0.1] * n) == "constant"
     assert verdict_of(PROBE, random_beliefs(PROBE)) == "no signal"
     assert verdict_of(PROBE, knowing(PROBE, 0.0, 1.0)) == "clear"
+    by_relation = [0.9 if "bo" in row[2] else 0.1 for row in PROBE.questions.iter_rows()]
+    assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
     few = PartsProbe.read(THINGS, limit=4)
     assert verdict_of(few, knowing(few, 0.0, 1.0)) == "too few data"
+
+
+@pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])
+def test_repaired_shuffled_beliefs_must_be_exceeded(reached: float, expected: str) -> None:
+    """Beliefs that are right about everything reach 1."""
+    found = believing(PROBE, knowing(PROBE, 0.0, 1.0))
+    rows = [{**row, "after": reached} for row in found.summary["repaired_shuffled"]]
+    summary = {**found.summary, "repaired_shuffled": rows}
+    assert verdict(summary, found.questions, found.tables["beliefs"]).name == expected
 
 
 def test_without_labels_the_violations_decide() -> None:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.constraints import compile_ontology
-from tacit.coherence.repair import repair
+from tacit.coherence.assignment import best_assignment
+from tacit.coherence.constraints import code, compile_ontology
+from tacit.coherence.effort import Effort
+from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import BY_NAME
@@ -39,24 +41,29 @@ def repaired_shuffled(
 
     families = {name: of.family for name, of in compile_ontology(ontology)[1].items()}
     family = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
+    needed = pl.col("label").is_not_null().any().over(*DRAWING, family)
     rows = (
         judged.select(*STATEMENT, "p_true", "label")
-        .sort(STATEMENT)
+        # In this order, shuffling keeps the place of every row.
+        .sort(pl.col("p_true").is_null(), *STATEMENT)
         # Families of relations are repaired separately, so the others need no repair.
-        .with_columns(needed=pl.col("label").is_not_null().any().over(*DRAWING, family))
+        .with_columns(needed=needed)
     )
-    generator = np.random.default_rng(seed)
-    drawn = [
-        each
-        for _ in range(shuffles if rows["needed"].any() else 0)
-        for each in _accuracies(shuffled(rows, generator).filter("needed"), ontology)
-    ]
     schema = BY_NAME["repaired_shuffled"].schema
-    if not drawn:
+    if not rows["needed"].any():
         return pl.DataFrame(schema=schema)
-    figures = pl.concat(drawn).with_columns(gain=pl.col("after") - pl.col("before"))
+    coded = code(rows.filter("needed").select(STATEMENT), ontology)
+    generator = np.random.default_rng(seed)
+    each: list[pl.DataFrame] = []
+    for _ in range(shuffles):
+        drawn = shuffled(rows, generator).filter("needed")
+        weights = weights_of(drawn["p_true"].cast(pl.Float64).to_numpy(), "paper")
+        made = best_assignment(coded, ontology, whole_weights(weights, "paper"), Effort())
+        each += _accuracies(drawn, pl.Series(made.row_true), ontology)
+    figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
     return (
-        figures.group_by("set", maintain_order=True)
+        figures.filter(pl.col("n") > 0)
+        .group_by("set", maintain_order=True)
         .agg(
             pl.col("n").first(),
             pl.col("before", "after", "gain").mean(),
@@ -67,19 +74,19 @@ def repaired_shuffled(
     )
 
 
-def _accuracies(drawn: pl.DataFrame, ontology: Ontology) -> Iterator[pl.DataFrame]:
+def _accuracies(
+    drawn: pl.DataFrame, repaired: pl.Series, ontology: Ontology
+) -> Iterator[pl.DataFrame]:
     """Yield the accuracy of shuffled beliefs before and after repair, by set of statements."""
     import polars as pl
 
-    made = repair(drawn.select(*STATEMENT, "p_true"), ontology, time_limit=None).beliefs
     right = drawn.select(
         "relation",
-        before=made["believed"] == drawn["label"],
-        after=made["repaired"] == drawn["label"],
+        before=(pl.col("p_true") > 1 / 2) == pl.col("label"),
+        after=repaired == drawn["label"],
     ).drop_nulls("before")  # no label, or no belief
     without = ~pl.col("relation").is_in(ontology.symmetric)
     for name, rows in (("ParRoT", right), (WITHOUT_SYMMETRIC, right.filter(without))):
-        if rows.height:
-            yield rows.select(
-                pl.lit(name).alias("set"), pl.len().alias("n"), pl.col("before", "after").mean()
-            )
+        yield rows.select(
+            pl.lit(name).alias("set"), pl.len().alias("n"), pl.col("before", "after").mean()
+        )

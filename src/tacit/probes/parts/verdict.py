@@ -64,19 +64,18 @@ def _measured(row: Mapping[str, Any], column: str, name: str) -> Measured:
 
 def _violations(row: Mapping[str, Any] | None) -> Measured:
     name, nothing = "the drop in violations against shuffled beliefs", (0.0, 0.0)
-    if row is None or row["shuffled"] is None:
+    if row is None or row["rate"] is None or row["shuffled"] is None:
+        return Measured(name, None, None, nothing)
+    # Few things may have constraints that apply, so that another rate is not known to be exact.
+    if row["low"] is None and row["rate"] not in {0.0, 1.0}:
         return Measured(name, None, None, nothing)
     low, high = _interval(row["rate"], row["low"], row["high"])
-    if low is None or high is None:
-        return Measured(name, None, None, nothing)
     return Measured(name, row["shuffled"] - high, row["shuffled"] - low, nothing)
 
 
-def _interval(
-    value: float | None, low: float | None, high: float | None
-) -> tuple[float | None, float | None]:
-    """Return the interval; a share of 0 or 1 is the same in every resample, so it is exact."""
-    return (value, value) if low is None and value in {0.0, 1.0} else (low, high)
+def _interval(value: Any, low: Any, high: Any) -> tuple[Any, Any]:  # noqa: ANN401 - cells of rows
+    """Return the interval; a value of enough things without one is the same in every resample."""
+    return (value, value) if low is None else (low, high)
 
 
 def _control(summary: Mapping[str, Any]) -> str | None:
@@ -86,7 +85,7 @@ def _control(summary: Mapping[str, Any]) -> str | None:
     if after is None or shuffled is None or after["accuracy"] is None:
         return None
     low, _ = _interval(after["accuracy"], after["low"], after["high"])
-    if low is not None and low > shuffled["after"]:
+    if low > shuffled["after"]:
         return None
     return (
         f"after repair, shuffled beliefs are as accurate ({percent(shuffled['after'])}) as the "
