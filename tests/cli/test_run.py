@@ -92,7 +92,7 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
         "comparison": [],
         "scale": [],
     }
-    assert manifest["summary"]["drawings"] == 2
+    assert manifest["summary"]["things"] == 2
 
 
 @pytest.mark.slow

@@ -113,7 +113,7 @@ def test_a_belief_is_the_share_of_true(
 
 def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) -> None:
     """Accuracy is 1, nothing is violated, and repair changes nothing."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     true = {
         (row["thing"], row["subject"], row["relation"], row["object"])
         for row in probe.gold.filter("label").iter_rows(named=True)
@@ -130,7 +130,8 @@ def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) 
 
 def test_a_model_that_says_true_to_everything(tmp_path: Path) -> None:
     """Worked by hand for n parts: every asymmetric pair is violated, and nothing else is."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
+    probe = replace(probe, drawings=probe.drawings[:1])
     n = len(probe.drawings[0].parts)
     pairs, triples = n * (n - 1) // 2, n * (n - 1) * (n - 2)
     findings = found(probe, tmp_path, set(probe.questions.iter_rows()))
@@ -148,7 +149,7 @@ def test_a_model_that_says_true_to_everything(tmp_path: Path) -> None:
 
 def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
     """Nothing applies, so every rate is undefined, and repair leaves nothing true."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     findings = found(probe, tmp_path, set())
     assert all(rate is None for _, _, rate in rates(findings, "before").values())
     assert [repair["turned_true"] for repair in findings.summary["repair"]] == [0, 0, 0]
@@ -158,7 +159,7 @@ def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
 
 def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     """It is counted, not believed, and left out of accuracy."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
     findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["missing"] == probe.questions.height
@@ -172,7 +173,7 @@ def test_the_probability_of_both_answers_is_reported(
     tmp_path: Path, shift: float, *, improbable: bool
 ) -> None:
     """Its median over the questions, computed by hand; in scientific notation if it is small."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     sides: dict[str, list[float]] = {"True": [], "False": []}
 
     def score(prompt: Prompt, answer: str) -> float:
@@ -190,7 +191,7 @@ def test_the_probability_of_both_answers_is_reported(
 
 def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_path: Path) -> None:
     """Missing scores make it null, which is told by no sentence; a file of beliefs has none."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
     findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["answer_probability"] is None
@@ -202,7 +203,7 @@ def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_pa
 
 def test_skipped_questions_are_counted_apart(tmp_path: Path) -> None:
     """Those asked, those skipped, and the share of true among those with a belief."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+    probe = PartsProbe.read(demo_drawings(), ["peach"])
     findings = found(probe, tmp_path, set(probe.questions.iter_rows()))
     everything = findings.summary["questions"]
     summary = {**findings.summary, "skipped": 65, "missing": 65}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.models.huggingface.seq2seq import Seq2SeqModel
     from tacit.requests import Prompt
 
-PEACH = PartsProbe.read(demo_drawings(), ["peach"], limit=1)
+PEACH = PartsProbe.read(demo_drawings(), ["peach"])
 
 
 def small_t5(folder: Path, prompts: Sequence[Prompt]) -> Path:

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from tacit.english import several
 from tacit.findings.numbers import percent
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ def verdict(
             f"{percent(answers.share)} of {answers.n:,} answers are “{answers.answer}”",
         )
     if clusters < fewest:
-        return Verdict("too few data", f"{clusters:,} clusters; at least {fewest} are needed")
+        return Verdict(
+            "too few data", f"{several(clusters, 'cluster')}; at least {fewest} are needed"
+        )
     unknown = [one.name for one in measures if not one.usable]
     if unknown:
         return Verdict("too few data", f"the interval of {unknown[0]} is missing or too wide")

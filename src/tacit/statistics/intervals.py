@@ -32,13 +32,12 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
-    from collections.abc import Iterable
 
 
 # Minimum number of clusters for an interval.
@@ -205,22 +204,15 @@ class Bootstrap:
         """
         import numpy as np
 
-        from tacit.statistics.ranking import auroc, aurocs
+        from tacit.statistics.ranking import auroc
 
         value = auroc(right, score)
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
         if value is None or len(names) == 1:
             return Estimate(value, None, None)
-        level = np.unique(-np.asarray(score, dtype=np.float64), return_inverse=True)[1]
-        order = np.argsort(level, kind="stable")
-        starts = np.flatnonzero(np.diff(level[order], prepend=-1))
-        labels, cluster = np.asarray(right, dtype=np.float64)[order], cluster[order]
-        values = []
-        for batch in self.draws(len(names)):
-            for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
-                rows = times[:, cluster]
-                counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))
-                values.append(aurocs(*counts))
+        labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
+        by = _aurocs_by_pair if len(names) ** 2 <= len(cluster) else _aurocs_by_row
+        values = list(by(self.draws(len(names)), cluster, labels, scores))
         tail = (1 - self.level) / 2
         low, high = np.nanquantile(np.concatenate(values), [tail, 1 - tail])
         return Estimate(value, float(low), float(high))
@@ -342,6 +334,42 @@ def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
     columns = np.asarray(values, dtype=np.float64)
     sums = [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns]
     return np.stack(sums, axis=1).astype(np.float64)  # bincount of no rows returns integers
+
+
+def _aurocs_by_pair(
+    draws: Iterable[Floats], cluster: NDArray[np.intp], right: NDArray[np.bool_], score: Floats
+) -> Iterator[Floats]:
+    """Yield the AUROCs of resamples, from the wins of each cluster against each other cluster."""
+    import numpy as np
+
+    clusters = int(cluster.max()) + 1
+    won = np.zeros((clusters, clusters))
+    for other in range(clusters):
+        wrong = np.sort(score[~right & (cluster == other)])
+        lower = sum(np.searchsorted(wrong, score[right], side) for side in ("left", "right")) / 2
+        won[:, other] = np.bincount(cluster[right], lower, clusters)
+    each = [np.bincount(cluster[some], minlength=clusters) for some in (right, ~right)]
+    for times in draws:
+        yield _ratios(((times @ won) * times).sum(axis=1), (times @ each[0]) * (times @ each[1]))
+
+
+def _aurocs_by_row(
+    draws: Iterable[Floats], cluster: NDArray[np.intp], right: NDArray[np.bool_], score: Floats
+) -> Iterator[Floats]:
+    """Yield the AUROCs of resamples, from the weights of the rows."""
+    import numpy as np
+
+    from tacit.statistics.ranking import aurocs
+
+    level = np.unique(-score, return_inverse=True)[1]
+    order = np.argsort(level, kind="stable")
+    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
+    labels, cluster = right[order].astype(np.float64), cluster[order]
+    for batch in draws:
+        for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
+            rows = times[:, cluster]
+            counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))
+            yield aurocs(*counts)
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:

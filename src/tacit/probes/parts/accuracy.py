@@ -153,15 +153,11 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute overall, per-label and balanced accuracy for each set of statements.
-
-    Balanced accuracy is the mean of two accuracies: one on the statements labelled true, and one on
-    the statements labelled false. Balanced accuracy is defined only if the model has a belief in at
-    least one statement labelled true and in at least one statement labelled false.
+    """Compute the accuracy, overall and by gold label, for each set of statements.
 
     Returns:
-        Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``, ``balanced``),
-        ``stage``, ``n``, ``missing``, ``accuracy``, ``low`` and ``high``.
+        Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``), ``stage``, ``n``,
+        ``missing``, ``accuracy``, ``low`` and ``high``.
     """
     import polars as pl
 
@@ -169,11 +165,8 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
     rows = [
         {"set": name, "gold": gold, **row}
         for name, every in sets.items()
-        for gold, found in [
-            *((part, _shares(every.filter(chosen), bootstrap)) for part, chosen in parts.items()),
-            ("balanced", _balanced(every, bootstrap)),
-        ]
-        for row in found
+        for gold, chosen in parts.items()
+        for row in _shares(every.filter(chosen), bootstrap)
     ]
     return _table(rows, {"set": pl.String, "gold": pl.String, **_shares_schema()})
 
@@ -392,28 +385,6 @@ def _shares(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]
     for stage in STAGES:
         share = bootstrap.ratio(of_thing["thing"], of_thing[stage], of_thing["n"])
         counts = {"n": of_thing["n"].sum(), "missing": of_thing["missing"].sum()}
-        figures = {"accuracy": share.value, "low": share.low, "high": share.high}
-        rows.append({"stage": stage, **counts, **figures})
-    return rows
-
-
-def _balanced(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> list[dict[str, Any]]:
-    """Return the balanced accuracy, one row per stage."""
-    import polars as pl
-
-    sides = {"true": pl.col("label"), "false": ~pl.col("label")}
-    counts = {"n": int(verdicts["n"].sum()), "missing": int(verdicts["missing"].sum())}
-    of_thing = verdicts.group_by("thing", maintain_order=True).agg(
-        *(
-            pl.col(of).filter(side).sum().cast(pl.Int64).alias(f"{of} {name}")
-            for of in ("n", *STAGES)
-            for name, side in sides.items()
-        ),
-    )
-    rows = []
-    for stage in STAGES:
-        over, under = ([of_thing[f"{of} {name}"] for name in sides] for of in (stage, "n"))
-        share = bootstrap.mean_of_ratios(of_thing["thing"], over, under, all_defined=True)
         figures = {"accuracy": share.value, "low": share.low, "high": share.high}
         rows.append({"stage": stage, **counts, **figures})
     return rows

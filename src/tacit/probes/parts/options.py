@@ -35,9 +35,19 @@ class PartsOptions:
     )
     limit: int | None = option(
         None,
-        help="Use only the first N drawings (annotators' sketches of things). The first drawings "
-        "are not a random sample of the things.",
+        help="Use only the first N everyday things, with all their drawings. The first things are "
+        "not a random sample.",
         least=1,
+    )
+    fast: bool = option(
+        default=False,
+        help="Use one drawing per thing, and ask only about statements that have a gold label. "
+        "This is a quick look, not the paper's method.",
+    )
+    calibrate: bool = option(
+        default=False,
+        help="Also measure the beliefs relative to the model's own mean: the log-odds of each "
+        "belief minus the mean log-odds over all questions.",
     )
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
         "plain", help="The built-in prompt template for the questions that the model is asked."

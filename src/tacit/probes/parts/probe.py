@@ -11,11 +11,20 @@ from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Requests
-from tacit.probes.parts import accuracy, beliefs, questions, repaired, violation_baselines
+from tacit.probes.parts import (
+    accuracy,
+    beliefs,
+    discrimination,
+    questions,
+    repaired,
+    violation_baselines,
+)
 from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
+from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.probes.parts.tables import HEADLINES, TABLES
+from tacit.probes.parts.verdict import verdict
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
@@ -36,6 +45,11 @@ if TYPE_CHECKING:
 
 
 _LABELS = ("labelled", "contradicted")
+_SUMMARISED = (
+    *("discrimination", "accuracy", "accuracy_baselines", "accuracy_gain"),
+    *("repaired_shuffled", "violation"),
+)
+_FAST = "one drawing per thing, and only the statements with a gold label"
 
 
 @dataclass(frozen=True)
@@ -47,6 +61,8 @@ class PartsProbe:
         ontology: The relations and their constraints.
         template: The prompt template.
         wording: The rules for plural nouns and articles in the questions.
+        fast: Whether to use one drawing per thing, and only statements with a gold label.
+        calibrate: Whether to also measure beliefs relative to the model's own mean.
     """
 
     name: ClassVar[str] = "parts"
@@ -67,6 +83,8 @@ class PartsProbe:
     ontology: Ontology
     template: Template
     wording: Wording = AS_IN_THE_PAPER
+    fast: bool = False
+    calibrate: bool = False
 
     @classmethod
     def of(cls, options: PartsOptions) -> Self:
@@ -81,7 +99,18 @@ class PartsProbe:
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
         probe = cls.read(options.drawings, options.chosen_things, options.limit)
-        return replace(probe, template=template, wording=wording)
+        if options.fast:
+            first: dict[str, Drawing] = {}
+            for drawing in probe.drawings:
+                first.setdefault(drawing.thing, drawing)
+            probe = replace(probe, drawings=tuple(first.values()))
+        return replace(
+            probe,
+            template=template,
+            wording=wording,
+            fast=options.fast,
+            calibrate=options.calibrate,
+        )
 
     @classmethod
     def read(
@@ -95,8 +124,7 @@ class PartsProbe:
             path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an
                 annotations file, or a file that lists things and their parts.
             things: The things to include; None for all.
-            limit: The number of drawings to include, starting with the first drawing; None for all
-                drawings.
+            limit: The number of things to include, starting with the first thing; None for all.
 
         Raises:
             DataError: If a file is missing or malformed, if a selected everyday thing does not
@@ -107,15 +135,20 @@ class PartsProbe:
             drawings = undrawn(path, things)
         else:
             drawings = read_drawings(path, ontology.relations, things)
-        probe = cls(tuple(drawings[:limit]), ontology, Template.load("plain"))
+        first = list(dict.fromkeys(drawing.thing for drawing in drawings))[:limit]
+        chosen = tuple(drawing for drawing in drawings if drawing.thing in first)
+        probe = cls(chosen, ontology, Template.load("plain"))
         if probe.statements.is_empty():
             raise DataError("no thing has two parts, so there are no questions to ask", path)
         return probe
 
     @cached_property
     def statements(self) -> pl.DataFrame:
-        """All statements that relate two parts of a thing, one per row."""
-        return all_statements(self.drawings, self.ontology.relations)
+        """The statements that relate two parts of a thing, one per row."""
+        statements = all_statements(self.drawings, self.ontology.relations)
+        if not self.fast or self.gold.is_empty():
+            return statements
+        return statements.join(self.gold, on=beliefs.STATEMENT, how="semi", maintain_order="left")
 
     @cached_property
     def questions(self) -> pl.DataFrame:
@@ -272,14 +305,22 @@ class PartsProbe:
             DataError: If a belief is malformed.
         """
         bootstrap = Bootstrap()
+        symmetric = self.ontology.symmetric
         raw = beliefs.beliefs(self.statements, answers)
         made = repaired.check_and_repair(raw, self.ontology)
         knowing_nothing = violation_baselines.baselines(raw, self.ontology)
         judged = made.beliefs.join(
             self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )
-        accuracies = accuracy.tables(judged, self.ontology.symmetric, bootstrap)
+        accuracies = accuracy.tables(judged, symmetric, bootstrap)
+        above = discrimination.thresholds(answers, calibrate=self.calibrate)
+        groups = {"before": made.before.groups}
+        groups |= discrimination.calibrated(raw, self.ontology, above)
         tables = accuracies | {
+            "discrimination": discrimination.discrimination(
+                judged, answers, above, symmetric, bootstrap, groups
+            ),
+            "repaired_shuffled": repaired_shuffled(judged, self.ontology),
             "violation": repaired.violation(made.groups, knowing_nothing, bootstrap),
             "violation_by_drawing": made.before.groups,
             "repair": repaired.repair(made.repairs, accuracies["accuracy_by_drawing"]),
@@ -287,7 +328,9 @@ class PartsProbe:
             "agreement": agreement(self.gold),
             "beliefs": judged,
         }
-        return Findings(answers, tables, self._summary(answers, tables, made, bootstrap))
+        summary = self._summary(answers, tables, made, bootstrap)
+        summary["verdict"] = verdict(summary, answers, judged).to_json()
+        return Findings(answers, tables, summary)
 
     def _summary(
         self,
@@ -304,14 +347,12 @@ class PartsProbe:
             **beliefs.answered_summary(answers, bootstrap),
             "missing_statements": made.before.missing,
             **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
-            "accuracy": tables["accuracy"].to_dicts(),
-            "accuracy_baselines": tables["accuracy_baselines"].to_dicts(),
-            "accuracy_gain": tables["accuracy_gain"].to_dicts(),
-            "violation": tables["violation"].to_dicts(),
+            **{name: tables[name].to_dicts() for name in _SUMMARISED},
             "shuffles": {
                 "repetitions": violation_baselines.SHUFFLES,
                 "seed": violation_baselines.SEED,
             },
+            **({"fast": _FAST} if self.fast else {}),
             "macro": made.before.macro,
             "micro": made.before.micro,
             **repaired.set_level(made.before.groups, bootstrap),

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import number_of, several
 from tacit.findings.numbers import estimate, level, percent, points, score
+from tacit.findings.verdict import Verdict
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
-from tacit.probes.parts.tables import decided
+from tacit.probes.parts.verdict import row_of
 from tacit.statistics import FEWEST_CLUSTERS, no_interval_because
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from tacit.findings.findings import Findings
 
@@ -37,70 +38,43 @@ KINDS = {
 
 
 def headline(findings: Findings) -> str:
-    """Return text with the main results: violations before repair, and gain in accuracy."""
+    """Return the verdict, how often the model judges statements true, and the main results."""
     summary = findings.summary
-    micro = _row(summary["violation"], constraint="micro", stage="before")
-    if micro is None or micro["rate"] is None:
-        return " ".join(["No constraint applies to the model's beliefs.", *_improbable(summary)])
-    violated = f"The model's beliefs violate {estimate(micro, 'rate')} of {decided(micro)}"
-    if micro["shuffled"] is not None:
-        violated += (
-            "; after random shuffling, the same beliefs violate "
-            f"{percent(micro['shuffled'])} of the constraints that then apply"
+    verdict = Verdict(summary["verdict"]["verdict"], summary["verdict"]["reason"])
+    lines = [str(verdict)]
+    if summary["true_share"] is not None:
+        known = several(summary["questions"] - summary["missing"], "statement")
+        lines.append(f"The model judges {percent(summary['true_share'])} of {known} true.")
+    micro = row_of(summary["violation"], constraint="micro", stage="before")
+    if micro is not None and micro["rate"] is not None:
+        beside = (
+            f"; shuffled beliefs {percent(micro['shuffled'])}"
+            if micro["shuffled"] is not None
+            else ""
         )
-    before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
-    gain = _row(summary["accuracy_gain"], set="ParRoT", objective=_MAIN, part="whole")
-    if before is None or after is None or gain is None or gain["gain"] is None:
-        lines = [
-            f"{violated}; by construction, repair removes every violation.",
-            *_asymmetry(summary),
-        ]
-        return " ".join([*lines, *_improbable(summary)])
-    always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
-    lines = [
-        f"{violated}.",
-        *_asymmetry(summary),
-        (
-            f"By construction, repair (objective: {_MAIN}) removes every violation. Repair changes "
-            f"accuracy from {percent(before['accuracy'])} to {percent(after['accuracy'])}, by "
-            f"{estimate(gain, 'gain', points)}{_unclear(gain)}."
-        ),
-        *_without_belief(before),
-        *_opposite(summary, gain["gain"]),
-    ]
-    without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective=_MAIN, part="whole")
-    if without is not None and without["gain"] is not None:
-        lines.append(
-            "If statements with a symmetric relation (connects, next to) are not counted, "
-            f"repair changes accuracy by {estimate(without, 'gain', points)}."
-        )
-    if always is not None and always["accuracy"] is not None:
-        right = percent(always["accuracy"])
-        lines.append(
-            f"A model that always answers true would be correct on {right} of the statements with "
-            "a gold label."
-        )
+        lines.append(f"Constraint violations: {estimate(micro, 'rate')}{beside}.")
+    main = row_of(summary["discrimination"], set=WITHOUT_SYMMETRIC, stage="before")
+    if main is not None and main["auroc"] is not None:
+        ends = {"low": main["auroc_low"], "high": main["auroc_high"]}
+        area = estimate({"value": main["auroc"], **ends}, how=score)
+        gain = _gain(summary) if verdict.shows_something else ""
+        lines.append(f"Without symmetric relations: AUROC {area}{gain}.")
     return " ".join([*lines, *_improbable(summary)])
 
 
-def _asymmetry(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence with the violation rate of the asymmetric constraints.
-
-    The micro rate (over all constraint types together) hides violations of asymmetric constraints,
-    because most applicable constraints are transitive.
-    """
-    row = _row(summary["violation"], constraint="asymmetric", stage="before")
-    if row is None or row["rate"] is None:
-        return
-    violated = (
-        "Of the asymmetric constraints (such as: “x above y” and “y above x” are never both true), "
-        f"the beliefs violate {estimate(row, 'rate')}"
+def _gain(summary: Mapping[str, Any]) -> str:
+    """Return the gain of repair as a clause, beside the accuracy of repaired shuffled beliefs."""
+    where = {"set": WITHOUT_SYMMETRIC}
+    gain = row_of(summary["accuracy_gain"], **where, objective=_MAIN, part="whole")
+    after = row_of(summary["accuracy"], **where, gold="all", stage=_MAIN)
+    shuffled = row_of(summary["repaired_shuffled"], **where)
+    if not (gain and after and shuffled) or gain["gain"] is None:
+        return ""
+    return (
+        f"; repair changes accuracy by {estimate(gain, 'gain', points)} to "
+        f"{percent(after['accuracy'])}, and that of shuffled beliefs to "
+        f"{percent(shuffled['after'])}"
     )
-    if row["shuffled"] is not None:
-        violated += f", and the shuffled beliefs violate {percent(row['shuffled'])}"
-        if row["low"] is not None and row["low"] <= row["shuffled"] <= row["high"]:
-            violated += ", which is no clear difference"
-    yield f"{violated}."
 
 
 def _improbable(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -108,40 +82,8 @@ def _improbable(summary: Mapping[str, Any]) -> Iterator[str]:
     mass = summary.get("answer_probability")
     if mass is not None and mass < _SMALL:
         yield (
-            "Interpret the beliefs with caution: the model rarely continues a prompt with an "
-            f"answer that means true or false (median probability {score(mass)})."
-        )
-
-
-def _opposite(summary: Mapping[str, Any], gain: float) -> Iterator[str]:
-    """Yield a sentence if the sign of the accuracy gain depends on the repair objective.
-
-    The accuracy gain is the accuracy after repair minus the accuracy before repair.
-    """
-    rows = [
-        row
-        for row in summary["accuracy_gain"]
-        if (row["set"], row["part"]) == ("ParRoT", "whole") and row["objective"] != _MAIN
-    ]
-    other = [
-        f"repair with the objective {row['objective']} changes accuracy by "
-        f"{estimate(row, 'gain', points)}"
-        for row in rows
-        if row["gain"] is not None and row["gain"] * gain < 0
-    ]
-    if other:
-        yield (
-            "The sign of the change in accuracy depends on the objective of repair: "
-            f"{' and '.join(other)}."
-        )
-
-
-def _without_belief(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence about labelled statements that have no belief."""
-    if row.get("missing"):
-        of = several(row["n"] + row["missing"], "labelled statement")
-        yield (
-            f"Accuracies exclude statements whose belief is unknown ({row['missing']:,} of {of})."
+            "Caution: the model rarely continues a prompt with an answer that means true or false "
+            f"(median probability {score(mass)})."
         )
 
 
@@ -153,28 +95,19 @@ def _shuffled(row: Mapping[str, Any]) -> str:
     return f", against {percent(value)} for randomly shuffled beliefs"
 
 
-def _unclear(row: Mapping[str, Any]) -> str:
-    """Return a remark that a gain's interval includes 0; an empty string if it does not."""
-    low, high = row["low"], row["high"]
-    if low is None or high is None or not low <= 0 <= high:
-        return ""
-    return ". The confidence interval of the change in accuracy includes 0"
-
-
 def sentences(findings: Findings) -> Iterator[str]:
     """Yield sentences about the questions and the results."""
     summary = findings.summary
     yield _asked(summary)
     yield judged(summary)
     yield from _probable(summary)
-    before, after = _accuracy(summary, "before"), _accuracy(summary, "paper")
+    before = row_of(summary["accuracy"], set="ParRoT", gold="all", stage="before")
     if before and before["accuracy"] is None:
         yield "No statement with a gold label has a belief, so accuracy is undefined."
-    elif before and after:
+    elif before:
         yield (
             f"The model's beliefs agree with the gold labels on {estimate(before, 'accuracy')} of "
-            f"{several(before['n'], 'statement')}, and the repaired beliefs agree on "
-            f"{estimate(after, 'accuracy')}."
+            f"{several(before['n'], 'statement')}."
         )
         yield from _baselines(summary)
     else:
@@ -246,21 +179,13 @@ def _ties(summary: Mapping[str, Any]) -> str:
 
 
 def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about baselines, symmetric relations and contradictory gold labels."""
-    always = _row(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
-    without = _row(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
+    """Yield sentences about a baseline and about contradictory gold labels."""
+    always = row_of(summary["accuracy_baselines"], set="ParRoT", baseline="always true")
     if always:
         right = percent(always["accuracy"])
         yield (
             f"A model that always answers true would be correct on {right} of the statements with "
             "a gold label."
-        )
-    if without and without["gain"] is not None:
-        yield (
-            "The repair objective “paper” rewards only true statements, so repair makes a "
-            "statement with a symmetric relation (connects, next to) true unless a constraint "
-            "forbids it. If statements with a symmetric relation are not counted, repair "
-            f"changes accuracy by {estimate(without, 'gain', points)}."
         )
     labels, contradicted = summary["labels_labelled"], summary["labels_contradicted"]
     if labels and summary["drawings"] > summary["things"]:
@@ -273,7 +198,7 @@ def _baselines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
-    micro = _row(summary["violation"], constraint="micro", stage="before")
+    micro = row_of(summary["violation"], constraint="micro", stage="before")
     if micro is None:
         return
     if micro["applicable"] - micro["undecided"]:
@@ -300,7 +225,7 @@ def _violations(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield the violation rate of asymmetric constraints and the macro violation rate."""
-    rows = [_row(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
+    rows = [row_of(summary["violation"], constraint=name, stage="before") for name in _BESIDE]
     found = [row for row in rows if row is not None and row["rate"] is not None]
     if len(found) == len(_BESIDE):
         asymmetric, macro = (f"{estimate(row, 'rate')}{_shuffled(row)}" for row in found)
@@ -393,11 +318,3 @@ def notes(findings: Findings) -> Iterator[str]:
         "and are optimal under the objective of ParRoT (Gu et al. 2023). A rate over zero cases "
         "is undefined, not 0."
     )
-
-
-def _row(rows: Sequence[Mapping[str, Any]], **where: str) -> Mapping[str, Any] | None:
-    return next((r for r in rows if all(r[name] == value for name, value in where.items())), None)
-
-
-def _accuracy(summary: Mapping[str, Any], stage: str) -> Mapping[str, Any] | None:
-    return _row(summary["accuracy"], set="ParRoT", gold="all", stage=stage)

@@ -10,6 +10,7 @@ from tacit.findings.spec import Column, Headline, Layout, TableSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 _ENDS = ("low", "high")
 _KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
 _STAGES = ("before", "paper", "log-odds", "margin")
@@ -65,6 +66,12 @@ _ALWAYS_TRUE = Column(
     "percent",
     "The accuracy of a model that always answers true.",
 )
+
+
+def _ends(name: str) -> tuple[str, str]:
+    return f"{name}_low", f"{name}_high"
+
+
 _STATEMENTS = Column("statements", "statements", "count", "The number of statements.")
 _VALUE_AND_BOUND = (
     Column(
@@ -225,6 +232,101 @@ QUESTIONS = TableSpec(
 TABLES = (
     QUESTIONS,
     TableSpec(
+        "discrimination",
+        "Share of true, and discrimination between true and false statements",
+        "The beliefs before repair. The gold labels of statements with a symmetric relation are "
+        "all true, so the main values are those without symmetric relations, where chance is one "
+        "half. "
+        "The stage \u201ccalibrated\u201d (option --calibrate) counts a statement as true if the "
+        "log-odds of the belief exceed the mean log-odds over all questions; the AUROC does not "
+        "depend on it.",
+        columns=(
+            _SET,
+            Column(
+                "stage",
+                "stage",
+                meaning="\u201cbefore\u201d: a belief above one half counts as true; "
+                "\u201ccalibrated\u201d: a belief above the model's own mean counts as true.",
+            ),
+            Column(
+                "things",
+                "things",
+                "count",
+                "The number of things with statements of the gold label that has fewer things.",
+            ),
+            Column(
+                "statements",
+                "statements",
+                "count",
+                "The number of distinct statements with a known belief.",
+            ),
+            Column(
+                "share_true",
+                "true",
+                "percent",
+                "The share of true among the distinct statements.",
+                ends=_ends("share_true"),
+            ),
+            _N,
+            Column(
+                "true_if_true",
+                "true if gold is true",
+                "percent",
+                "The share of true among the statements with the gold label true.",
+                ends=_ends("true_if_true"),
+            ),
+            Column(
+                "true_if_false",
+                "true if gold is false",
+                "percent",
+                "The share of true among the statements with the gold label false.",
+                ends=_ends("true_if_false"),
+            ),
+            Column(
+                "auroc",
+                "AUROC",
+                "score",
+                "The probability that a statement with the gold label true has a higher belief "
+                "than a statement with the gold label false.",
+                chance=0.5,
+                ends=_ends("auroc"),
+            ),
+            Column(
+                "balanced",
+                "balanced accuracy",
+                "percent",
+                "The mean of the accuracy on statements labelled true and the accuracy on "
+                "statements labelled false.",
+                chance=0.5,
+                ends=_ends("balanced"),
+            ),
+            Column(
+                "accuracy",
+                "accuracy",
+                "percent",
+                _ACCURACY.meaning,
+                optional=True,
+                ends=_ends("accuracy"),
+            ),
+            Column(
+                "violation",
+                "violation rate",
+                "percent",
+                "The share of violated constraints among the constraints that apply, over all "
+                "constraint types.",
+                optional=True,
+                ends=_ends("violation"),
+            ),
+        ),
+        keys=2,
+        printed=Layout(
+            columns=(
+                *("set", "stage", "share_true", "n", "auroc", "balanced"),
+                *("accuracy", "violation"),
+            )
+        ),
+    ),
+    TableSpec(
         "accuracy",
         "Accuracy (Tables 4 and 6 of Gu et al. 2023)",
         "How often beliefs agree with the gold labels, which follow from the annotators' "
@@ -232,8 +334,7 @@ TABLES = (
         "\u201cParRoT++\u201d contains only statements that have the same gold label from every "
         "annotator. The set \u201cwithout symmetric relations\u201d contains all labelled "
         "statements except those with the relations \u201cconnects\u201d and \u201cnext "
-        "to\u201d. The balanced accuracy is the mean of the accuracy on statements labelled "
-        "true and the accuracy on statements labelled false. Accuracy is measured before "
+        "to\u201d. Accuracy is measured before "
         "repair, and after repair with each of the objectives \u201cpaper\u201d, "
         "\u201clog-odds\u201d and \u201cmargin\u201d.",
         columns=(
@@ -242,15 +343,12 @@ TABLES = (
                 "gold",
                 "gold label",
                 meaning="Which statements are included, by their gold label: \u201call\u201d, "
-                "\u201ctrue\u201d, \u201cfalse\u201d, or \u201cbalanced\u201d (the mean of the "
-                "rows \u201ctrue\u201d and \u201cfalse\u201d).",
+                "\u201ctrue\u201d or \u201cfalse\u201d.",
             ),
             *(_STAGE, _N, _MISSING, _ACCURACY),
         ),
         keys=3,
-        printed=Layout(
-            {"gold": ("all", "balanced")}, columns=("set", "gold", "n", "accuracy"), across="stage"
-        ),
+        printed=Layout({"gold": ("all",)}, columns=("set", "n", "accuracy"), across="stage"),
     ),
     TableSpec(
         "accuracy_baselines",
@@ -300,6 +398,26 @@ TABLES = (
         ),
         keys=3,
         printed=Layout(columns=("set", "part", "n", "gain"), across="objective"),
+    ),
+    TableSpec(
+        "repaired_shuffled",
+        "Accuracy of repaired shuffled beliefs",
+        "The accuracy that repair reaches without knowledge. The model's beliefs are permuted "
+        "among the statements of each drawing, and repaired with the objective \u201cpaper\u201d. "
+        "Only the part of the model's accuracy and gain that exceeds these values says something "
+        "about the model. The values are means over 20 permutations, with the lowest and the "
+        "highest value.",
+        columns=(
+            *(_SET, _N),
+            Column("before", "before repair", "percent", "The accuracy of shuffled beliefs."),
+            Column("after", "after repair", "percent", "The accuracy after repair."),
+            Column("after_least", "lowest", "percent", "The lowest accuracy after repair."),
+            Column("after_most", "highest", "percent", "The highest accuracy after repair."),
+            Column("gain", "gain, points", "points", "The accuracy gain of repair."),
+            Column("gain_least", "lowest", "points", "The lowest accuracy gain."),
+            Column("gain_most", "highest", "points", "The highest accuracy gain."),
+        ),
+        printed=Layout(),
     ),
     TableSpec(
         "accuracy_at",
@@ -404,8 +522,9 @@ TABLES = (
         "counted in violation rates. Macro: the mean of the violation rates of all constraint "
         "types. Micro: the share of violated constraints among the applicable constraints of "
         "all types together. Columns \u201cshuffled\u201d and \u201calways true\u201d: the "
-        "violation rates of two baselines that have no knowledge. After repair, no constraint "
-        "is violated.",
+        "violation rates of two baselines that have no knowledge. A model that always answers "
+        "false has no violation rate, because no constraint applies to it. After repair, no "
+        "constraint is violated.",
         columns=(
             Column(
                 "constraint",

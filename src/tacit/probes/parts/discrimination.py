@@ -1,0 +1,146 @@
+"""How often the model judges statements true, and how well its beliefs tell true from false."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.coherence.check import check
+from tacit.coherence.repair import weights_of
+from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
+from tacit.probes.parts.repaired import TYPES
+from tacit.probes.parts.tables import BY_NAME
+from tacit.statistics import FEWEST_CLUSTERS, Estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+    from tacit.statistics import Bootstrap
+
+BEFORE, CALIBRATED = "before", "calibrated"
+
+# Equal beliefs must not lie on both sides of their mean because of rounding.
+_EQUAL = 1e-9
+
+
+def with_log_odds(beliefs: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with the log-odds of the beliefs, as for repair; null if missing."""
+    import polars as pl
+
+    odds = pl.Series(weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), "log-odds"))
+    return beliefs.with_columns(log_odds=pl.when(pl.col("p_true").is_not_null()).then(odds))
+
+
+def thresholds(answers: pl.DataFrame, *, calibrate: bool) -> dict[str, float]:
+    """Return, by stage, the log-odds above which a statement counts as true."""
+    import polars as pl
+
+    mean = with_log_odds(answers).select(pl.col("log_odds").mean()).item()
+    if not calibrate or mean is None:
+        return {BEFORE: 0.0}
+    return {BEFORE: 0.0, CALIBRATED: mean + _EQUAL}
+
+
+def calibrated(
+    beliefs: pl.DataFrame, ontology: Ontology, above: Mapping[str, float]
+) -> dict[str, pl.DataFrame]:
+    """Return the violations by drawing of the stage ``calibrated``, if it is wanted."""
+    import polars as pl
+
+    if CALIBRATED not in above:
+        return {}
+    true = with_log_odds(beliefs).with_columns(true=pl.col("log_odds") > above[CALIBRATED])
+    return {CALIBRATED: check(true.drop("log_odds"), ontology, believed="true").groups}
+
+
+def discrimination(
+    judged: pl.DataFrame,
+    answers: pl.DataFrame,
+    above: Mapping[str, float],
+    symmetric: Collection[str],
+    bootstrap: Bootstrap,
+    violations: Mapping[str, pl.DataFrame],
+) -> pl.DataFrame:
+    """Return the table ``discrimination``, without rows if there are no gold labels.
+
+    Args:
+        judged: The statements of all drawings, with ``p_true`` and ``label``.
+        answers: The distinct questions, with ``p_true``.
+        above: The result of ``thresholds``.
+        symmetric: The relations that the set ``WITHOUT_SYMMETRIC`` excludes.
+        bootstrap: The bootstrap that resamples everyday things.
+        violations: For each stage, ``Check.groups``; without the stage ``calibrated``, the table
+            has no accuracies and no violation rates.
+    """
+    import polars as pl
+
+    labelled = with_log_odds(judged).drop_nulls(["label", "log_odds"])
+    asked = with_log_odds(answers).drop_nulls("log_odds")
+    rows = []
+    for name in ("ParRoT", WITHOUT_SYMMETRIC) if judged["label"].count() else ():
+        left_out = list(symmetric) if name == WITHOUT_SYMMETRIC else []
+        kinds = TYPES[1:] if left_out else TYPES
+        kept = ~pl.col("relation").is_in(left_out)
+        some, distinct = labelled.filter(kept), asked.filter(kept)
+        area = _auroc(some, bootstrap)
+        for stage, threshold in above.items():
+            true = pl.col("log_odds") > threshold
+            found = dict(_shares(distinct, some, true, bootstrap)) | {"auroc": area}
+            found["violation"] = _violation(violations[stage], kinds, bootstrap)
+            counts = {"things": _things(some), "statements": distinct.height, "n": some.height}
+            rows.append({"set": name, "stage": stage, **counts, **_flat(found)})
+    unwanted = () if CALIBRATED in above else ("accuracy", "violation")
+    schema = BY_NAME["discrimination"].schema.items()
+    wanted = {name: kind for name, kind in schema if not name.startswith(unwanted)}
+    return pl.DataFrame(rows, wanted)
+
+
+def _auroc(rows: pl.DataFrame, bootstrap: Bootstrap) -> Estimate:
+    found = bootstrap.auroc(rows["thing"], rows["label"], rows["p_true"])
+    few = _things(rows) < FEWEST_CLUSTERS
+    return Estimate(found.value, None, None) if few or found.low == found.high else found
+
+
+def _things(labelled: pl.DataFrame) -> int:
+    """Return the number of things behind the gold label that occurs in fewer things."""
+    return min(labelled.filter(label=label)["thing"].n_unique() for label in (True, False))
+
+
+def _shares(
+    distinct: pl.DataFrame, labelled: pl.DataFrame, true: pl.Expr, bootstrap: Bootstrap
+) -> Iterator[tuple[str, Estimate]]:
+    import polars as pl
+
+    asked = distinct.group_by("thing").agg(true=true.sum(), n=pl.len())
+    yield "share_true", bootstrap.ratio(asked["thing"], asked["true"], asked["n"])
+    label = pl.col("label")
+    of = labelled.group_by("thing").agg(
+        hits=(true & label).sum(), false_alarms=(true & ~label).sum(), true=label.sum(), n=pl.len()
+    )
+    things, false = of["thing"], of["n"] - of["true"]
+    rejected = false - of["false_alarms"]
+    yield "true_if_true", bootstrap.ratio(things, of["hits"], of["true"])
+    yield "true_if_false", bootstrap.ratio(things, of["false_alarms"], false)
+    over, under = [of["hits"], rejected], [of["true"], false]
+    yield "balanced", bootstrap.mean_of_ratios(things, over, under, all_defined=True)
+    yield "accuracy", bootstrap.ratio(things, of["hits"] + rejected, of["n"])
+
+
+def _violation(groups: pl.DataFrame, kinds: Collection[str], bootstrap: Bootstrap) -> Estimate:
+    import polars as pl
+
+    violated, applicable, undecided = (
+        groups.select(pl.sum_horizontal(f"{kind}_{of}" for kind in kinds)).to_series()
+        for of in ("violated", "applicable", "undecided")
+    )
+    return bootstrap.ratio(groups["thing"], violated, applicable - undecided)
+
+
+def _flat(found: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {
+        f"{name}{end}": value
+        for name, each in found.items()
+        for end, value in (("", each.value), ("_low", each.low), ("_high", each.high))
+    }

@@ -1,0 +1,92 @@
+"""The accuracy that repair reaches without knowledge: from shuffled beliefs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.coherence.assignment import best_assignment
+from tacit.coherence.constraints import code, compile_ontology
+from tacit.coherence.effort import Effort
+from tacit.coherence.repair import weights_of, whole_weights
+from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
+from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.tables import BY_NAME
+from tacit.probes.parts.violation_baselines import shuffled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+
+SHUFFLES = 20
+SEED = 1
+
+
+def repaired_shuffled(
+    judged: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
+) -> pl.DataFrame:
+    """Return the table ``repaired_shuffled``, without rows if no labelled statement has a belief.
+
+    Args:
+        judged: The statements of all drawings, with ``p_true`` and ``label``.
+        ontology: The relations and their constraints.
+        shuffles: The number of permutations of the beliefs.
+        seed: Seed of the permutations.
+    """
+    import polars as pl
+
+    families = {name: of.family for name, of in compile_ontology(ontology)[1].items()}
+    family = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
+    needed = pl.col("label").is_not_null().any().over(*DRAWING, family)
+    rows = (
+        judged.select(*STATEMENT, "p_true", "label")
+        # In this order, shuffling keeps the place of every row.
+        .sort(pl.col("p_true").is_null(), *STATEMENT)
+        # Families of relations are repaired separately, so the others need no repair.
+        .with_columns(needed=needed)
+    )
+    schema = BY_NAME["repaired_shuffled"].schema
+    if not rows["needed"].any():
+        return pl.DataFrame(schema=schema)
+    coded = code(rows.filter("needed").select(STATEMENT), ontology)
+    generator = np.random.default_rng(seed)
+    each: list[pl.DataFrame] = []
+    for _ in range(shuffles):
+        drawn = shuffled(rows, generator).filter("needed")
+        weights = weights_of(drawn["p_true"].cast(pl.Float64).to_numpy(), "paper")
+        made = best_assignment(coded, ontology, whole_weights(weights, "paper"), Effort())
+        each += _accuracies(drawn, pl.Series(made.row_true), ontology)
+    figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
+    return (
+        figures.filter(pl.col("n") > 0)
+        .group_by("set", maintain_order=True)
+        .agg(
+            pl.col("n").first(),
+            pl.col("before", "after", "gain").mean(),
+            pl.col("after", "gain").min().name.suffix("_least"),
+            pl.col("after", "gain").max().name.suffix("_most"),
+        )
+        .select(pl.col(name).cast(kind) for name, kind in schema.items())
+    )
+
+
+def _accuracies(
+    drawn: pl.DataFrame, repaired: pl.Series, ontology: Ontology
+) -> Iterator[pl.DataFrame]:
+    """Yield the accuracy of shuffled beliefs before and after repair, by set of statements."""
+    import polars as pl
+
+    right = drawn.select(
+        "relation",
+        before=(pl.col("p_true") > 1 / 2) == pl.col("label"),
+        after=repaired == drawn["label"],
+    ).drop_nulls("before")  # no label, or no belief
+    without = ~pl.col("relation").is_in(ontology.symmetric)
+    for name, rows in (("ParRoT", right), (WITHOUT_SYMMETRIC, right.filter(without))):
+        yield rows.select(
+            pl.lit(name).alias("set"), pl.len().alias("n"), pl.col("before", "after").mean()
+        )

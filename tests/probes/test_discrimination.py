@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+import tacit
+from tacit.coherence.ontology import Ontology
+from tacit.probes.parts.options import PartsOptions
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.questions import Template
+from tacit.probes.parts.repaired_shuffled import repaired_shuffled
+from tacit.probes.parts.verdict import verdict
+from tacit.probes.parts.violation_baselines import shuffled
+from tacit.sources.drawings import Drawing, demo_drawings
+from tests.probes.test_violation_baselines import rates_by_hand
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from tacit.coherence.ontology import Relation
+    from tacit.findings.findings import Findings
+
+PARTS = Ontology.load("parts")
+THINGS = tacit.demo_data("drawings")
+STATEMENT = ["thing", "annotator", "subject", "relation", "object"]
+MAIN = "without symmetric relations"
+PROBE = PartsProbe.read(THINGS, limit=7)
+
+
+def believing(probe: PartsProbe, p: Iterable[float | None]) -> Findings:
+    """The findings of these beliefs in the questions."""
+    answers = probe.questions.with_columns(p_true=pl.Series([*p], dtype=pl.Float64))
+    return probe.measure_beliefs(answers)
+
+
+def random_beliefs(probe: PartsProbe, seed: int = 0) -> list[float | None]:
+    """Beliefs without knowledge, with ties; one in fifty is missing."""
+    generator = np.random.default_rng(seed)
+    drawn = generator.random(probe.questions.height).round(2)
+    return [None if generator.random() < 0.02 else float(p) for p in drawn]
+
+
+def knowing(probe: PartsProbe, low: float, high: float) -> list[float | None]:
+    """Beliefs that are high where the label is true, and low everywhere else."""
+    true = set(probe.gold.filter("label").drop("annotator", "label").iter_rows())
+    return [high if question in true else low for question in probe.questions.iter_rows()]
+
+
+def row_of(table: pl.DataFrame, **where: str) -> dict[str, Any]:
+    """The one row with these values."""
+    return table.filter(**where).row(0, named=True)
+
+
+@pytest.mark.parametrize("of", ["ParRoT", MAIN])
+def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str) -> None:
+    """With the percentiles of 2,000 weighted resamples of the things."""
+    findings = believing(PROBE, random_beliefs(PROBE))
+    found = row_of(findings.tables["discrimination"], set=of, stage="before")
+    left_out = list(PARTS.symmetric) if of == MAIN else []
+    kept = ~pl.col("relation").is_in(left_out)
+    asked = findings.questions.filter(kept).drop_nulls("p_true")
+    rows = findings.tables["beliefs"].filter(kept).drop_nulls(["label", "p_true"])
+    label, p = rows["label"].to_numpy(), rows["p_true"].to_numpy()
+    assert (found["statements"], found["n"]) == (asked.height, rows.height)
+    assert found["share_true"] == (asked["p_true"] > 0.5).mean()
+    assert found["true_if_true"] == pytest.approx((p[label] > 0.5).mean())
+    assert found["true_if_false"] == pytest.approx((p[~label] > 0.5).mean())
+    assert found["auroc"] == pytest.approx(roc_auc_score(label, p))
+    assert found["balanced"] == pytest.approx(balanced_accuracy_score(label, p > 0.5))
+    if of != MAIN:
+        return
+    names, thing = np.unique(rows["thing"].to_numpy(), return_inverse=True)
+    drawn = np.random.default_rng(0).integers(0, len(names), (2000, len(names)))
+    resampled = []
+    for each in drawn:
+        weight = np.bincount(each, minlength=len(names))[thing]
+        areas = (
+            roc_auc_score(label, p, sample_weight=weight),
+            balanced_accuracy_score(label, p > 0.5, sample_weight=weight),
+        )
+        resampled.append(areas)
+    for name, values in zip(("auroc", "balanced"), np.transpose(resampled), strict=True):
+        ends = (found[f"{name}_low"], found[f"{name}_high"])
+        assert ends == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
+
+
+def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
+    """Ranks stay; a statement is true where its log-odds exceed their mean."""
+    p = [None if one is None else 0.51 + one / 2.1 for one in random_beliefs(PROBE)]
+    findings = believing(replace(PROBE, calibrate=True), p)
+    odds = [np.log(one / (1 - one)) for one in p if one is not None]
+    true = pl.col("p_true") > 1 / (1 + np.exp(-np.mean(odds)))
+    rows = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
+    for of in ("ParRoT", MAIN):
+        before, after = (
+            row_of(findings.tables["discrimination"], set=of, stage=stage)
+            for stage in ("before", "calibrated")
+        )
+        assert before["auroc"] == after["auroc"]
+        assert (before["share_true"], before["balanced"]) == (1.0, 0.5)
+        some = rows.filter(~pl.col("relation").is_in(PARTS.symmetric)) if of == MAIN else rows
+        judged = some.select(true).to_series()
+        assert after["accuracy"] == pytest.approx((judged == some["label"]).mean())
+        assert after["balanced"] == pytest.approx(balanced_accuracy_score(some["label"], judged))
+    thresholded = findings.tables["beliefs"].select(*STATEMENT, p_true=true.cast(float))
+    counted = row_of(findings.tables["discrimination"], set="ParRoT", stage="calibrated")
+    assert counted["violation"] == pytest.approx(rates_by_hand(thresholded)["micro"])
+
+
+def test_equal_beliefs_are_not_above_their_mean() -> None:
+    """Whatever rounding does to the mean."""
+    for p in (0.7, 1.0, 0.1 + 0.2):
+        findings = believing(replace(PROBE, calibrate=True), [p] * PROBE.questions.height)
+        found = row_of(findings.tables["discrimination"], set=MAIN, stage="calibrated")
+        assert found["share_true"] == 0.0
+
+
+def consistent(relation: Relation, items: Collection[str]) -> list[frozenset[tuple[str, str]]]:
+    """All sets of pairs between which a relation can hold, by brute force."""
+    pairs = [*permutations(items, 2)]
+    sets = (frozenset(some) for n in range(len(pairs) + 1) for some in combinations(pairs, n))
+
+    def holds(true: frozenset[tuple[str, str]]) -> bool:
+        turned = {(y, x) for x, y in true}
+        implied = {(x, z) for x, y in true for other, z in true if y == other and x != z}
+        return (
+            not (relation.asymmetric and true & turned)
+            and not (relation.symmetric and true != turned)
+            and not (relation.transitive and implied - true)
+        )
+
+    return [true for true in sets if holds(true)]
+
+
+def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
+    """The fewest and the most right answers of all optimal repairs of one drawing, by set."""
+    p = {row[2:5]: row[5] or 0.0 for row in rows.iter_rows()}
+    label = {row[2:5]: row[6] for row in rows.iter_rows() if None not in row[5:]}
+    found = {"ParRoT": (0, 0), MAIN: (0, 0)}
+    for name, relation in PARTS.relations.items():
+        if relation.inverse is not None and relation.inverse < name:
+            continue
+        optimal: dict[int, list[int]] = defaultdict(list)
+        for true in consistent(relation, {x for x, _, _ in p}):
+            made = {(x, name, y): (x, y) in true for x, r, y in p if r == name}
+            made |= {(x, r, y): (y, x) in true for x, r, y in p if r == relation.inverse}
+            value = sum(round(100 * p[one]) for one, holds in made.items() if holds)
+            optimal[value].append(sum(label.get(one) is holds for one, holds in made.items()))
+        best = optimal[max(optimal)]
+        for of in found if not relation.symmetric else ("ParRoT",):
+            found[of] = (found[of][0] + min(best), found[of][1] + max(best))
+    return found
+
+
+def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
+    """Over 200 shuffles of two small drawings; where optimal repairs tie, within their range."""
+    lamp = (("a", "above", "b"), ("b", "above", "c"), ("a", "next to", "b"))
+    cup = (("d", "part of", "e"), ("f", "inside", "e"), ("d", "requires", "f"))
+    drawings = (Drawing("lamp", "1", tuple("abc"), lamp), Drawing("cup", "1", tuple("def"), cup))
+    probe = PartsProbe(drawings, PARTS, Template.load("plain"))
+    drawn = np.random.default_rng(5).integers(1, 101, probe.questions.height) / 100
+    beliefs = [None if k % 40 == 7 else float(p) for k, p in enumerate(drawn)]
+    judged = believing(probe, beliefs).tables["beliefs"]
+    found = repaired_shuffled(judged, PARTS, shuffles=200, seed=3)
+    generator = np.random.default_rng(3)
+    frame = judged.select(*STATEMENT, "p_true", "label").sort(STATEMENT)
+    ends: dict[str, list[tuple[int, int]]] = {"ParRoT": [], MAIN: []}
+    before: dict[str, list[float]] = {"ParRoT": [], MAIN: []}
+    for _ in range(200):
+        each = shuffled(frame, generator)
+        tallies = [right_by_hand(rows) for _, rows in each.group_by("thing")]
+        for of, listed in ends.items():
+            listed.append((sum(one[of][0] for one in tallies), sum(one[of][1] for one in tallies)))
+            left_out = list(PARTS.symmetric) if of == MAIN else []
+            some = each.drop_nulls(["label", "p_true"]).filter(~pl.col("relation").is_in(left_out))
+            right = (some["p_true"] > 0.5) == some["label"]
+            before[of].append(int(right.sum()) / some.height)
+    for of, listed in ends.items():
+        row = row_of(found, set=of)
+        assert row["before"] == pytest.approx(np.mean(before[of]))
+        assert row["gain"] == pytest.approx(row["after"] - row["before"])
+        least, most = np.transpose(listed) / row["n"]
+        assert np.mean(most - least) < 0.02  # ties are rare
+        for name, how in (("after", np.mean), ("after_least", np.min), ("after_most", np.max)):
+            assert how(least) - 1e-12 <= row[name] <= how(most) + 1e-12
+        assert row["after_least"] < row["after"] < row["after_most"]
+
+
+def test_without_labels_nothing_is_repaired_for_comparison() -> None:
+    """Nor where no labelled statement has a belief."""
+    judged = believing(PROBE, random_beliefs(PROBE)).tables["beliefs"]
+    for label, p in ((pl.lit(None, pl.Boolean), pl.col("p_true")), (pl.col("label"), pl.lit(None))):
+        bare = judged.with_columns(label=label, p_true=p.cast(pl.Float64))
+        assert repaired_shuffled(bare, PARTS, shuffles=1).is_empty()
+
+
+def verdict_of(probe: PartsProbe, p: Iterable[float | None]) -> str:
+    """The verdict on these beliefs."""
+    return str(believing(probe, p).summary["verdict"]["verdict"])
+
+
+def test_verdicts() -> None:
+    """One answer to everything; no knowledge; all of it, though most statements are false."""
+    n = PROBE.questions.height
+    assert verdict_of(PROBE, [0.9] * n) == verdict_of(PROBE, [0.1] * n) == "constant"
+    assert verdict_of(PROBE, random_beliefs(PROBE)) == "no signal"
+    assert verdict_of(PROBE, knowing(PROBE, 0.0, 1.0)) == "clear"
+    by_relation = [0.9 if "bo" in row[2] else 0.1 for row in PROBE.questions.iter_rows()]
+    assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
+    few = PartsProbe.read(THINGS, limit=4)
+    assert verdict_of(few, knowing(few, 0.0, 1.0)) == "too few data"
+
+
+@pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])
+def test_repaired_shuffled_beliefs_must_be_exceeded(reached: float, expected: str) -> None:
+    """Beliefs that are right about everything reach 1."""
+    found = believing(PROBE, knowing(PROBE, 0.0, 1.0))
+    rows = [{**row, "after": reached} for row in found.summary["repaired_shuffled"]]
+    summary = {**found.summary, "repaired_shuffled": rows}
+    assert verdict(summary, found.questions, found.tables["beliefs"]).name == expected
+
+
+def test_without_labels_the_violations_decide() -> None:
+    """Nobody drew the things; beliefs that follow an order violate less than shuffled ones."""
+    bare = replace(PROBE, drawings=tuple(replace(one, relations=()) for one in PROBE.drawings))
+    assert verdict_of(bare, random_beliefs(bare)) == "no signal"
+    ordered = []
+    for _, subject, name, obj in bare.questions.iter_rows():
+        inverse = PARTS.relations[name].inverse
+        ordered.append(1.0 if inverse is None else float((subject < obj) == (name < inverse)))
+    assert verdict_of(bare, ordered) == "clear"
+
+
+def test_a_limit_counts_things_and_fast_takes_one_drawing_of_each() -> None:
+    """Fast asks only about the labelled statements; they decide most constraints."""
+    drawings = demo_drawings()
+    several = PartsProbe.of(PartsOptions(drawings, limit=2))
+    things = [drawing.thing for drawing in several.drawings]
+    assert len(set(things)) == 2 < len(things)
+    fast = PartsProbe.of(PartsOptions(drawings, limit=2, fast=True))
+    assert [one.thing for one in fast.drawings] == list(dict.fromkeys(things))
+    assert fast.drawings[0] == several.drawings[0]
+    assert fast.statements.sort(STATEMENT).equals(fast.gold.drop("label").sort(STATEMENT))
+    found = believing(fast, knowing(fast, 0.1, 0.9))
+    assert found.summary["fast"]
+    assert "fast" not in believing(several, knowing(several, 0.1, 0.9)).summary
+    micro = row_of(found.tables["violation"], constraint="micro", stage="before")
+    assert (micro["violated"], micro["undecided"]) == (0, 0)
+    assert micro["applicable"] > fast.gold["label"].sum()
