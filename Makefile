@@ -49,7 +49,7 @@ clean:
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[local,server,ray,dev,docs]'
+	$(PIP) --editable '.[local,gguf,server,ray,dev,docs]'
 	touch $@
 
 .venv/ready-peers: .venv/ready
