@@ -1,6 +1,7 @@
 # make demo    run the demo            make check     lint, format, types, layers, names
 # make test    run the quick tests     make test-all  run the slow ones as well
 # make peers   compare with other people's programs
+# make real    test two pretrained models of scripts/real_models.py, or those of TACIT_REAL_MODELS
 # make bench   measure speed           make docs    build the documentation site
 # Each sets up .venv the first time, with the versions in constraints.txt, and not again.
 
@@ -9,7 +10,7 @@ BIN := .venv/bin
 PYTEST = HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-all check peers bench docs clean
+.PHONY: demo test test-all check peers real bench docs clean
 
 demo: .venv/ready
 	$(BIN)/tacit demo
@@ -30,6 +31,9 @@ check: .venv/ready
 peers: .venv/ready-peers
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest tests/peers
 
+real: .venv/ready-peers
+	HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -rs tests/real
+
 bench: .venv/ready-peers
 	$(BIN)/python benchmarks/repair.py
 	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scoring.py $(SOURCES)
@@ -49,7 +53,7 @@ clean:
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[local,server,ray,dev,docs]'
+	$(PIP) --editable '.[local,gguf,server,ray,dev,docs]'
 	touch $@
 
 .venv/ready-peers: .venv/ready

@@ -10,10 +10,10 @@ python benchmarks/scoring.py profile SOURCES    where Tacit's time goes
 
 SOURCES are ``--dumps FILE…`` of a knowledge base, ``--questions FILE``, ``--drawings FOLDER``,
 ``--norms FILE`` and ``--tokenizer FOLDER`` (``vocab.json`` and ``merges.txt`` of a byte-level BPE,
-such as GPT-2's); what is not given is the demo's. The models have random weights; ``--model``,
-``--device`` and ``--dtype`` choose them and where they compute. All sides of a table score the same
-prompts: each time in a process of its own, by turns. The peers have their best batch size of
-``--batches``.
+such as GPT-2's); what is not given is the demo's. ``--model`` is a size of which the weights are
+random, or the folder of a causal model; ``--device`` and ``--dtype`` say where and how it computes.
+All sides of a table score the same prompts: each time in a process of its own, by turns. The peers
+have their best batch size of ``--batches``.
 """
 
 from __future__ import annotations
@@ -76,11 +76,13 @@ def main() -> None:
     parser.add_argument("--masked", type=int, default=100, help="prompts with a blank")
     parser.add_argument("--without", nargs="+", default=[], choices=LEFT_OUT)
     parser.add_argument("--most", type=int, default=FACTS[-1], help="facts of the table growth")
-    parser.add_argument("--model", default="gpt2", choices=MODELS, help="the causal model's size")
+    parser.add_argument("--model", default="gpt2", help=f"{', '.join(MODELS)} or a folder")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, …; masked is measured on cpu")
     parser.add_argument("--dtype", default="float32", choices=("float32", "bfloat16", "float16"))
     parser.add_argument("--batches", type=int, nargs="+", default=BATCHES, help="tried by peers")
     chosen = parser.parse_args()
+    if chosen.model not in MODELS and not Path(chosen.model).is_dir():
+        parser.error(f"--model {chosen.model}: expected {', '.join(MODELS)} or a folder")
     if unknown := set(chosen.tables) - set(TABLES):
         parser.error(f"{', '.join(sorted(unknown))}: the tables are {', '.join(TABLES)}")
     with tempfile.TemporaryDirectory() as folder:
@@ -209,10 +211,13 @@ def print_work(times: dict[str, list[Scored]], least: tuple[Work, float] | None)
 def print_useful(ours: Sequence[Scored]) -> None:
     """Prints what useful arithmetic Tacit does in a second, beside what the device could."""
     rates = [took.needed_flops / took.worked / 1e9 for took in ours]
-    peaks = [took.peak / 1e9 for took in ours]
-    shares = [rate / most for rate, most in zip(rates, peaks, strict=True)]
-    print(f"useful GFLOP/s: {spread(rates, 1)}; ", end="")
-    print(f"the device's matrix products: {spread(peaks, 1)}; share: {spread(shares)}")
+    print(f"useful GFLOP/s: {spread(rates, 1)}")
+    for name, peaks in (
+        ("the model's own matrix products", [took.peak / 1e9 for took in ours]),
+        ("a large matrix product", [took.largest / 1e9 for took in ours]),
+    ):
+        shares = [rate / most for rate, most in zip(rates, peaks, strict=True)]
+        print(f"{name}: {spread(peaks, 1)} GFLOP/s; share: {spread(shares)}")
     tokens = [took.needed.tokens / took.worked for took in ours if took.needed]
     print(f"the tree's tokens a second: {spread(tokens, 0)}\n")
 

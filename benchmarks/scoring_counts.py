@@ -90,29 +90,41 @@ def needed(model: LocalModel, prompts: Iterable[Prompt]) -> Work:
 
 @dataclass(frozen=True)
 class Shape:
-    """Of a model of GPT-2's kind: layers, width, vocabulary."""
+    """Of a causal model.
 
-    layers: int
+    Args:
+        matrices: The sizes of all its layers' weights, from numbers in to numbers out.
+        attends: The numbers of a token that all layers' attention looks at.
+        width: What goes into its head.
+        vocabulary: What comes out.
+    """
+
+    matrices: tuple[tuple[int, int], ...]
+    attends: int
     width: int
     vocabulary: int
 
     @classmethod
     def of(cls, model: PreTrainedModel) -> Shape:
-        """Reads it off the config."""
-        config: Any = model.config
-        return cls(config.num_hidden_layers, config.hidden_size, config.vocab_size)
+        """Reads it off the modules and the config."""
+        import torch
+        from transformers.pytorch_utils import Conv1D
 
-    @property
-    def matrices(self) -> list[tuple[int, int]]:
-        """A layer's: queries, keys and values; what attention gives; the two of the rest."""
-        width = self.width
-        return [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
+        config: Any = model.config
+        head: Any = model.get_output_embeddings()
+        linear = [one for one in model.modules() if isinstance(one, torch.nn.Linear | Conv1D)]
+        sizes = [(one, tuple(one.weight.shape)) for one in linear if one is not head]
+        matrices = [(a, b) if isinstance(one, Conv1D) else (b, a) for one, (a, b) in sizes]
+        heads, layers = config.num_attention_heads, config.num_hidden_layers
+        each = getattr(config, "head_dim", None) or config.hidden_size // heads
+        vocabulary, width = head.weight.shape
+        return cls(tuple(matrices), layers * heads * each, width, vocabulary)
 
     def flops(self, work: Work) -> float:
         """Two for each weight and token, and four for each number that a token looks at."""
-        body = 2 * work.tokens * sum(a * b for a, b in self.matrices)
-        looked = 4 * work.pairs * self.width
-        return self.layers * (body + looked) + 2.0 * work.heads * self.width * self.vocabulary
+        body = 2.0 * work.tokens * sum(a * b for a, b in self.matrices)
+        looked = 4.0 * work.pairs * self.attends
+        return body + looked + 2.0 * work.heads * self.width * self.vocabulary
 
 
 def peak(shape: Shape, tokens: int, work: Work, like: torch.Tensor) -> float:
@@ -127,7 +139,7 @@ def peak(shape: Shape, tokens: int, work: Work, like: torch.Tensor) -> float:
     import torch
 
     heads = max(1, round(tokens * work.heads / work.tokens))
-    products = [(tokens, a, b) for a, b in shape.matrices] * shape.layers
+    products = [(tokens, a, b) for a, b in shape.matrices]
     given = {
         size: (like.new_empty(size[:2]).normal_(), like.new_empty(size[1:]).normal_())
         for size in {*products, (heads, shape.width, shape.vocabulary)}
@@ -141,3 +153,17 @@ def peak(shape: Shape, tokens: int, work: Work, like: torch.Tensor) -> float:
             best[size] = min(best[size], clock.worked)
     sizes = [*products, (heads, shape.width, shape.vocabulary)]
     return sum(2.0 * a * b * c for a, b, c in sizes) / sum(best[size] for size in sizes)
+
+
+def largest_peak(like: torch.Tensor, size: int = 2048) -> float:
+    """FLOP/s of a device at one large square matrix product, the best of five."""
+    import torch
+
+    one, other = like.new_empty(size, size).normal_(), like.new_empty(size, size).normal_()
+    best = float("inf")
+    for _ in range(5):
+        clock = Clock(str(like.device))
+        with clock:
+            torch.matmul(one, other)
+        best = min(best, clock.worked)
+    return 2.0 * size**3 / best

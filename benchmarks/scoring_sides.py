@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking import Clock  # type: ignore[import-not-found]  # beside this file
-from scoring_counts import Shape, Work, needed, peak  # type: ignore[import-not-found]
+from scoring_counts import Shape, Work, largest_peak, needed, peak  # type: ignore[import-not-found]
 from scoring_work import read  # type: ignore[import-not-found]
 
 if TYPE_CHECKING:
@@ -67,9 +67,10 @@ class Scored:
         work: What went through the model, padding included.
         flops: That in floating-point operations; 0 where they are not counted.
         found: Every answer's log-probability in nats, in the prompts' order.
-        needed: What would have to be, of Tacit's packed side alone, and of models of GPT-2's kind.
+        needed: What would have to be, of Tacit's packed side alone.
         needed_flops: That in floating-point operations.
         peak: FLOP/s of the device at the model's own matrix products, measured right behind.
+        largest: FLOP/s at one large matrix product.
     """
 
     seconds: float
@@ -82,6 +83,7 @@ class Scored:
     needed: Work | None = None
     needed_flops: float = 0.0
     peak: float = 0.0
+    largest: float = 0.0
 
 
 def run_tacit(task: Task, *, packing: bool = True) -> Scored:
@@ -100,7 +102,13 @@ def run_tacit(task: Task, *, packing: bool = True) -> Scored:
     like = body_of(model).get_input_embeddings().weight
     most = peak(shape, model.description["batch_tokens"], work, like)
     least = needed(model, prompts)
-    return replace(scored, needed=least, needed_flops=shape.flops(least), peak=most)
+    return replace(
+        scored,
+        needed=least,
+        needed_flops=shape.flops(least),
+        peak=most,
+        largest=largest_peak(like),
+    )
 
 
 def run_engine(task: Task) -> Scored:
@@ -218,7 +226,7 @@ def run_naively(task: Task, size: int = 8) -> Scored:
 
     torch.set_num_threads(task.threads)
     tokenizer = AutoTokenizer.from_pretrained(task.folder)
-    tokenizer.pad_token = tokenizer.eos_token
+    tokenizer.pad_token, tokenizer.padding_side = tokenizer.eos_token, "right"
     dtype = getattr(torch, task.dtype)
     model = AutoModelForCausalLM.from_pretrained(task.folder, dtype=dtype).eval().to(task.device)
     asked = [(one.text, one.separator + answer) for one in task.prompts for answer in one.answers]

@@ -137,7 +137,10 @@ def read(path: Path) -> list[Prompt]:
 
 
 def write_models(folder: Path, tokenizer: Path | None, model: str, dtype: str) -> None:
-    """A causal model of the size asked for, and a seq2seq model of T5-small's."""
+    """A causal model of the size asked for, and a seq2seq model of T5-small's; or a folder's."""
+    if Path(model).is_dir():
+        (folder / "causal").symlink_to(Path(model).resolve())
+        return
     import torch
     from transformers import AutoModelForCausalLM, T5Config, T5ForConditionalGeneration
 

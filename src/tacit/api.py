@@ -59,9 +59,9 @@ def run(  # noqa: PLR0913 - all of a run in one call
     Args:
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
             or the name of a probe that another package registers.
-        model: The name of a model on the Hugging Face hub, the folder of a model, ``demo`` (the
-            included demo model), or the address of a server. To run several models, pass a sequence
-            of names, folders or addresses.
+        model: The name of a model on the Hugging Face hub, the folder of a model, a GGUF file,
+            ``demo`` (the included demo model), or the address of a server. To run several models,
+            pass a sequence of them.
         beliefs: A file of beliefs to use in place of a model. Of the probes that Tacit includes,
             only ``parts`` accepts beliefs.
         out: The folder to which the run is written. For several models, ``out`` is the folder that

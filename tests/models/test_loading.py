@@ -108,12 +108,13 @@ def test_a_pickle_that_is_none(copy: Path) -> None:
 def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
     """The path exists, so the message asks for the folder instead."""
     (tmp_path / "model.safetensors").write_bytes(b"")
-    with pytest.raises(ModelError, match="this is a file; expected the folder that contains"):
+    with pytest.raises(ModelError, match="this is a file; expected a GGUF file"):
         load_model(str(tmp_path / "model.safetensors"))
 
 
 @pytest.mark.parametrize(
-    "name", ["./nowhere", "/no/such/folder", "~/no-such-folder", "~nobody-here/model", "a/b/c"]
+    "name",
+    ["./nowhere", "/no/such/folder", "~/no-such-folder", "~nobody-here/model", "a/b/c", "no.GGUF"],
 )
 def test_a_folder_that_is_not_there(name: str) -> None:
     """A path that leads nowhere is a ModelError at once."""

@@ -34,8 +34,8 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
 
 
 A_MODEL = (
-    'Name of a model on the Hugging Face hub, folder of a model, "demo" (the bundled model), or '
-    "address of a server (http://…/v1)"
+    'Name of a model on the Hugging Face hub, folder of a model, GGUF file, "demo" (the bundled '
+    "model), or address of a server (http://…/v1)"
 )
 
 ModelName = Annotated[

@@ -133,6 +133,22 @@ class Store:
         kind = KINDS[of]
         return kind.settled(self._all(kind.folder, fingerprint, dict(kind.schema())))
 
+    def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the value that ``add_note`` stored; None if there is no intact one."""
+        folder = self._folder("notes", fingerprint)
+        for name in sorted(self._place.names(folder)):
+            content = self._place.read(f"{folder}/{name}") if name.startswith(key) else None
+            if content is not None and name == _note_name(key, content):
+                return json.loads(content)
+        return None
+
+    def add_note(self, model: Mapping[str, Any], key: str, value: object) -> None:
+        """Store a small JSON value about a model, of which ``model`` is the description."""
+        folder = self._folder("notes", model["fingerprint"])
+        content = json.dumps(value, ensure_ascii=False).encode()
+        self._prepare(folder, model)
+        self._place.publish(f"{folder}/{_note_name(key, content)}", content)
+
     def _all(self, what: str, fingerprint: str, schema: dict[str, Any]) -> pl.DataFrame:
         import polars as pl
 
@@ -206,6 +222,10 @@ class Store:
         if there != content:
             self._place.publish(name, content)
         self._written.add(name)
+
+
+def _note_name(key: str, content: bytes) -> str:
+    return f"{key}-{hashlib.sha256(content).hexdigest()[:16]}.json"
 
 
 def _cache_of(address: str) -> Path:

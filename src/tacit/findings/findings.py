@@ -105,6 +105,10 @@ class Findings:
         """
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
+    def with_next_tokens(self, tokens: Mapping[str, Any] | None) -> Findings:
+        """Return a copy of the findings, with the likeliest next tokens added to the summary."""
+        return replace(self, summary={**self.summary, "next_tokens": tokens}) if tokens else self
+
     def unscored(self, reasons: Mapping[str, int]) -> Findings:
         """Return a copy of the findings whose summary counts the unscored answers by reason."""
         return replace(self, summary={**self.summary, "unscored": dict(reasons)})

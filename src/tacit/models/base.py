@@ -9,7 +9,7 @@ from tacit.errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from tacit.requests import Vocabulary
+    from tacit.requests import Prompt, Vocabulary
 
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
@@ -149,6 +149,22 @@ class HasWords(Protocol):
 
         Raises:
             ModelError: If no word is a single token after a space.
+        """
+        ...
+
+
+@runtime_checkable
+class PredictsTokens(Protocol):
+    """A model that can list the tokens that it would write after a prompt."""
+
+    def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
+        """Return the likeliest tokens after the prompts, and their mean probabilities.
+
+        A masked model's tokens are those that fill the blank.
+
+        Args:
+            prompts: The prompts; their answers tell where the model reads, and are not scored.
+            most: The number of tokens to return, the likeliest first.
         """
         ...
 

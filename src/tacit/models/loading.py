@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.base import HasWords
+from tacit.models.huggingface import gguf
 from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
@@ -20,6 +21,7 @@ from tacit.models.huggingface.checkpoint_files import (
     kind_of,
     load_part,
     named_folder,
+    named_gguf,
     named_path,
 )
 from tacit.models.huggingface.fingerprint import (
@@ -121,8 +123,8 @@ def load_model(
     """Load a model from a folder or the Hugging Face hub, or connect to one on a server.
 
     Args:
-        name: A model folder, a model's name on the hub, ``demo`` or ``demo-masked``, a server's
-            address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
+        name: A model folder, a GGUF file, a model's name on the hub, ``demo`` or ``demo-masked``, a
+            server's address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
         options: The options for loading the model, such as revision, number format and device.
         hashes: Cache for the SHA-256 hashes of weight files; None to compute all hashes.
         called: The model's name in messages and manifests; None to use ``name``.
@@ -169,7 +171,8 @@ def load_model(
     folder = files_of(name, options)
     if named_folder(name) is None:
         fetch_weights(name, folder, options.revision, options.trust)
-    files = weight_files(folder, options.trust)
+    file = named_gguf(name)
+    files = (file,) if file else weight_files(folder, options.trust)
     check_choice(name, config, files)
     if device.type == "cpu":
         from tacit.models.huggingface.local import keep_freed
@@ -187,7 +190,7 @@ def load_model(
     # The hub's cache names a snapshot folder after its commit.
     revision = folder.name if folder.parent.name == "snapshots" else options.revision
     checks = record.checks
-    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat)
+    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat, file)
     made = _assemble(called or name, parts, replace(options, revision=revision), weights)
     record.save(checks, made)
     return made
@@ -234,6 +237,7 @@ class Parts:
         files: The files that the model was loaded from.
         checks: The checks at load time.
         chat: The chat format of prompts; None if prompts are plain text.
+        gguf: The GGUF file that contains all other parts; None if there is no such file.
     """
 
     kind: str
@@ -243,6 +247,7 @@ class Parts:
     files: LoadedFiles
     checks: Checks
     chat: Chat | None = None
+    gguf: Path | None = None
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
@@ -327,11 +332,15 @@ def check_name(name: str, options: LoadOptions) -> None:
         return
     folder = named_folder(name)
     if not folder and named_path(name):
-        raise ModelError(f"{name}: this is a file; expected the folder that contains the model")
+        raise ModelError(
+            f"{name}: this is a file; expected a GGUF file, or the folder that contains the model"
+        )
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
-    if looks_like_path and not folder:
-        raise ModelError(f"{name}: there is no such model folder")
-    if folder:
+    if not folder and (looks_like_path or name.lower().endswith(gguf.SUFFIX)):
+        raise ModelError(f"{name}: there is no such model folder or GGUF file")
+    if named_gguf(name):
+        gguf.check_packages()
+    elif folder:
         if not (folder / "config.json").is_file():
             raise ModelError(
                 f"{name}: the folder contains no config.json, so it is not a model folder"
@@ -408,6 +417,7 @@ def _assemble(
         "parameters": parameters_of(model),
         "device": str(model.device),
         "quantised": quantised(parts.config),
+        "gguf": parts.gguf and gguf.description(parts.gguf),
         "adapter": options.adapter and str(options.adapter),
         "device_map": options.device_map,
     }

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError, WorkError
 from tacit.files import publish_text
@@ -33,8 +33,9 @@ from tacit.version import version
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from tacit.models.base import LanguageModel
+    from tacit.models.base import LanguageModel, PredictsTokens
     from tacit.models.loading import LoadOptions
+    from tacit.requests import Prompt
 
 _PACKAGES = ("torch", "transformers", "tokenizers", "peft", "torchao")
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -188,6 +189,10 @@ class RecordedModel:
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """See ``LanguageModel.answer``."""
         return self.model.answer(requests) if requests else []
+
+    def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
+        """See ``PredictsTokens.next_tokens``."""
+        return cast("PredictsTokens", self.model).next_tokens(prompts, most)
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
         """See ``Prepares.prepare``."""

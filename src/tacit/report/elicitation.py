@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.numbers import percent
 from tacit.probes.base import probes
 from tacit.runs.comparison import warnings_of_elicitation
 
@@ -18,8 +20,21 @@ def elicitation_text(run: Run) -> str:
     """Describe a run's elicitation method, missing scores and unparsed replies."""
     votes = run.summary.get("votes")
     if votes is None:
-        return " ".join((f"Elicitation: {run.elicitation}.", *_unscored(run)))
+        tokens = (f"{note}." for note in next_token_notes(run.summary))
+        return " ".join((f"Elicitation: {run.elicitation}.", *tokens, *_unscored(run)))
     return f"Elicitation: {run.elicitation}; {_unparsed(votes)}."
+
+
+def next_token_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a note with the likeliest next tokens after the prompts, if they were computed."""
+    found = summary.get("next_tokens")
+    if found:
+        tokens = ", ".join(
+            f"{json.dumps(one['token'], ensure_ascii=False)} {percent(one['probability'])}"
+            for one in found["tokens"]
+        )
+        mean = f"mean of {several(found['prompts'], 'prompt')}"
+        yield f"Next token after the prompt ({mean}): {tokens}"
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
@@ -66,6 +81,7 @@ def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Ite
     if "elicitation" not in summary:
         return
     yield f"Elicitation: {summary['elicitation']}"
+    yield from next_token_notes(summary)
     yield from skipped_notes(summary, listed=listed)
     votes = summary.get("votes")
     if votes is not None:

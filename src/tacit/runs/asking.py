@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.base import Answered, Answers, ReadsReplies
 from tacit.requests import Scores, Votes, missing_by_reason
+from tacit.runs.next_tokens import next_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Plan
@@ -67,13 +69,15 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     with folder.failing():
         if folder.blocks is not None:
             plan.record(folder.blocks)
-        found = answers_to(requests, engine, plan, reporter)
+        # First, so that an interrupted run has them as well when it is resumed.
+        found = answers_to(requests, engine, plan, reporter, partial(next_tokens, engine, plan))
         answers = grouped(groups, found)
         findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
             findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())
-        return folder.finish(findings.with_elicitation(engine.model.description.get("elicitation")))
+        findings = findings.with_elicitation(engine.model.description.get("elicitation"))
+        return folder.finish(findings.with_next_tokens(next_tokens(engine, plan)))
 
 
 def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
@@ -88,19 +92,29 @@ def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:
 
 
 def answers_to(
-    requests: Sequence[Request], engine: Engine, plan: Plan, reporter: Reporter
+    requests: Sequence[Request],
+    engine: Engine,
+    plan: Plan,
+    reporter: Reporter,
+    first: Callable[[], object] = lambda: None,
 ) -> list[Any]:
     """Send the planned requests to the engine's model, and return the model's answers.
 
     If the model's server has passed a preflight (a test of the server), ``reporter`` receives the
     result of the preflight. ``reporter`` receives the numbers of skipped prompts, of missing scores
-    and of unparsed replies.
+    and of unparsed replies. ``first`` is called before the requests are sent.
     """
-    passed = engine.model.description.get("preflight")
-    if passed:
-        reporter.note(passed)
+    about = engine.model.description
+    if about.get("preflight"):
+        reporter.note(about["preflight"])
+    if about.get("has_chat_template") and not about.get("chat"):
+        reporter.note(
+            f"{engine.model.name}: prompts are plain text, but its tokenizer has a chat template: "
+            "add --chat to ask in its chat format"
+        )
     _warn_of_skipped(engine.model.name, plan, reporter)
     with reporter.asking(plan) as advance:
+        first()
         found = engine.ask(requests, plan, advance)
     _warn_of_missing(engine.model.name, found, reporter)
     _warn_of_unparsed(engine.model.name, found, reporter)

@@ -388,7 +388,7 @@ def _folder_name(model: str, taken: Collection[str]) -> str:
     """Return a folder name for a model; names in ``taken`` are avoided, ignoring case."""
     try:
         place = Path(model)
-        own = place.resolve().name if place.is_dir() else model
+        own = place.resolve().name if place.exists() else model
     except OSError:
         own = model  # not a valid path
     name = file_name(own)

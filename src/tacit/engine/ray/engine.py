@@ -149,9 +149,9 @@ class _Named:
 
 
 def _absolute(name: str) -> str:
-    """Return the absolute path of a model's folder; return any other name unchanged."""
-    folder = Path(name).expanduser()
-    return str(folder.absolute()) if name not in DEMOS and folder.is_dir() else name
+    """Return the absolute path of a model's folder or file; return any other name unchanged."""
+    path = Path(name).expanduser()
+    return str(path.absolute()) if name not in DEMOS and path.exists() else name
 
 
 def _everywhere(root: Path | str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
+from tacit.models.huggingface import gguf
 from tacit.models.huggingface.hub import first_line, loading_error, where_from
 from tacit.models.huggingface.trust import HOW_TO_TRUST
 from tacit.models.registry import DEMOS, folder_of
@@ -68,11 +69,19 @@ def check_tokenizer(
 
 
 def named_folder(name: str) -> Path | None:
-    """Return the local folder with the given name, or None if there is no such folder."""
+    """Return the local folder of a model's files, or None if there is no such folder."""
     if name in DEMOS:
         return folder_of(name)
-    path = named_path(name)
+    file, path = named_gguf(name), named_path(name)
+    if file:
+        return gguf.folder_of(file)
     return path if path and path.is_dir() else None
+
+
+def named_gguf(name: str) -> Path | None:
+    """Return the GGUF file with the given path, or None if there is no such file."""
+    path = named_path(name) if name.lower().endswith(gguf.SUFFIX) else None
+    return path if path and path.is_file() else None
 
 
 def named_path(name: str) -> Path | None:
@@ -109,7 +118,10 @@ def source_of(name: str, revision: str | None) -> dict[str, Any]:
         NetworkError: If the hub cannot be reached and the model is neither a local folder nor in
             the hub's cache.
     """
-    return {"revision": revision or "main"} if named_folder(name) else where_from(name, revision)
+    if not named_folder(name):
+        return where_from(name, revision)
+    file = named_gguf(name)
+    return {"revision": revision or "main"} | ({"gguf_file": file.name} if file else {})
 
 
 _OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "SentencePrediction")

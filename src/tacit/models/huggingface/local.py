@@ -186,6 +186,7 @@ class LocalModel:
             "scorer": identity.scorer,
             "elicitation": WHOLE + (IN_CHAT if self._chat else ""),
             "chat": self._chat and self._chat.description,
+            "has_chat_template": bool(self._tokenizer.chat_template),
             "window": self._checkpoint.window,
             "batch_tokens": self._budget.tokens,
             "errors": self._checks.description,

@@ -113,6 +113,35 @@ class RankingModel(LocalModel):
         """
         return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
 
+    def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
+        """Return the likeliest tokens after the prompts. See ``PredictsTokens``."""
+        import numpy as np
+
+        first = [Prompt(one.text, one.answers[:1], one.separator) for one in prompts]
+        framed: list[tuple[Prompt, Frame]] = [
+            (prompt, (one.ids[: one.begin], one.ids[one.end :]))
+            for prompt, (one,) in zip(first, self._written(first), strict=True)
+            if one
+        ]
+        places = self._positions_of(framed)
+        total = np.zeros(1)
+
+        def read(batch: list[int]) -> None:
+            nonlocal total
+            logits = self._logits([places[at] for at in batch])
+            total = total + on_host(logits.softmax(dim=-1)).sum(axis=0, dtype=np.float64)
+
+        in_batches([place.cost for place in places], self._budget, read)
+        likeliest = np.argsort(-total, kind="stable")[:most].tolist()
+        return [(self._shown(at), float(total[at]) / len(places)) for at in likeliest]
+
+    def _shown(self, token: int) -> str:
+        """Return a token as text, with the space that some tokenizers do not decode."""
+        text = str(self._tokenizer.decode([token]))
+        piece = str(self._tokenizer.convert_ids_to_tokens([token])[0])
+        begins = piece.startswith("\N{LOWER ONE EIGHTH BLOCK}") and not text.startswith(" ")
+        return f" {text}" if begins else text
+
     def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
         asked = self._asked(prompts)
         costs = [one.place.cost if one.place else 0 for one in asked]

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from tacit.english import several
 from tacit.errors import ModelError, NetworkError
 from tacit.models.huggingface.adapters import placing, quantised, with_adapter
-from tacit.models.huggingface.checkpoint_files import location_of, source_of
+from tacit.models.huggingface.checkpoint_files import location_of, named_gguf, source_of
+from tacit.models.huggingface.gguf import as_plain, dequantising
 from tacit.models.huggingface.hub import first_line, loading_error, where_from
 from tacit.models.huggingface.trust import HOW_TO_PICKLE, Trust
 
@@ -215,6 +216,7 @@ def load_weights(
                 ignore_mismatched_sizes=True,  # rejected below, with a clear message
                 **_attention(config),
                 **places,
+                **(dequantising() if named_gguf(name) else {}),
             )
         if not places:
             model.to(device)
@@ -240,6 +242,8 @@ def load_weights(
             f"{name}: its weights lack {several(len(missing), 'tensor')} of a {kind} model "
             f"({', '.join(missing[:3])}, …): they belong to a model of another kind"
         )
+    if named_gguf(name):
+        as_plain(model)
     if options.adapter is not None:
         return with_adapter(name, model, options.adapter)
     return cast("PreTrainedModel", model.eval())

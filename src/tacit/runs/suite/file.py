@@ -455,12 +455,12 @@ def _as_mapping(entry: Any) -> Any:  # noqa: ANN401 - YAML
 
 
 def _model_name(name: str, base: Path) -> str:
-    """Return a model's name; for a model in a folder, the absolute path of the folder."""
+    """Return a model's name; for a model in a folder or a file, its absolute path."""
     if name in DEMOS or is_address(name):
         return name
     is_path = name.startswith((".", "/", "~"))
-    folder = base.resolve() / Path(name).expanduser()
-    return str(folder) if is_path or folder.is_dir() else name
+    path = base.resolve() / Path(name).expanduser()
+    return str(path) if is_path or path.exists() else name
 
 
 def _shown(known: Mapping[str, tuple[Any, Option]]) -> list[str]:

@@ -1,0 +1,49 @@
+"""What a local model would write: the likeliest next tokens after the prompts of a run."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+from tacit.engine.plan import digest_of
+from tacit.models.base import PredictsTokens
+from tacit.requests import Prompt, RankingPrompt
+
+if TYPE_CHECKING:
+    from tacit.engine.ask import Engine
+    from tacit.engine.plan import Plan
+
+TOKENS = 8
+PROMPTS = 64
+"""The number of prompts over which the probabilities are averaged."""
+
+
+def next_tokens(engine: Engine, plan: Plan) -> dict[str, Any] | None:
+    """Return the likeliest next tokens from the store; compute them if the plan needs the model.
+
+    The prompts are a seeded sample of the plan's distinct texts, so that every run of the same
+    requests has the same ones. The result is None for a model that predicts no tokens, and if all
+    answers are cached but no tokens are.
+    """
+    prompts = _sample(plan)
+    key = digest_of(engine.model.fingerprint, prompts)[:32]
+    found: dict[str, Any] | None = engine.store.note(engine.model.fingerprint, key)
+    if found is None and plan.blocks and prompts and isinstance(engine.model, PredictsTokens):
+        likeliest = engine.model.next_tokens(prompts, TOKENS)
+        tokens = [{"token": token, "probability": round(p, 6)} for token, p in likeliest]
+        found = {"prompts": len(prompts), "tokens": tokens}
+        engine.store.add_note(engine.model.description, key, found)
+    return found
+
+
+def _sample(plan: Plan) -> list[Prompt]:
+    texts: dict[str, Prompt] = {}
+    for one in plan.asked:
+        if one in plan.skipped:
+            continue
+        if isinstance(one, Prompt):
+            texts.setdefault(one.text, Prompt(one.text, one.answers[:1], one.separator))
+        elif isinstance(one, RankingPrompt):
+            texts.setdefault(one.text, one.asking(one.vocabulary.words[:1]))
+    known = list(texts.values())
+    return random.Random(0).sample(known, min(PROMPTS, len(known)))  # noqa: S311 - no secret

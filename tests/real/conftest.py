@@ -1,0 +1,55 @@
+"""The models that ``scripts/real_models.py`` fetches; those that are not there are skipped."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.models.loading import LoadOptions, load_model
+from tests.models.plain import Plain
+
+if TYPE_CHECKING:
+    from tacit.models.base import LanguageModel
+
+FOLDER = Path(os.environ.get("TACIT_REAL_MODELS", Path(__file__).parents[2] / "build/real-models"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet() -> None:
+    """No progress bars, and one thread."""
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session", params=["smollm2", "gemma"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    """The folder of a model."""
+    place = FOLDER / str(request.param)
+    if not (place / "config.json").is_file():
+        pytest.skip(f"{place} is not there: python scripts/real_models.py {FOLDER} {place.name}")
+    return place
+
+
+@cache
+def loaded(folder: Path, **options: Any) -> LanguageModel:  # noqa: ANN401 - LoadOptions' fields
+    """A model, loaded once for each set of options."""
+    return load_model(str(folder), LoadOptions(device="cpu", **options))
+
+
+@cache
+def plain(folder: Path) -> Plain:
+    """The same model, computed by transformers alone, one sequence at a time."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
+    return Plain("causal", model, AutoTokenizer.from_pretrained(folder))

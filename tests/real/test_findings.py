@@ -1,0 +1,86 @@
+"""The findings about pretrained models, against transformers, numpy and scikit-learn alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.knowledge.build import Source, build
+from tacit.knowledge.options import BackgroundOptions
+from tacit.probes.base import probe
+from tacit.requests import Prompt
+from tacit.runs.asking import ask
+from tacit.runs.folder import RunFolder
+from tacit.runs.reporter import Quiet
+from tacit.sources.demo import FACTS, QUESTIONS, THINGS
+from tacit.sources.dumps import Dump
+from tests.real.conftest import loaded, plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tacit.findings.findings import Findings
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def findings(name: str, folder: Path, place: Path, **options: Any) -> Findings:  # noqa: ANN401 - of the probe
+    """What a run of a probe finds about a model."""
+    kind = probe(name)
+    engine = Engine(loaded(folder), Store(place / "store"))
+    made: Any = kind.of(kind.Options(**options))
+    return ask(made, engine, RunFolder(None, {"probe": name}), Quiet())
+
+
+def test_beliefs_and_verdict_of_parts(folder: Path, tmp_path: Path) -> None:
+    """Each belief is P(true) beside P(false); two things are too few for an interval."""
+    found = findings("parts", folder, tmp_path, drawings=THINGS, things="candle,kettle")
+    asked = found.questions.sample(10, seed=0)
+    for text, belief in asked.select("text", "p_true").iter_rows():
+        prompt = Prompt(text, ("True", "False"), "\n")
+        true, false = (np.exp(plain(folder).score(prompt, word)[0]) for word in prompt.answers)
+        assert belief == pytest.approx(true / (true + false), abs=1e-5)
+    told = found.summary["next_tokens"]
+    assert (told["prompts"], len(told["tokens"])) == (min(64, len(found.questions)), 8)
+    if "verdict" not in found.summary:
+        pytest.skip("the summary has no verdict")
+    assert found.summary["verdict"]["verdict"] in {"constant", "too few data"}
+
+
+def test_background_scores_and_conceptual_consistency(folder: Path, tmp_path: Path) -> None:
+    """The share of facts and negatives answered right, and its average precision."""
+    build(Source([Dump(FACTS)]), tmp_path / "demo.kb")
+    found = findings(
+        "consistency",
+        folder,
+        tmp_path,
+        questions=QUESTIONS,
+        kb=tmp_path / "demo.kb",
+        limit=6,
+        background=BackgroundOptions(cap=2),
+        answering="single",
+        meta=6,
+        pair="Yes/No",
+    )
+    right: dict[tuple[int, str], bool] = {}
+    for row in found.tables["facts"].iter_rows(named=True):
+        for side, expected in (("positive", "Yes"), ("negative", "No")):
+            prompt = Prompt(f"Question: {row[f'{side}_question']}? Answer:", ("Yes", "No"))
+            yes, no = (plain(folder).score(prompt, word)[0] for word in prompt.answers)
+            assert row[f"{side}_margin"] == pytest.approx(yes - no, abs=1e-4)
+            right[row["fact"], side] = (yes > no) == (expected == "Yes")
+    anchors = found.tables["anchors"]
+    scores = []
+    for number, score in enumerate(anchors["background_score"]):
+        facts = found.tables["links"].filter(anchor=number)["fact"]
+        own = [right[fact, side] for fact in facts for side in ("positive", "negative")]
+        scores.append(np.mean(own))
+        assert score == pytest.approx(scores[-1])
+    (consistency,) = found.tables["consistency"].filter(subset="all")["consistency"]
+    expected_precision = average_precision_score(anchors["right"].to_list(), scores)
+    assert consistency == pytest.approx(expected_precision)

@@ -1,0 +1,43 @@
+"""What a run says before it asks a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.models.fake import FakeModel
+from tacit.requests import Prompt
+from tacit.runs.asking import answers_to
+from tacit.runs.reporter import Quiet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Chatty(FakeModel):
+    """A model whose tokenizer has a chat template."""
+
+    def __init__(self, chat: dict[str, str] | None) -> None:
+        super().__init__(lambda _prompt, _answer: -1.0)
+        self.chat = chat
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """See ``LanguageModel``."""
+        return {**super().description, "has_chat_template": True, "chat": self.chat}
+
+
+@pytest.mark.parametrize("chat", [None, {"template": "a"}])
+def test_an_unused_chat_template_is_named(
+    chat: dict[str, str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one line with the option that uses it, and only where it is unused."""
+    notes: list[str] = []
+    reporter, engine = Quiet(), Engine(Chatty(chat), Store(tmp_path))
+    monkeypatch.setattr(reporter, "note", notes.append)
+    asked = [Prompt("Is it?", ("Yes",))]
+    answers_to(asked, engine, engine.plan(asked), reporter)
+    assert ["--chat" in note for note in notes] == [True] * (chat is None)
