@@ -11,7 +11,7 @@ from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt
 from tacit.runs.asking import answers_to
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Quiet, resumable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,3 +41,11 @@ def test_an_unused_chat_template_is_named(
     asked = [Prompt("Is it?", ("Yes",))]
     answers_to(asked, engine, engine.plan(asked), reporter)
     assert ["--chat" in note for note in notes] == [True] * (chat is None)
+
+
+def test_who_interrupts_is_told_what_is_kept(caplog: pytest.LogCaptureFixture) -> None:
+    """Before the first question and after the last answer, too."""
+    with pytest.raises(KeyboardInterrupt), resumable(Quiet(), "all answers are stored"):
+        raise KeyboardInterrupt
+    (message,) = caplog.messages
+    assert message.startswith("interrupted; all answers are stored; run the same command again")

@@ -10,6 +10,7 @@ from tacit.errors import RequestError
 from tacit.probes.base import Answered, Answers, ReadsReplies
 from tacit.requests import Scores, Votes, missing_by_reason
 from tacit.runs.next_tokens import next_tokens
+from tacit.runs.reporter import resumable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -64,7 +65,8 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
-    plan = engine.plan(requests, folder.blocks)
+    with resumable(reporter, "no answer was requested yet"):
+        plan = engine.plan(requests, folder.blocks)
     folder.begin({"model": dict(engine.model.description), "engine": engine.description})
     with folder.failing():
         if folder.blocks is not None:
@@ -72,7 +74,8 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         # First, so that an interrupted run has them as well when it is resumed.
         found = answers_to(requests, engine, plan, reporter, partial(next_tokens, engine, plan))
         answers = grouped(groups, found)
-        findings = probe.measure(answers)
+        with resumable(reporter, "all answers are stored"):
+            findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
             findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())

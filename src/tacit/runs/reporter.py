@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from tacit.runs.estimate import Cost
@@ -72,6 +72,16 @@ class Reporter(Protocol):
             RequestError: If the user declines, or if the program cannot ask the user.
         """
         ...
+
+
+@contextmanager
+def resumable(reporter: Reporter, kept: str) -> Iterator[None]:
+    """If the work in a ``with`` block is interrupted, say what is kept and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        reporter.warn(f"interrupted; {kept}; run the same command again to resume")
+        raise
 
 
 class Quiet:

@@ -19,7 +19,7 @@ from tacit.runs.comparison import compared, warnings
 from tacit.runs.estimate import estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Quiet, resumable
 from tacit.runs.scale import scaled
 
 if TYPE_CHECKING:
@@ -254,7 +254,8 @@ class RunRequest:
 
     def start(self, name: str) -> Engine:
         """Start the engine for one model; deleting the engine frees the model's memory."""
-        return self.engine.start(name, self.loading_of(name), self._store)
+        with resumable(self.reporter, f"{name} was not asked yet"):
+            return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:
         """Return the probe's requests to one model."""
