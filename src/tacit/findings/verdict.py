@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.findings.numbers import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Name = Literal["constant", "too few data", "no signal", "weak", "clear"]
 
@@ -49,6 +49,7 @@ class Measured:
         high: The upper end.
         chance: The lowest and the highest value that chance explains.
         scale: The width of the scale on which the measure lies.
+        why: Why there is no interval, as a clause; None for a general clause.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Measured:
     high: float | None
     chance: tuple[float, float]
     scale: float = 1.0
+    why: str | None = None
 
     @property
     def usable(self) -> bool:
@@ -81,6 +83,11 @@ class Verdict:
     def shows_something(self) -> bool:
         """Whether a gain or a prediction may be announced."""
         return self.name in {"weak", "clear"}
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Verdict:
+        """Return the verdict that ``to_json`` wrote."""
+        return cls(found["verdict"], found["reason"])
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict for the summary of the findings."""
@@ -116,9 +123,10 @@ def verdict(
         )
     if clusters < fewest:
         return Verdict("too few data", f"{clusters:,} clusters; at least {fewest} are needed")
-    unknown = [one.name for one in measures if not one.usable]
-    if unknown:
-        return Verdict("too few data", f"the interval of {unknown[0]} is missing or too wide")
+    for one in measures:
+        if not one.usable:
+            reason = one.why or f"the interval of {one.name} is missing or too wide"
+            return Verdict("too few data", reason)
     return _signal(measures, also, control)
 
 
