@@ -135,7 +135,8 @@ def _signal(measures: Sequence[Measured], also: Sequence[Measured], control: str
     below = [one.name for one in measures if not one.above]
     found = above or [one.name for one in also if one.above]
     if not found:
-        return Verdict("no signal", f"{' and '.join(below)} cannot be told from chance")
+        not_above = "do" if len(below) > 1 else "does"
+        return Verdict("no signal", f"{' and '.join(below)} {not_above} not exceed chance")
     if below:
         return Verdict("weak", f"{found[0]} exceeds chance, but {below[0]} does not")
     if control is not None:

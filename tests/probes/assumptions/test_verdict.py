@@ -86,9 +86,9 @@ def test_the_verdict_on_models_by_hand(
     findings = found(says, **options)
     of = Verdict.of(findings.summary["verdict"])
     assert of.name == verdict
-    headline = Assumptions.headline(findings) or ""
+    headline = Assumptions.headline(findings)
     assert headline.startswith(str(of))
-    assert ("mean reciprocal rank is" in headline) == of.shows_something
+    assert ("mean reciprocal rank (MRR) is" in headline) == of.shows_something
     assert len(headline.split()) <= 65
 
 

@@ -241,8 +241,8 @@ class Assumptions:
         return FIGURES
 
     @staticmethod
-    def headline(findings: Findings) -> str | None:
-        """Return the main result in one or two sentences; see ``Declared.headline``."""
+    def headline(findings: Findings) -> str:
+        """Return the verdict and the main results; see ``Declared.headline``."""
         from tacit.probes.assumptions.sentences import headline
 
         return headline(findings)

@@ -188,11 +188,9 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         )
 
 
-def headline(findings: Findings) -> str | None:
+def headline(findings: Findings) -> str:
     """Return the verdict, the most frequent prediction and the main results."""
     summary, rows = findings.summary, main_rows(findings.tables)
-    if "verdict" not in summary:
-        return None
     found, top = Verdict.of(summary["verdict"]), summary["top_prediction"]
     told = [str(found)]
     if top:
@@ -208,8 +206,9 @@ def headline(findings: Findings) -> str | None:
             for row in ends
         ]
         told.append(
-            f"The mean reciprocal rank is {_listed(given)}; chance {score(rows[0]['chance_mrr'])}, "
-            f"candidates by frequency {score(summary['frequency_mrr'])}."
+            f"The mean reciprocal rank (MRR) is {_listed(given)}; chance "
+            f"{score(rows[0]['chance_mrr'])}, candidates by frequency "
+            f"{score(summary['frequency_mrr'])}."
         )
     return " ".join(told)
 

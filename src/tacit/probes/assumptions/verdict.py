@@ -52,7 +52,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
     """Return a mean reciprocal rank; if it is 1, so are both ends of its interval."""
     low, high = (1.0, 1.0) if row["mrr"] == 1 else (row["mrr_low"], row["mrr_high"])
     given = several(row["n"], "property", "properties")
-    name = f"the mean reciprocal rank given {given}"
+    name = f"the MRR given {given}"
     return Measured(name, low, high, (row["chance_mrr_low"], row["chance_mrr_high"]))
 
 
