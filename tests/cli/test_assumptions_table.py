@@ -8,6 +8,8 @@ import pytest
 
 from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
+from tacit.findings.verdict import Verdict
+from tacit.probes.assumptions.verdict import standing
 from tacit.runs.reading import Run
 from tacit.runs.workflow import Together
 from tests.probes.assumptions.findings_by_hand import Made
@@ -52,7 +54,7 @@ def test_nothing_is_wider_than_the_terminal(shown: Printed, made: Made) -> None:
     """No column of a table is cut, nor any number or interval broken."""
     findings = made.findings()
     lines = shown(findings)
-    below = next(at for at, line in enumerate(lines) if line.startswith("The mean reciprocal rank"))
+    below = next(at for at, line in enumerate(lines) if line.startswith("Verdict: "))
     assert below > 40
     assert max(map(len, lines[:below])) <= 80
     assert not any("\N{HORIZONTAL ELLIPSIS}" in line for line in lines)
@@ -153,13 +155,16 @@ def test_what_is_undefined_is_said_to_be(printed: Printed) -> None:
 
 
 def test_what_is_not_there_is_not_printed(printed: Printed) -> None:
-    """Neither a table without rows nor a summary without entries is told of."""
+    """Neither a table without rows nor a summary without entries, other than the verdict."""
     tables = {name: table.clear() for name, table in Made().findings().tables.items()}
-    assert [line for line in printed(Findings(pl.DataFrame(), tables, {})) if line] == []
-    lines = printed(Findings(pl.DataFrame(), tables, {"several": 3, "missing": 0}))
+    summary = standing(tables)
+    verdict = str(Verdict.of(summary["verdict"]))
+    lines = printed(Findings(pl.DataFrame(), tables, summary))
+    assert " ".join(line for line in lines if line) == verdict
+    lines = printed(Findings(pl.DataFrame(), tables, {**summary, "several": 3, "missing": 0}))
     told = (
-        "3 candidates have several tokens; the score of such a candidate is the sum of the tokens' "
-        "log-probabilities."
+        f"{verdict} 3 candidates have several tokens; the score of such a candidate is the sum of "
+        "the tokens' log-probabilities."
     )
     assert " ".join(line for line in lines if line) == told
 

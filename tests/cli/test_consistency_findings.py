@@ -8,7 +8,7 @@ import pytest
 
 from tacit.cli.run import echo_runs
 from tacit.findings.numbers import bounds, percent, score
-from tacit.probes.consistency.sentences import verdict
+from tacit.probes.consistency.sentences import headline
 from tacit.probes.consistency.trace import trace, traced
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
@@ -130,7 +130,7 @@ def test_terminal_and_report_give_the_same_verdict(
         f"{row['facts_wrong']} facts for which it incorrectly answers \u201cno\u201d"
     )
     for sentence in (
-        verdict(found.summary),
+        headline(found.summary),
         f"computed from {sides}; no interval: {row['no_interval']}.",
     ):
         assert sentence in printed

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 import yaml
 
+from tacit.findings.verdict import Verdict
 from tests.models.worded import build
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def test_different_questions_are_warned_of_and_marked(
     )
     printed = json.loads(run("again", "--json", of=("masked", "causal")).out)
     for one in printed["runs"]:
-        assert one["headline"].startswith("The mean reciprocal rank of 5 concepts is ")
+        assert one["headline"].startswith(str(Verdict.of(one["verdict"])))
         rates = [row["mrr"] for row in one["retrieval_by_number"]]
         assert (len(rates), all(0 < rate <= 1 for rate in rates)) == (10, True)
         assert all(0 < row["map"] <= 1 for row in one["elicitation_by_relation"])

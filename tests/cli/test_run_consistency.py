@@ -138,9 +138,16 @@ def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(tacit: Tacit, source: Path) -> None:
-    """It tells how many prompts there are."""
-    told = json.loads(run(tacit, "run", "--dry-run", "--json").out)
-    assert told["runs"][0]["prompts"] == 8 * 24 + 2 * 3 * 23
+    """It tells how many prompts there are, with and without --fast, and what --limit counts."""
+    asked = ("--dry-run", "--limit", 3)
+    (told,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
+    assert told["prompts"] == 8 * 24 + 2 * 3 * 23
+    (fast,) = json.loads(run(tacit, "run", *asked, "--fast", "--json").out)["runs"]
+    assert fast["prompts"] == told["with_fast"]["prompts"] == 8 + 2 * 3
+    assert fast["without_fast"]["prompts"] == told["prompts"]
+    printed = run(tacit, "run", *asked).out
+    assert "first 3 anchor questions" in printed
+    assert f"with --fast: {told['with_fast']['to_ask']} prompts" in printed
     assert not (source / "run").exists()
 
 

@@ -160,7 +160,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
 
         keys = ("distinct", "calls", "prompt_tokens", "answer_tokens")
         cost = Cost(*(found[key] for key in keys))
-        typer.echo(f"{name}{cost.sentence}\n{_by_group(found)}No prompt was sent.")
+        typer.echo(f"{name}{cost.sentence}\n{_by_group(found)}{_asked(found)}No prompt was sent.")
         return
     skipped = (
         f"to skip: {several(found['skipped'], 'prompt')} longer than the model's context window\n"
@@ -175,8 +175,20 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
         "so it depends on the load of the machine)\n"
-        "Nothing was stored or written."
+        f"{_asked(found)}Nothing was stored or written."
     )
+
+
+def _asked(found: Mapping[str, Any]) -> str:
+    """Format what ``--limit`` counts, and the cost with the opposite of ``--fast``."""
+    lines = [f"--limit: {found['limit']}"] if "limit" in found else []
+    for key in ("with_fast", "without_fast"):
+        if key in found:
+            each, name = found[key], key.replace("_fast", " --fast")
+            time = f", about {progress.duration(each['seconds'])}" if "seconds" in each else ""
+            asked = each.get("to_ask", each["distinct"])
+            lines.append(f"{name}: {several(asked, 'prompt')} to query{time}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _by_group(found: Mapping[str, Any]) -> str:

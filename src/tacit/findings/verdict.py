@@ -10,7 +10,7 @@ from tacit.english import several
 from tacit.findings.numbers import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Name = Literal["constant", "too few data", "no signal", "weak", "clear"]
 
@@ -50,6 +50,7 @@ class Measured:
         high: The upper end.
         chance: The lowest and the highest value that chance explains.
         scale: The width of the scale on which the measure lies.
+        why: Why there is no interval, as a clause; None for a general clause.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Measured:
     high: float | None
     chance: tuple[float, float]
     scale: float = 1.0
+    why: str | None = None
 
     @property
     def usable(self) -> bool:
@@ -82,6 +84,11 @@ class Verdict:
     def shows_something(self) -> bool:
         """Whether a gain or a prediction may be announced."""
         return self.name in {"weak", "clear"}
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Verdict:
+        """Return the verdict that ``to_json`` wrote."""
+        return cls(found["verdict"], found["reason"])
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict for the summary of the findings."""
@@ -119,9 +126,10 @@ def verdict(
         return Verdict(
             "too few data", f"{several(clusters, 'cluster')}; at least {fewest} are needed"
         )
-    unknown = [one.name for one in measures if not one.usable]
-    if unknown:
-        return Verdict("too few data", f"the interval of {unknown[0]} is missing or too wide")
+    for one in measures:
+        if not one.usable:
+            reason = one.why or f"the interval of {one.name} is missing or too wide"
+            return Verdict("too few data", reason)
     return _signal(measures, also, control)
 
 
@@ -130,7 +138,8 @@ def _signal(measures: Sequence[Measured], also: Sequence[Measured], control: str
     below = [one.name for one in measures if not one.above]
     found = above or [one.name for one in also if one.above]
     if not found:
-        return Verdict("no signal", f"{' and '.join(below)} cannot be told from chance")
+        not_above = "do" if len(below) > 1 else "does"
+        return Verdict("no signal", f"{' and '.join(below)} {not_above} not exceed chance")
     if below:
         return Verdict("weak", f"{found[0]} exceeds chance, but {below[0]} does not")
     if control is not None:

@@ -298,13 +298,25 @@ def declared(kind: type[AnyProbe]) -> Declared:
         {spec.name: spec for spec in getattr(kind, "tables", ())},
         by_name,
         getattr(kind, "headlines", ()),
-        getattr(kind, "headline", _nothing),
+        _headline(getattr(kind, "headline", _nothing)),
         getattr(kind, "sentences", _none),
         getattr(kind, "notes", _none),
         getattr(kind, "views", _none),
         getattr(kind, "report_graphs", _nothing),
         getattr(kind, "filters", ()),
     )
+
+
+def _headline(of: Callable[[Findings], str | None]) -> Callable[[Findings], str | None]:
+    """Return a headline that says how a run with ``--fast`` departs from the paper's method."""
+
+    def headline(findings: Findings) -> str | None:
+        told, fast = of(findings), findings.summary.get("fast")
+        if fast is None:
+            return told
+        return f"{told or ''} Not the paper's method: {fast}.".lstrip()
+
+    return headline
 
 
 def _nothing(*_: object) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
 from pathlib import Path
@@ -12,7 +12,7 @@ from tacit.engine.options import EngineOptions
 from tacit.errors import ModelError, RequestError
 from tacit.files import file_name
 from tacit.models.settings import ModelSettings
-from tacit.options import digests, requested, sha256_of
+from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords, ReadsBeliefs, probe
 from tacit.runs import asking
 from tacit.runs.comparison import compared, warnings
@@ -220,10 +220,33 @@ class RunRequest:
                 "--dry-run requires a model (--model); beliefs from a file need no requests"
             )
         self.check_replies()
-        return {
-            name: self.cost(name) if self.chats(name) else self.estimated(name, self.start(name))
-            for name in self.models
-        }
+        return {name: self._estimate(name) for name in self.models}
+
+    def _estimate(self, name: str) -> dict[str, Any]:
+        """Estimate a model's requests, as the options are and with the opposite of ``--fast``."""
+        engine = None if self.chats(name) else self.start(name)
+        found = self._costs(name, engine)
+        if (limit := getattr(self.options, "limit", None)) is not None:
+            about = declarations(type(self.options))["limit"][1].help
+            found["limit"] = about.replace(" N ", f" {limit:,} ")
+        if (other := self._other) is not None:
+            key = "with_fast" if other.options.fast else "without_fast"
+            found[key] = other._costs(name, engine)  # noqa: SLF001 - of the same class
+        return found
+
+    def _costs(self, name: str, engine: Engine | None) -> dict[str, Any]:
+        return self.cost(name) if engine is None else self.estimated(name, engine)
+
+    @property
+    def _other(self) -> RunRequest | None:
+        """The same request with the opposite of ``--fast``; None if it is not possible."""
+        fast = getattr(self.options, "fast", None)
+        if fast is None:
+            return None
+        try:
+            return replace(self, options=replace(self.options, fast=not fast), out=None)
+        except RequestError:
+            return None
 
     def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
         """Use a model's engine to estimate the number and duration of the model's requests."""

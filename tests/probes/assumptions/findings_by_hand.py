@@ -11,6 +11,7 @@ import polars as pl
 
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions.retrieval_measures import intervals, measures
+from tacit.probes.assumptions.verdict import standing
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.made_up import SCORES, candidates
 
@@ -71,8 +72,8 @@ class Made:
         where["elicitation_top"] = self._elicitation_top(draw)
         where["retrieval_scores"] = pl.DataFrame(schema=SCORES)
         where["candidates"] = candidates([self.wording])
-        tables = {**where, **measures(where), "prince": prince(), **about()}
-        return Findings(questions(), tables, self._summary())
+        tables = {**where, **measures(where), "prince": prince(), **about(self.concepts)}
+        return Findings(questions(), tables, {**standing(tables), **self._summary()})
 
     def _summary(self) -> dict[str, Any]:
         return {
@@ -203,12 +204,14 @@ def prince() -> pl.DataFrame:
     return frame(rows, "concept part text place word logprob target")
 
 
-def about() -> dict[str, pl.DataFrame]:
+def about(concepts: tuple[str, ...]) -> dict[str, pl.DataFrame]:
     """What was used and what was not."""
-    shared = {"own": [True, True], "shared": [True, False], "candidate": [True, False]}
+    words = [*concepts, "Bear"]
+    among = [word in concepts for word in words]
+    shared = {"own": [True] * len(words), "shared": among, "candidate": among}
     perceptual = {"category": ["visual perceptual"]}
     return {
-        "vocabulary": pl.DataFrame({"word": ["bear", "Bear"], **shared}),
+        "vocabulary": pl.DataFrame({"word": words, **shared}),
         "left_out": pl.DataFrame({"filter": ["not one word"], "concept": ["polar bear"]}),
         "categories": pl.DataFrame(
             {**perceptual, "properties": [8], "concepts_per_property": [2.0], "usable": [16]}

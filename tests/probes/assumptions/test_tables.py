@@ -10,10 +10,8 @@ import pytest
 
 from tacit.errors import FindingsError
 from tacit.findings.compare import COMPARISON
-from tacit.probes.assumptions import sentences as of_run
 from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.probe import Assumptions
-from tacit.probes.assumptions.retrieval_measures import by_number
 from tacit.probes.assumptions.sentences import notes, sentences
 from tacit.probes.assumptions.tables import TABLES
 from tacit.runs.folder import RunFolder
@@ -24,7 +22,6 @@ from tests.probes.assumptions.findings_by_hand import Made
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.findings.findings import Findings
     from tacit.findings.spec import TableSpec, View
 
 FINDINGS = Made().findings()
@@ -121,35 +118,6 @@ def test_sentences_tell_the_main_figures() -> None:
     assert "2 candidates have several tokens; the score of such a candidate is the sum" in text
     assert "3 candidates could not be scored and are excluded from the rankings." in text
     assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
-
-
-def thinned() -> Findings:
-    """Findings in which only the bear has prompts with 10 properties."""
-    few = (pl.col("n") < 10) | (pl.col("concept") == "bear")
-    retrieval = FINDINGS.tables["retrieval"].filter(few)
-    tables = {"retrieval": retrieval, "retrieval_by_number": by_number(retrieval, Bootstrap())}
-    return replace(FINDINGS, tables={**FINDINGS.tables, **tables})
-
-
-def test_a_headline_over_different_concepts_gives_each_n_and_the_paired_figure() -> None:
-    """Of the concepts with 10 properties, also the figure given one, computed by hand here."""
-    findings = thinned()
-    ranks = findings.tables["retrieval"].filter(
-        pl.col("category").is_null(), n=1, order="top-decreasing"
-    )
-    concepts = ranks.drop_nulls("rank")["concept"].n_unique()
-    (rank,) = ranks.filter(concept="bear")["rank"]
-    text = (of_run.headline(findings) or "").replace("\N{NO-BREAK SPACE}", " ")
-    assert f", n = {concepts} concepts) given 1 property and " in text
-    assert (
-        "n = 1 concept) given 10 properties (given 1 property, the mean reciprocal rank of "
-        "1 concept with at least 10 properties is "
-        f"{1 / rank:.3f})" in text
-    )
-    assert "; the chance level (a random ranking of " in text
-    told = " ".join(sentences(findings))
-    assert told.count("n = 1 concept)") == 1
-    assert "n = " not in (of_run.headline(FINDINGS) or "")
 
 
 @pytest.mark.parametrize("split", [0, 1, 7])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tacit.probes.consistency.adjusted import ADJUSTED, SUMMARY, adjusted
-from tacit.probes.consistency.sentences import verdict
 from tacit.statistics.regression import odds_ratio
 from tacit.statistics.stratified import adjusted_lift, strata_of
 from tacit.statistics.studentised import Permutations
@@ -81,77 +80,6 @@ def test_a_run_has_the_row_and_the_names_of_its_summary(run: Run) -> None:
     row = run.found.tables[ADJUSTED.name].row(0, named=True)
     assert {name: run.found.summary[name] for name in SUMMARY} == {n: row[n] for n in SUMMARY}
     assert {"lift_adjusted", "p_adjusted", "odds_ratio"} <= set(SUMMARY)
-
-
-def summary(lift: tuple[float, float], adjusted: tuple[float, float] | None, **more: Any) -> Any:  # noqa: ANN401 - a summary
-    """A summary with these intervals of the plain and the adjusted lift."""
-    value = 0.2
-    area = (0.6, 0.7) if lift[0] > 0 else (0.45, 0.55) if lift[1] > 0 else (0.3, 0.4)
-    low, high = adjusted or (None, None)
-    return {
-        "consistency": {
-            "n": 500,
-            "consistency": 0.6,
-            "chance": 0.5,
-            "lift": value,
-            "lift_low": lift[0],
-            "lift_high": lift[1],
-            "auroc": 0.5,
-            "auroc_low": area[0],
-            "auroc_high": area[1],
-            "no_interval": None,
-            "background_score": 0.7,
-            "right": 250,
-            **more,
-        },
-        "lift_adjusted": 0.1,
-        "lift_adjusted_low": low,
-        "lift_adjusted_high": high,
-        "no_adjusted_interval": None if adjusted else "no variation within strata",
-    }
-
-
-UP, FLAT, DOWN = (0.1, 0.3), (-0.1, 0.1), (-0.3, -0.1)
-
-
-@pytest.mark.parametrize(
-    ("lift", "adjusted", "said"),
-    [
-        (UP, UP, "Higher background scores predict correct answers: "),
-        (DOWN, DOWN, "Higher background scores predict incorrect answers: "),
-        (UP, FLAT, "but not among questions with similar numbers of facts, so the number of facts"),
-        (
-            UP,
-            DOWN,
-            "because adjusting the lift for the number of facts changes the conclusion: ",
-        ),
-        (FLAT, UP, "There is no clear evidence that background scores predict correct answers, "),
-        (FLAT, FLAT, "There is no evidence that background scores predict correct answers: "),
-        (UP, None, "higher background scores are associated with correct answers: "),
-        (FLAT, None, "facts, there is no evidence that background scores predict correct answers"),
-    ],
-)
-def test_the_verdict_uses_the_adjusted_test(
-    lift: tuple[float, float], adjusted: tuple[float, float] | None, said: str
-) -> None:
-    """Background predicts the answers only where the adjusted test says so too."""
-    sentence = verdict(summary(lift, adjusted))
-    assert said in sentence
-    claims = sentence.startswith("Higher background scores predict correct answers:")
-    assert claims == (lift == UP and adjusted == UP)
-    assert "The lift and the AUROC lead to different conclusions" not in sentence
-    assert ("Adjusted for the number of facts per question, the lift is 0.100" in sentence) == bool(
-        adjusted
-    )
-
-
-def test_a_verdict_says_that_lift_and_auroc_disagree() -> None:
-    """With the AUROC and its interval."""
-    sentence = verdict(summary(UP, UP, auroc=0.48, auroc_low=0.44, auroc_high=0.52))
-    assert (
-        "The lift and the AUROC lead to different conclusions: the AUROC is 0.480 "
-        "(95\N{NO-BREAK SPACE}% CI 0.440" in sentence
-    )
 
 
 def test_a_confounder_is_named_and_knowledge_is_found() -> None:

@@ -22,7 +22,6 @@ from tacit.probes.consistency.controls import (
     WHOLE,
     WITHOUT,
     Controls,
-    doubts,
 )
 from tacit.probes.consistency.questions import Asked
 from tacit.probes.consistency.template import load_templates
@@ -179,26 +178,3 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
     assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == UNKNOWN
     assert missing[WITHOUT["topic"]] == NO_TOPIC
     assert missing[WHOLE] is missing[IRRELEVANT] is None
-
-
-def test_irrelevant_background_that_predicts_is_said() -> None:
-    """With its lift; not if the interval includes 0 or is missing."""
-    row = {"background": IRRELEVANT, "n": 40, "lift": 0.3, "lift_low": 0.1, "lift_high": 0.5}
-    row |= {"lift_adjusted": 0.2, "lift_adjusted_low": -0.1, "lift_adjusted_high": 0.4}
-    (sentence,) = doubts([{**row, "background": WHOLE}, row], adjusted=False)
-    assert (
-        "predicts which answers are correct, with a lift of 0.300 (95\N{NO-BREAK SPACE}% CI 0.100"
-        in sentence
-    )
-    assert sentence.endswith("a question's own facts, such as the number of facts.")
-    (explained,) = doubts([row], adjusted=True)
-    assert "the control has a lift of 0.200 (95\N{NO-BREAK SPACE}% CI" in explained
-    assert explained.endswith("so there is no clear evidence of such a part in the adjusted lift.")
-    (unknown,) = doubts([{**row, "lift_adjusted_low": None}], adjusted=True)
-    assert unknown == sentence
-    (remains,) = doubts([{**row, "lift_adjusted_low": 0.1}], adjusted=True)
-    assert "the control still has a lift of 0.200 (95\N{NO-BREAK SPACE}% CI 0.100" in remains
-    assert "even of the adjusted lift, may therefore come from something other" in remains
-    assert list(doubts([{**row, "lift_adjusted_low": 0.1}], adjusted=False)) == [sentence]
-    unclear = [{**row, "lift_low": -0.1}, {**row, "lift_low": None}]
-    assert not list(doubts(unclear, adjusted=True))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tacit.errors import RequestError
 from tacit.knowledge.background import Counts
 from tacit.probes.consistency.answers import Method
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Dice, Fact, measured, probe_of
@@ -211,10 +211,41 @@ def test_either_way_to_answer_first() -> None:
 
 
 def test_another_reading_asks_nothing_new() -> None:
-    """However the answers are read, the prompts are the same."""
+    """The prompts are the same for all readings that use all variants."""
     probe = probe_of(CASES)
-    for method in (Method("count"), Method("calibrated"), Method("single", 4, ("On", "Off"))):
+    for method in (Method("count"), Method("calibrated")):
         assert list(replace(probe, reading=Reading(method)).prompts) == list(probe.prompts)
+
+
+@pytest.mark.parametrize(("meta", "pair"), [(6, ("Yes", "No")), (4, ("On", "Off"))])
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_single_variant_is_asked_alone(meta: int, pair: tuple[str, str], *, fast: bool) -> None:
+    """Yes/no questions in one prompt with two words; the choices, too, if the run is fast."""
+    reading = Reading(Method("single", meta, pair), ("choice", "verify"), fast)
+    probe = probe_of(CASES, reading=reading)
+    groups = {name: len(group.requests) for name, group in probe.requests().items()}
+    variants = 1 if fast else 23
+    assert groups == {
+        "background": len(probe.asked.texts),
+        "choice": variants * len(CASES),
+        "prior": variants * len(CASES),
+        "verify": sum(len(case.anchor.choices) for case in CASES),
+    }
+    every = probe_of(CASES).prompt_set.prompts("background")
+    for prompt in probe.prompt_set.prompts("background"):
+        assert prompt.answers == pair
+        assert prompt.text in {one.text for one in every}
+    found = measured(probe, SAYS)
+    found.check(ConsistencyProbe.tables)
+    assert set(found.tables["background_variants"]["preset"]) == {"single"}
+    assert set(found.tables["winners"]["of"]) == (set() if fast else {"choice"})
+    assert ("fast" in found.summary) == fast
+
+
+def test_a_fast_run_cannot_score_choices_after_a_question_of_truth() -> None:
+    """The second meta-prompt asks whether something is true."""
+    with pytest.raises(RequestError, match="--meta"):
+        probe_of(CASES, reading=Reading(Method("single", 2, ("Yes", "No")), fast=True))
 
 
 @pytest.mark.parametrize(
@@ -227,14 +258,11 @@ def test_another_reading_asks_nothing_new() -> None:
 def test_another_reading_is_its_row_of_the_ways(
     method: Method, way: tuple[str, int | None, str | None]
 ) -> None:
-    """The main result of a reading is what the table of all ways says of it."""
+    """The main result of a reading is what a run of all variants says of it."""
     found = measured(probe_of(CASES, reading=Reading(method)), Dice(5, SILENT))
     (main,) = found.tables["consistency"].to_dicts()
-    (row,) = [
-        row
-        for row in found.tables["background_variants"].to_dicts()
-        if (row["preset"], row["meta"], row["pair"]) == way
-    ]
+    every = measured(probe_of(CASES), Dice(5, SILENT)).tables["background_variants"]
+    (row,) = [row for row in every.to_dicts() if (row["preset"], row["meta"], row["pair"]) == way]
     assert row["consistency"] == main["consistency"]
     assert row["lift"] == main["lift"]
     assert row["missing"] == found.summary["missing_questions"]

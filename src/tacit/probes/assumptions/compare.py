@@ -21,9 +21,9 @@ from tacit.probes.assumptions.candidates import (
     chance_mrr,
     chance_precisions,
 )
-from tacit.probes.assumptions.headlines import NUMBERS
 from tacit.probes.assumptions.means import paired
 from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.verdict import NUMBERS
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:

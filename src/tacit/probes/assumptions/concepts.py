@@ -10,8 +10,8 @@ from tacit.findings.numbers import score
 from tacit.findings.spec import Column, TableSpec, View
 from tacit.probes.assumptions import tables
 from tacit.probes.assumptions.candidates import chance_mrr
-from tacit.probes.assumptions.headlines import NUMBERS
 from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

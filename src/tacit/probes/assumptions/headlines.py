@@ -12,6 +12,7 @@ from tacit.findings.numbers import score
 from tacit.findings.spec import Column, Headline, Layout, TableSpec, View
 from tacit.probes.assumptions.retrieval_measures import MAIN, shown_probability
 from tacit.probes.assumptions.tables import ELICITATION_BY_RELATION, RETRIEVAL_BY_NUMBER
+from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
 
-
-NUMBERS = (1, 4, 10)
-"""Numbers of properties per prompt for which headlines and sentences report results."""
 
 _OF = Column("of", "of", meaning="The label of the row in the report.")
 _RETRIEVED = replace(

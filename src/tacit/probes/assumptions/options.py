@@ -134,6 +134,11 @@ class AssumptionsOptions(NormsOptions):
             "state the least frequent properties)."
         ),
     )
+    fast: bool = option(
+        default=False,
+        help="Ask less than Weir et al. 2020: properties in the main order alone, whatever "
+        "--orders says, and no elicitation prompts without “Everyone knows that”.",
+    )
     top: int = option(
         20, help="How many of the best candidates are stored for each ranking.", least=1
     )

@@ -30,6 +30,7 @@ from tacit.probes.assumptions.properties import (
 from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
 from tacit.probes.assumptions.retrieval_measures import MAIN, intervals, measures
 from tacit.probes.assumptions.tables import TABLES
+from tacit.probes.assumptions.verdict import standing
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answers, Requests
 from tacit.requests import TOP, Vocabulary
@@ -54,6 +55,9 @@ if TYPE_CHECKING:
     from tacit.probes.base import ModelWords
     from tacit.requests import Prompt, Ranking, RankingPrompt, Scores
     from tacit.sources.norms import Norms
+
+FAST = "properties stand in the main order alone, and only after “Everyone knows that”"
+"""How a fast run departs from Weir et al. (2020)."""
 
 Candidates = Literal["shared", "own", "concepts", "file"]
 CausalWording = Literal["blank-last", "sentence", "both"]
@@ -90,6 +94,7 @@ class Choices:
             kept.
         top: The number of top-ranked candidates to store for each prompt.
         seed: The seed of the random orders of properties.
+        fast: Whether only the main order and the prompts with "Everyone knows that" are asked.
 
     Raises:
         RequestError: If a setting has an unknown value, or two settings are incompatible.
@@ -108,6 +113,7 @@ class Choices:
     limit: int | None = None
     top: int = TOP
     seed: int = 0
+    fast: bool = False
 
     def __post_init__(self) -> None:
         if self.vocabulary not in get_args(Candidates):
@@ -147,7 +153,7 @@ class Choices:
             words=read_words(file) if file else None,
             causal=options.wording,
             articles=options.articles,
-            orders=options.orders,
+            orders="main" if options.fast else options.orders,
             concepts=options.concepts,
             responses=options.responses,
             least=options.least,
@@ -156,6 +162,7 @@ class Choices:
             limit=options.limit,
             top=options.top,
             seed=options.seed,
+            fast=options.fast,
         )
 
     def worded(self, norms: Norms) -> WordedNorms:
@@ -234,8 +241,8 @@ class Assumptions:
         return FIGURES
 
     @staticmethod
-    def headline(findings: Findings) -> str | None:
-        """Return the main result in one or two sentences; see ``Declared.headline``."""
+    def headline(findings: Findings) -> str:
+        """Return the verdict and the main results; see ``Declared.headline``."""
         from tacit.probes.assumptions.sentences import headline
 
         return headline(findings)
@@ -363,7 +370,8 @@ class AssumptionsProbe:
     @cached_property
     def eliciting(self) -> Eliciting:
         """The elicitation prompts with and without "Everyone knows that", and their candidates."""
-        asked = {preface: self._elicited(preface=preface) for preface in (True, False)}
+        prefaces = (True,) if self.choices.fast else (True, False)
+        asked = {preface: self._elicited(preface=preface) for preface in prefaces}
         own = self.words.own[self.model]
         return Eliciting(asked, own, self.words.shared, self.choices.top)
 
@@ -449,7 +457,12 @@ class AssumptionsProbe:
         }
         questions = standings.questions_table(self.rankings, rankings)
         tables = {**where, **measures(where), **self._about()}
-        summary = {**self._summary(rankings), **_means(tables), "intervals": intervals()}
+        summary = {
+            **standing(tables),
+            **self._summary(rankings),
+            **_means(tables),
+            "intervals": intervals(),
+        }
         return Findings(questions, tables, summary)
 
     def _about(self) -> dict[str, pl.DataFrame]:
@@ -526,6 +539,7 @@ class AssumptionsProbe:
             "several": max((one.several for one in ranked), default=0),
             "missing": max((one.missing for one in ranked), default=0),
             "top": self.choices.top,
+            **({"fast": FAST} if self.choices.fast else {}),
         }
 
 

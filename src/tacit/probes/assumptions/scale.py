@@ -9,7 +9,7 @@ import numpy as np
 from tacit.findings.scale import ScaledFigure, ratios
 from tacit.probes.assumptions.candidates import RETRIEVAL
 from tacit.probes.assumptions.compare import Side, comparable, retrieval_name
-from tacit.probes.assumptions.headlines import NUMBERS
+from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

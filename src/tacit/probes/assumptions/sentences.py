@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.marks import DASH
 from tacit.english import number_of, several
-from tacit.findings.numbers import UNDEFINED, interval, level, percent, score, significant
+from tacit.findings.numbers import UNDEFINED, interval, level, percent, score
+from tacit.findings.verdict import Verdict
 from tacit.probes.assumptions import responses
-from tacit.probes.assumptions.headlines import NUMBERS, elicited, retrieved
-from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
+from tacit.probes.assumptions.headlines import elicited, retrieved
+from tacit.probes.assumptions.retrieval_measures import reads_sentences
 from tacit.probes.assumptions.template import load_templates
+from tacit.probes.assumptions.verdict import NUMBERS, main_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
-_HALF = 0.5
 _DESCRIBED = {
     responses.SINGULAR: "plural responses converted to the singular",
     responses.CORRECTED: "ungrammatical responses that were replaced by the wording in the "
@@ -187,84 +188,29 @@ def elicitation_left_out(shown: Shown) -> Iterator[str]:
         )
 
 
-def headline(findings: Findings) -> str | None:
-    """Return one or two sentences on retrieval; None if no concept has a rank.
-
-    If less than half of the properties that people named can be used in prompts, a second sentence
-    states the share that can be used. Properties are weighted by production frequency.
-    """
-    ranks = _ranks(findings)
-    share = _share_of_namings(findings.summary.get("namings", {}))
-    if ranks is None or share is None or share >= _HALF:
-        return ranks
-    return (
-        f"{ranks} Only {percent(share)} of the properties that people named can be used in "
-        "retrieval prompts (each property is weighted by the number of people who named it)."
-    )
-
-
-def _ranks(findings: Findings) -> str | None:
-    """Return a sentence on the mean reciprocal rank; None if no concept has a rank."""
-    rows = retrieved(findings, NUMBERS).drop_nulls("mrr").to_dicts()
-    mine = [row for row in rows if row["wording"] == rows[0]["wording"]]
-    if not mine:
-        return None
-    first, last = mine[0], mine[-1]
-    given = several(first["n"], "property", "properties")
-    candidates = several(first["candidates"], "candidate")
-    chance = (
-        f"; the chance level (a random ranking of {candidates}) is {score(first['chance_mrr'])}, "
-        f"and {level(0.95)} of the mean reciprocal ranks of random rankings lie between "
-    )
-    if first["concepts"] != last["concepts"]:
-        return (
-            f"The mean reciprocal rank of the concept is {_estimate(first, 'mrr', 'concepts')} "
-            f"given {given} and {_estimate(last, 'mrr', 'concepts')} given "
-            f"{several(last['n'], 'property', 'properties')}{_paired(findings, first, last)}"
-            f"{chance}{_chance_range(first)} for {several(first['concepts'], 'concept')} and "
-            f"between {_chance_range(last)} for {several(last['concepts'], 'concept')}."
+def headline(findings: Findings) -> str:
+    """Return the verdict, the most frequent prediction and the main results."""
+    summary, rows = findings.summary, main_rows(findings.tables)
+    found, top = Verdict.of(summary["verdict"]), summary["top_prediction"]
+    told = [str(found)]
+    if top:
+        told.append(
+            f"The most frequent top prediction, “{top['word']}”, is {percent(top['share'])} of "
+            f"{top['n']:,}."
         )
-    told = [
-        f"{_estimate(row, 'mrr')} given {several(row['n'], 'property', 'properties')}"
-        for row in (mine[:1] if last is first else (first, last))
-    ]
-    return (
-        f"The mean reciprocal rank of {several(first['concepts'], 'concept')} is "
-        f"{_listed(told)}{chance}{_chance_range(first)}."
-    )
-
-
-def _chance_range(row: Mapping[str, Any]) -> str:
-    """Return the ends of the range that contains 95 % of the MRRs of random rankings."""
-    return " and ".join(significant(row[f"chance_mrr_{end}"]) for end in ("low", "high"))
-
-
-def _paired(findings: Findings, first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
-    """Return a clause with the mean reciprocal rank of concepts that have many properties.
-
-    The mean reciprocal rank is computed from prompts that state only a few properties of each
-    concept.
-
-    The mean for prompts with many properties covers fewer concepts than the mean for prompts with
-    few properties, because not every concept has many properties.
-    """
-    import polars as pl
-
-    asked = findings.tables["retrieval"].filter(
-        pl.col("category").is_null(), order=MAIN, wording=first["wording"]
-    )
-    ranks = by_concept(asked).drop_nulls("mrr")
-    later, few = (ranks.filter(n=row["n"]) for row in (last, first))
-    both = few.join(later, on="concept", how="semi")
-    if both.is_empty():
-        return ""
-    given = several(first["n"], "property", "properties")
-    concepts = several(both.height, "concept")
-    mean = score(float(both["mrr"].to_numpy().mean()))
-    many = several(last["n"], "property", "properties")
-    return (
-        f" (given {given}, the mean reciprocal rank of {concepts} with at least {many} is {mean})"
-    )
+    if rows and found.shows_something:
+        ends = rows[:1] if len(rows) == 1 else (rows[0], rows[-1])
+        given = [
+            f"{_estimate(row, 'mrr', 'concepts')} given "
+            f"{several(row['n'], 'property', 'properties')}"
+            for row in ends
+        ]
+        told.append(
+            f"The mean reciprocal rank (MRR) is {_listed(given)}; chance "
+            f"{score(rows[0]['chance_mrr'])}, candidates by frequency "
+            f"{score(summary['frequency_mrr'])}."
+        )
+    return " ".join(told)
 
 
 def sentences(findings: Findings) -> Iterator[str]:

@@ -14,9 +14,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.findings.numbers import estimate, score
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import LIFT_COLUMNS, LiftWithinStrata
@@ -283,57 +282,6 @@ class Controls:
         facts = self.asked.links.join(self.asked.facts, on="fact")
         for end in ("head", "tail"):
             yield from facts.select("anchor", end).iter_rows()
-
-
-def doubts(rows: Sequence[Mapping[str, Any]], *, adjusted: bool) -> Iterator[str]:
-    """Yield a warning if background scores of unrelated questions predict accuracy.
-
-    Args:
-        rows: The rows of the table ``CONTROLS``.
-        adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
-    """
-    for row in rows:
-        if row["background"] == IRRELEVANT and (row["lift_low"] or 0.0) > 0:
-            yield (
-                "As a control, each question was given the background score of a different "
-                "question with equally many facts and no concept in common. The background score "
-                "of a different question predicts which answers are correct, with a lift of "
-                f"{_lift(row, 'lift')}. {_doubt(row, adjusted=adjusted)}"
-            )
-
-
-def _doubt(row: Mapping[str, Any], *, adjusted: bool) -> str:
-    """Say what may explain that the background scores of other questions predict accuracy.
-
-    Args:
-        row: The row ``IRRELEVANT`` of the table ``CONTROLS``.
-        adjusted: Whether the lift adjusted for the number of facts is shown to the reader.
-    """
-    low = row["lift_adjusted_low"] if adjusted else None
-    if low is not None and low > 0:
-        return (
-            f"Adjusted for the number of facts, the control still has a lift of "
-            f"{_lift(row, 'lift_adjusted')}. Part of the lift of the background score, even of the "
-            "adjusted lift, may therefore come from something other than knowledge of a question's "
-            "own facts."
-        )
-    part = (
-        "Part of the lift of the background score may therefore come from something other than "
-        "knowledge of a question's own facts, such as the number of facts."
-    )
-    if low is None:
-        return part
-    return (
-        f"{part} Adjusted for the number of facts, the control has a lift of "
-        f"{_lift(row, 'lift_adjusted')}, so there is no clear evidence of such a part in the "
-        "adjusted lift."
-    )
-
-
-def _lift(row: Mapping[str, Any], column: str) -> str:
-    """Return a lift of a row with its confidence interval, as text."""
-    keys = {"value": column, "low": f"{column}_low", "high": f"{column}_high"}
-    return estimate({key: row[name] for key, name in keys.items()}, how=score)
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:

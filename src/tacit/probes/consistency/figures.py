@@ -228,6 +228,8 @@ def prompting_bias(shown: Shown) -> Chart | None:
     single = table.filter(preset="single", pair=_SINGLE)
     single = single.filter(pl.col("meta") == pl.col("meta").max().over("model"))
     ranks = {label: rank for rank, label in enumerate(shown.labels.values())}
+    if most.is_empty() and single.is_empty():
+        return None
     both = pl.concat([most, single]).sort(
         pl.col("model").replace_strict(ranks), "preset", maintain_order=True
     )
@@ -302,6 +304,8 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     ways, winners = shown.table("background_variants"), shown.table("winners")
     alone = None if ways is None else ways.filter(preset="single")
     if ways is None or alone is None or alone["background_score"].is_null().all():
+        return None
+    if alone.select("meta", "pair").n_unique() == 1:
         return None
     colours = shown.look.colours
     far = [abs(value - _HALF) for value in alone["background_score"].drop_nulls()]

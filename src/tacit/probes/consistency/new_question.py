@@ -13,7 +13,7 @@ from tacit.probes.consistency import features
 from tacit.probes.consistency.features import BOTH, MARGIN, FactAnswers
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.prompt_set import PromptSet
-from tacit.probes.consistency.questions import Asked, choice_variants, prompt_variants
+from tacit.probes.consistency.questions import Asked
 from tacit.sources.anchors import Anchor
 
 if TYPE_CHECKING:
@@ -143,7 +143,8 @@ class NewQuestion:
         from tacit.probes.consistency.wording import wording
 
         asked = _checked(question, choices)
-        reading = Reading.of(options)
+        worded, templates = wording(options.wording), load_templates(options.templates)
+        reading = Reading.of(options, templates)
         if reading.method.preset == "calibrated":
             raise RequestError(
                 "the run's --answering calibrated subtracts means over all questions of the run, "
@@ -154,7 +155,6 @@ class NewQuestion:
         with KnowledgeBase(options.kb) as base:
             texts = [(asked.question, *asked.choices)]
             found = background(base, texts, options.background.extraction())
-        worded, templates = wording(options.wording), load_templates(options.templates)
         version = options.background.paper_version
         return cls(asked, found, templates, worded, version, reading)
 
@@ -169,8 +169,8 @@ class NewQuestion:
         return PromptSet(
             self.asked.texts,
             (self.anchor,),
-            prompt_variants(self.templates, self.version),
-            choice_variants(self.templates, self.version),
+            self.reading.variants(self.templates, self.version),
+            self.reading.choice_variants(self.templates, self.version),
             self.templates,
             self.reading.anchoring,
         )

@@ -31,7 +31,15 @@ class ConsistencyOptions:
         "a table with the columns question, choices and answer."
     )
     kb: Path = option(help="A knowledge base that tacit kb import created.", data=of_knowledge_base)
-    limit: int | None = option(None, help="Use only the first N questions.", least=1)
+    limit: int | None = option(
+        None, help="Use only the first N anchor questions, with all their facts.", least=1
+    )
+    fast: bool = option(
+        default=False,
+        help="Ask every question in a single prompt variant: the one that --answering single "
+        "names, or else the last meta-prompt with the first pair of answer words. This is not the "
+        "method of Sahu et al. 2022.",
+    )
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
     wording: Literal["paper", "grammatical", "surface"] = option(
         "paper",
@@ -47,7 +55,7 @@ class ConsistencyOptions:
         help="How scores are converted to a yes/no answer: max (the prompt variant with the "
         "highest score decides), count (the majority of prompt variants decides), calibrated (like "
         "max, after the mean score of each variant is subtracted) or single (one given variant "
-        "decides).",
+        "decides, and yes/no questions are asked in no other).",
     )
     meta: int | None = option(
         None, help="With --answering single: the number of the meta-prompt, from 1."
@@ -73,5 +81,10 @@ class ConsistencyOptions:
     )
 
     def __post_init__(self) -> None:
+        if self.fast and self.answering not in {"max", "single"}:
+            raise RequestError(
+                f"--answering {self.answering} combines prompt variants, and --fast asks one: "
+                "leave one of the two out"
+            )
         if self.context_facts is not None and not self.intervene:
             raise RequestError("--context-facts sets the facts of --intervene: give both")

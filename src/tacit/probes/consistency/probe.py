@@ -13,6 +13,7 @@ from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Answered, Answers, Requests
 from tacit.probes.consistency import (
     answer_tables,
+    background_answers,
     background_scores,
     consistency,
     features,
@@ -33,10 +34,16 @@ from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.prompt_variants import Inputs
-from tacit.probes.consistency.questions import Asked, choice_variants, prompt_variants
+from tacit.probes.consistency.questions import (
+    Asked,
+    choice_variants,
+    narrowed,
+    prompt_variants,
+)
 from tacit.probes.consistency.scored import ANCHORING
 from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
+from tacit.probes.consistency.verdict import verdict_of
 from tacit.statistics import Bootstrap
 from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings, listed
@@ -69,6 +76,7 @@ class Reading:
         anchoring: The methods by which anchor questions are answered: ``choice``, ``verify`` or
             both. The first method in ``anchoring`` determines the answers to anchor questions in
             the main results.
+        fast: Whether the choices of anchor questions, too, are scored in one prompt variant alone.
 
     Raises:
         RequestError: If ``anchoring`` is empty, contains an unknown method, or contains a method
@@ -77,6 +85,7 @@ class Reading:
 
     method: Method = field(default_factory=Method)
     anchoring: tuple[str, ...] = ANCHORING[:1]
+    fast: bool = False
 
     def __post_init__(self) -> None:
         convert_strings(self, "anchoring")
@@ -88,7 +97,7 @@ class Reading:
             )
 
     @classmethod
-    def of(cls, options: ConsistencyOptions) -> Self:
+    def of(cls, options: ConsistencyOptions, templates: Templates) -> Self:
         """Create a ``Reading`` from the options of the probe.
 
         Raises:
@@ -98,8 +107,51 @@ class Reading:
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
             raise RequestError(f"--pair: expected two words such as Yes/No, not {options.pair!r}")
         method = Method(options.answering, options.meta, cast("Any", pair))
+        if options.fast and method.preset != "single":
+            last = len(templates.of_version(options.background.paper_version))
+            method = Method("single", last, templates.pairs[0])
         both = options.anchors == "both"
-        return cls(method, ("choice", "verify") if both else listed(options.anchors))
+        anchoring = ("choice", "verify") if both else listed(options.anchors)
+        return cls(method, anchoring, options.fast)
+
+    def variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
+        """Return the prompt variants in which yes/no questions are asked.
+
+        Raises:
+            RequestError: If the version has no such meta-prompt or pair of answer words.
+        """
+        every = prompt_variants(templates, version)
+        if self.method.meta is None or self.method.pair is None:
+            return every
+        Inputs.of(every).indexes(self.method.meta, self.method.pair)
+        return narrowed(every, self.method.meta, self.method.pair)
+
+    def choice_variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
+        """Return the prompt variants in which the choices of anchor questions are scored.
+
+        Raises:
+            RequestError: If the only variant asks for a truth value, which no choice is.
+        """
+        every = choice_variants(templates, version)
+        if not self.fast or self.method.meta is None or self.method.pair is None:
+            return every
+        one = narrowed(every, self.method.meta, self.method.pair)
+        if not one and "choice" in self.anchoring:
+            raise RequestError(
+                f"meta-prompt {self.method.meta} asks for a truth value, so choices cannot be "
+                "scored after it: give another --meta, or use --anchors verify"
+            )
+        return one
+
+    @property
+    def departure(self) -> dict[str, str]:
+        """How the run departs from the paper's method, for the summary; empty if it does not."""
+        if not self.fast or self.method.pair is None:
+            return {}
+        return {
+            "fast": f"every question is asked in one prompt variant alone (meta-prompt "
+            f"{self.method.meta}, {'/'.join(self.method.pair)})"
+        }
 
 
 @dataclass(frozen=True)
@@ -170,8 +222,8 @@ class ConsistencyProbe:
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
 
-        reading = Reading.of(options)
         worded, templates = wording(options.wording), load_templates(options.templates)
+        reading = Reading.of(options, templates)
         extraction = options.background.extraction()
         spare_torch(options.background.tagger)
         anchors = read_anchors(options.questions)[: options.limit]
@@ -201,10 +253,7 @@ class ConsistencyProbe:
                 "relations to --relations, or use another knowledge base"
             )
         # Raise on missing templates, meta-prompts or pairs before any model call.
-        _ = self.asked, self.variants, self.contexts
-        method = self.reading.method
-        if method.meta is not None and method.pair is not None:
-            Inputs.of(self.variants).indexes(method.meta, method.pair)
+        _ = self.asked, self.variants, self.choice_variants, self.contexts
 
     @cached_property
     def asked(self) -> Asked:
@@ -214,12 +263,12 @@ class ConsistencyProbe:
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
         """The prompt variants in which yes/no questions are asked."""
-        return prompt_variants(self.templates, self.version)
+        return self.reading.variants(self.templates, self.version)
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
         """The prompt variants of anchor questions in which the choices are scored as answers."""
-        return choice_variants(self.templates, self.version)
+        return self.reading.choice_variants(self.templates, self.version)
 
     @cached_property
     def contexts(self) -> Contexts | None:
@@ -302,10 +351,10 @@ class ConsistencyProbe:
 
     @staticmethod
     def headline(findings: Findings) -> str:
-        """Return a sentence that states whether background scores predict correct answers."""
-        from tacit.probes.consistency.sentences import verdict
+        """Return the verdict, how often the model says yes, and the main results."""
+        from tacit.probes.consistency.sentences import headline
 
-        return verdict(findings.summary)
+        return headline(findings.summary)
 
     @staticmethod
     def sentences(findings: Findings) -> Iterator[str]:
@@ -387,6 +436,8 @@ class ConsistencyProbe:
             ),
             **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
+        answered = background_answers.answered(tables["facts"], tables["links"], anchors)
+        tables["background_answers"] = background_answers.background_answers(answered, bootstrap)
         predicted = prediction.Rows.of(
             features.features(scored, self.reading, self.asked, self.background.concepts), anchors
         )
@@ -410,6 +461,7 @@ class ConsistencyProbe:
                 self.contexts, way, tables[intervention.INTERVENTION.name]
             )
         summary = {
+            "verdict": verdict_of(answered, tables).to_json(),
             **self._counts(),
             **of_tables(tables, bootstrap),
             **summary_of(tables.get("no_knowledge")),
@@ -431,4 +483,5 @@ class ConsistencyProbe:
             **({} if self.surface is None else {"surface": self.surface.summary()}),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
+            **self.reading.departure,
         }

@@ -6,7 +6,7 @@ The meta-prompts (prompt templates) are those of Sahu et al. (2022, section 3.2)
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
@@ -99,6 +99,17 @@ def choice_variants(
         variant
         for variant in prompt_variants(templates, version)
         if variant.meta not in templates.asks_for_truth
+    )
+
+
+def narrowed(
+    variants: Sequence[PromptVariant], meta: int, pair: tuple[str, str]
+) -> tuple[PromptVariant, ...]:
+    """Return the variants of one meta-prompt and one pair, with the words of this pair alone."""
+    return tuple(
+        replace(one, answers=pair)
+        for one in variants
+        if one.meta == meta and one.pair in {None, pair}
     )
 
 

@@ -220,23 +220,31 @@ def winners(
         ``pair`` is the pair of answer words, or null if the prompt variant contains no answer
         words. ``count`` is the number of answers whose highest score comes from a prompt with the
         meta-prompt ``meta`` and the answer words ``pair``. ``share`` is ``count`` divided by the
-        sum of the counts for the same kind of answers (column ``of``).
+        sum of the counts for the same kind of answers (column ``of``). Questions that are asked in
+        one prompt variant alone have no rows.
     """
     import polars as pl
 
     inputs = scored.inputs
     won = wins(answers, inputs)
-    rows: list[tuple[str, int, str | None, int]] = [
-        ("background", meta, "/".join(pair), int(won[m, p]))
-        for m, meta in enumerate(inputs.metas)
-        for p, pair in enumerate(inputs.pairs)
-    ]
+    of: dict[str, dict[tuple[int, str | None], int]] = {
+        "background": {
+            (meta, "/".join(pair)): int(won[m, p])
+            for m, meta in enumerate(inputs.metas)
+            for p, pair in enumerate(inputs.pairs)
+        }
+    }
     for anchoring, chosen in anchors:
-        counts: dict[tuple[int, str | None], int] = {}
+        counts = of.setdefault(anchoring, {})
         for at, (meta, pair, _) in enumerate(scored.chosen_variants(anchoring)):
             here = int((chosen.winner == at).sum())
             counts[meta, pair] = counts.get((meta, pair), 0) + here
-        rows += [(anchoring, meta, pair, count) for (meta, pair), count in counts.items()]
+    rows = [
+        (name, *variant, count)
+        for name, counts in of.items()
+        if len(counts) > 1
+        for variant, count in counts.items()
+    ]
     schema = {"of": pl.String, "meta": pl.Int64, "pair": pl.String, "count": pl.Int64}
     table = pl.DataFrame(rows, schema, orient="row")
     total = pl.col("count").sum().over("of")
@@ -245,6 +253,8 @@ def winners(
 
 def _methods(scored: Scored) -> Iterator[Method]:
     presets = _OF_VOTES if scored.voted else _WITHOUT_A_PAIR
+    if scored.inputs.positive.size == 1:
+        presets = ()
     yield from (Method(preset) for preset in presets)
     for meta in scored.inputs.metas:
         for pair in scored.inputs.pairs:

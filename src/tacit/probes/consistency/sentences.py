@@ -15,14 +15,14 @@ from tacit.findings.numbers import (
     ratio,
     score,
 )
-from tacit.probes.consistency import controls, intervention
+from tacit.findings.verdict import Verdict
+from tacit.probes.consistency import intervention
 from tacit.probes.consistency.prediction import sentences as prediction_sentences
-from tacit.statistics import prediction, regression
+from tacit.statistics import regression
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
-_HALF = 0.5  # the AUROC of a useless score
 _NO_ODDS_RATIO = {
     regression.NO_ROWS: "the model answered no anchor question that has a background score",
     regression.UNDEFINED: "all anchor questions are answered correctly, or all incorrectly",
@@ -61,11 +61,14 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
         f"{several(known['relations'], 'relation')}, is {estimate(known)}; a model that always "
         "gives the same answer would score 50\N{NO-BREAK SPACE}%."
     )
-    yield from _odds(summary)
+    shows_something = Verdict.of(summary["verdict"]).shows_something
+    if shows_something:
+        yield from _odds(summary)
     if summary.get("no_knowledge"):
         yield _without_knowledge(summary["no_knowledge"])
     yield _relevant(summary["relevance"])
-    yield from prediction_sentences(summary)
+    if shows_something:
+        yield from prediction_sentences(summary)
     if "clear_questions" in summary:
         clear = summary["clear_questions"]
         yield (
@@ -87,13 +90,12 @@ def _odds(summary: Mapping[str, Any]) -> Iterator[str]:
             f"{_NO_ODDS_RATIO[summary['no_odds_ratio']]}."
         )
         return
-    names = {"value": "", "low": "_low", "high": "_high"}
-    row = {name: summary[f"odds_ratio{end}"] for name, end in names.items()}
     yield (
         "When the background score rises from 0 to 1, the odds of a correct answer are "
-        f"multiplied by {estimate(row, 'value', ratio)} (p {_p(summary['odds_ratio_p'])}). The "
-        "odds ratio of the background score is adjusted for the number of facts, the frequency "
-        "of the concepts and the length of the correct choice."
+        f"multiplied by {_estimated(summary, 'odds_ratio', ratio)} "
+        f"(p {_p(summary['odds_ratio_p'])}). The odds ratio of the background score is adjusted "
+        "for the number of facts, the frequency of the concepts and the length of the correct "
+        "choice."
     )
 
 
@@ -104,12 +106,7 @@ def _without_knowledge(row: Mapping[str, Any]) -> str:
             "The no-knowledge baseline, which classifies statements as true or false by their "
             f"second concept alone, is undefined: {row['undefined']}."
         )
-    area, accuracy = (
-        estimate(
-            {"value": row[name], "low": row[f"{name}_low"], "high": row[f"{name}_high"]}, how=how
-        )
-        for name, how in (("auroc", score), ("accuracy", percent))
-    )
+    area, accuracy = _estimated(row, "auroc", score), _estimated(row, "accuracy", percent)
     return (
         "A logistic regression that uses only the second concept of a statement distinguishes "
         f"{several(row['facts'], 'fact')} from their negatives with an AUROC of {area} and an "
@@ -316,158 +313,30 @@ def _made(how: Mapping[str, Any]) -> str:
     return f"{level(how['level'])}, {method}, seed {how['seed']}, clustered by {how['clusters']}"
 
 
-def verdict(summary: Mapping[str, Any]) -> str:
-    """Return a sentence that states whether background scores predict correct answers.
-
-    Args:
-        summary: The summary of the probe's findings.
-    """
-    found = summary["consistency"]
-    n, reason = several(found["n"], "anchor question"), found["no_interval"]
-    if reason == prediction.NO_ROWS:
-        return (
-            "No anchor question has both a background score and an answer, so conceptual "
-            "consistency cannot be computed."
+def headline(summary: Mapping[str, Any]) -> str:
+    """Return the verdict, how often the model says yes, and the main results."""
+    verdict = Verdict.of(summary["verdict"])
+    said, found = summary["background_answers"], summary["consistency"]
+    told = [str(verdict)]
+    if said["n"]:
+        told.append(
+            f"The model says “yes” to {percent(said['yes_facts'])} of "
+            f"{several(said['facts'], 'fact')} and {percent(said['yes_negatives'])} of "
+            f"{several(said['n'] - said['facts'], 'negative')}; the AUROC of its margin is "
+            f"{_estimated(said, 'auroc', score)}, chance 0.5."
         )
-    if reason in {prediction.ALL_RIGHT, prediction.ALL_WRONG}:
-        side = "correctly" if reason == prediction.ALL_RIGHT else "incorrectly"
-        all_of = f"The only anchor question is answered {side}"
-        if found["n"] > 1:
-            all_of = f"All {n} are answered {side}"
-        return f"{all_of}, so there is nothing to predict and the lift is undefined."
-    if reason == prediction.ONE_SCORE:
-        return (
-            f"All {n} have the same background score, "
-            f"{score(found['background_score'])}{_alike(summary)}. A constant background score "
-            "cannot predict which questions are answered correctly, so conceptual consistency is "
-            f"at its chance level, which is the share of correct answers: {score(found['chance'])}."
+    if verdict.shows_something:
+        told.append(
+            f"The adjusted lift of the background score over "
+            f"{several(found['n'], 'anchor question')} is "
+            f"{_estimated(summary, 'lift_adjusted', score)}, chance 0."
         )
-    return _ranked(found, summary, n)
+    return " ".join(told)
 
 
-def _ranked(found: Mapping[str, Any], summary: Mapping[str, Any], n: str) -> str:
-    """Return a sentence about the lift, for a run in which the lift is defined."""
-    row = {"value": found["lift"], "low": found["lift_low"], "high": found["lift_high"]}
-    figures = (
-        f"conceptual consistency is {score(found['consistency'])} (chance level "
-        f"{score(found['chance'])}), a lift of {estimate(row, 'value', score)}, computed from {n}"
-    )
-    verb = number_of(found["right"], "is", "are")
-    right = f"{found['right']:,} of which {verb} answered correctly"
-    reason = found["no_interval"]
-    if reason == prediction.PERFECT:
-        return (
-            "Every question that is answered correctly has a higher background score than every "
-            f"question that is answered incorrectly: {figures}, {right}. No interval is computed "
-            "for a lift of 1, the highest possible lift. A permutation test of whether "
-            f"conceptual consistency exceeds the chance level gives p {_p(found['p_value'])}."
-        )
-    if reason == prediction.ONE_CLUSTER:
-        return (
-            "Whether background scores predict correct answers cannot be tested, because all "
-            f"{n} are about the same concept: {figures}, {right}."
-        )
-    if reason == prediction.TOO_FEW_CLUSTERS:
-        return (
-            "There are too few question concepts to test whether background scores predict "
-            f"correct answers: {figures}, {right}. If the questions are about fewer than "
-            f"{prediction.FEWEST_CLUSTERS} concepts, the lift has no confidence interval."
-        )
-    if reason == prediction.TOO_FEW:
-        return (
-            "There are too few anchor questions to test whether background scores predict correct "
-            f"answers: {figures}, {right}. With only {n}, the interval of the lift would be wider "
-            "than 1, which is the difference between the highest possible lift (1) and the chance "
-            "level (0)."
-        )
-    doubts = [
-        *_disagreement(found),
-        *controls.doubts(
-            summary.get(controls.CONTROLS.name, ()),
-            adjusted=_is_adjusted(summary),
-        ),
-    ]
-    return " ".join([f"{_outcome(found, summary)}: {figures}. {_adjusted(summary)}.", *doubts])
-
-
-def _outcome(found: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """Return the conclusion that follows from the lift and the adjusted lift."""
-    plain = _side(found["lift_low"], found["lift_high"])
-    adjusted = _side(summary["lift_adjusted_low"], summary["lift_adjusted_high"])
-    answers = {1: "correct", -1: "incorrect"}
-    if adjusted is None:
-        claim = "there is no evidence that background scores predict correct answers"
-        if plain:
-            claim = f"higher background scores are associated with {answers[plain]} answers"
-        return f"Without adjustment for the number of facts, {claim}"
-    if plain and plain == adjusted:
-        return f"Higher background scores predict {answers[plain]} answers"
-    if adjusted:
-        return (
-            "There is no clear evidence that background scores predict correct answers, because "
-            "adjusting the lift for the number of facts changes the conclusion"
-        )
-    if plain:
-        return (
-            f"Higher background scores are associated with {answers[plain]} answers, but not among "
-            "questions with similar numbers of facts, so the number of facts may explain the "
-            "association"
-        )
-    return "There is no evidence that background scores predict correct answers"
-
-
-def _side(low: float | None, high: float | None) -> int | None:
-    """Return 0 if the interval includes 0, else its sign (1 or -1); None if undefined."""
-    if low is None or high is None:
-        return None
-    return 1 if low > 0 else -1 if high < 0 else 0
-
-
-def _is_adjusted(summary: Mapping[str, Any]) -> bool:
-    """Return whether the lift adjusted for the number of facts has a value and an interval."""
-    return summary["lift_adjusted"] is not None and summary["no_adjusted_interval"] is None
-
-
-def _adjusted(summary: Mapping[str, Any]) -> str:
-    """Return a sentence, without its full stop, about the lift adjusted for number of facts."""
-    names = {"value": "", "low": "_low", "high": "_high"}
-    row = {name: summary[f"lift_adjusted{end}"] for name, end in names.items()}
-    if not _is_adjusted(summary):
-        return (
-            "The lift cannot be adjusted for the number of facts "
-            f"({summary['no_adjusted_interval']})"
-        )
-    return (
-        "Adjusted for the number of facts per question, the lift is "
-        f"{estimate(row, 'value', score)}"
-    )
-
-
-def _disagreement(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence if the intervals of lift and AUROC lead to different conclusions."""
-    low, high = found["auroc_low"], found["auroc_high"]
-    if low is None or high is None:
-        return
-    if _side(low - _HALF, high - _HALF) == _side(found["lift_low"], found["lift_high"]):
-        return
-    row = {"value": found["auroc"], "low": low, "high": high}
-    yield (
-        "The lift and the AUROC lead to different conclusions: the AUROC is "
-        f"{estimate(row, 'value', score)} (chance level 0.5). Lift depends mostly on the questions "
-        "with the highest background scores; AUROC depends on all questions alike."
-    )
-
-
-def _alike(summary: Mapping[str, Any]) -> str:
-    """Return a clause if the model answers only yes or only no to background questions.
-
-    If the model gives both answers to background questions, the clause is an empty string.
-    """
-    for answer, other in (("positive", "negative"), ("negative", "positive")):
-        if (summary[f"{answer}_accuracy"], summary[f"{other}_accuracy"]) == (1, 0):
-            word = "yes" if answer == "positive" else "no"
-            return f", because the model answers every background question with \u201c{word}\u201d"
-    return ""
+def _estimated(row: Mapping[str, Any], name: str, how: Callable[[float | None], str]) -> str:
+    ends = {end: row[f"{name}_{end}"] for end in ("low", "high")}
+    return estimate({"value": row[name], **ends}, how=how)
 
 
 def _p(value: float) -> str:

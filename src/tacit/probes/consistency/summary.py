@@ -37,6 +37,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
         "without_answer": anchors["right"].null_count(),
         "tied_anchors": int(anchors["tied"].sum()),
         "consistency": tables["consistency"].to_dicts()[0],
+        "background_answers": tables["background_answers"].to_dicts()[0],
         **tables["adjusted"].select(SUMMARY).to_dicts()[0],
         "background_score": {
             "relations": tables["background_by_relation"]["background_score"].count(),

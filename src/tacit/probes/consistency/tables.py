@@ -8,6 +8,7 @@ from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.adjusted import ADJUSTED
 from tacit.probes.consistency.audit import AUDIT
+from tacit.probes.consistency.background_answers import BACKGROUND_ANSWERS
 from tacit.probes.consistency.baselines import ANCHOR_BASELINES
 from tacit.probes.consistency.columns import CHANCE, LIFT
 from tacit.probes.consistency.controls import CONTROLS
@@ -853,7 +854,8 @@ RELATIONS = TableSpec(
 
 TABLES = (
     *(QUESTION_TABLE, FACTS, LINKS, ANCHORS, CHOICES),
-    *(CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY, CONTROLS),
+    *(BACKGROUND_ANSWERS, CONSISTENCY, ADJUSTED, BACKGROUND_SCORE, NO_KNOWLEDGE, ANCHOR_ACCURACY),
+    CONTROLS,
     *(RELATIONS, CONSISTENCY_BY_RELATION, CONSISTENCY_BY_CONCEPT, BACKGROUND_BY_RELATION),
     *(VERIFICATIONS, NEGATIVE_EXAMPLES, RELEVANCE, BACKGROUND_WAYS, ANCHOR_WAYS, WINNERS),
     *(ACCURACY_BY_SCORE, ANCHOR_BASELINES, *PREDICTION_TABLES),

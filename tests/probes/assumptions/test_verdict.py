@@ -1,0 +1,131 @@
+"""The verdict on concept retrieval, its two baselines, and what a fast run leaves out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+from wordfreq import zipf_frequency
+
+from tacit.findings.verdict import Verdict
+from tacit.models.fake import FakeModel
+from tacit.options import build
+from tacit.probes.assumptions.options import AssumptionsOptions
+from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe, Choices
+from tacit.probes.assumptions.verdict import standing
+from tacit.probes.assumptions.vocabulary import Words
+from tacit.requests import Vocabulary
+from tacit.sources.demo import NORMS
+from tacit.sources.norms import read_norms
+from tests.golden.models import share, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from tacit.findings.findings import Findings
+    from tacit.requests import Prompt
+
+
+@cache
+def probe(**options: object) -> AssumptionsProbe:
+    """The probe on the demo's norms; a model of the words in them."""
+    choices = Choices.of(build(AssumptionsOptions, {"norms": NORMS, "orders": "main", **options}))
+    vocabulary = Words.of({"fake": Vocabulary(words())})
+    return AssumptionsProbe(
+        choices.worded(read_norms(NORMS)), vocabulary, "fake", "masked", choices
+    )
+
+
+def found(says: Callable[[Prompt, str], float], **options: object) -> Findings:
+    """What the probe finds of a model."""
+    asked = probe(**options)
+    model = FakeModel(says, words=words())
+    return asked.measure_rankings(model.answer(asked.prompts), model.answer(asked.rankings))
+
+
+def noise(prompt: Prompt, answer: str) -> float:
+    """A log-probability that depends on nothing but a hash."""
+    return -8 * share(prompt.text, answer)
+
+
+def knowing(prompt: Prompt, answer: str) -> float:
+    """A model that knows every concept by its properties."""
+    return 1.0 if answer in concepts()[prompt.text] else noise(prompt, answer)
+
+
+@cache
+def concepts() -> Mapping[str, set[str]]:
+    """The concepts that each retrieval prompt asks for."""
+    found = defaultdict(set)
+    for item in probe().retrievals[0].items:
+        found[item.prompt.text].add(item.prompt.word)
+    return found
+
+
+def frequent(_: Prompt, answer: str) -> float:
+    """A model that ranks words by their frequency."""
+    return zipf_frequency(answer, "en") - 9
+
+
+@pytest.mark.parametrize(
+    ("says", "options", "verdict"),
+    [
+        (noise, {}, "no signal"),
+        (frequent, {}, "constant"),
+        (knowing, {}, "clear"),
+        (knowing, {"limit": 9}, "too few data"),
+    ],
+)
+def test_the_verdict_on_models_by_hand(
+    says: Callable[[Prompt, str], float], options: dict[str, object], verdict: str
+) -> None:
+    """The headline begins with it; ranks are announced under weak and clear alone."""
+    findings = found(says, **options)
+    of = Verdict.of(findings.summary["verdict"])
+    assert of.name == verdict
+    headline = Assumptions.headline(findings)
+    assert headline.startswith(str(of))
+    assert ("mean reciprocal rank (MRR) is" in headline) == of.shows_something
+    assert len(headline.split()) <= 65
+
+
+def test_the_top_prediction_and_the_frequency_baseline() -> None:
+    """Counted over the main prompts; the rank by frequency as a model's own would be."""
+    findings = found(noise)
+    main = findings.tables["retrieval"].filter(pl.col("category").is_null())
+    best = findings.tables["retrieval_top"].filter(place=1)
+    ((word, count),) = Counter(best["word"]).most_common(1)
+    top = findings.summary["top_prediction"]
+    assert top["share"] == count / main.height == Counter(best["word"])[top["word"]] / top["n"]
+    assert count == Counter(best["word"])[word]
+    by_frequency = found(frequent).tables["retrieval"].filter(pl.col("category").is_null(), n=10)
+    expected = float((1 / by_frequency["rank"]).to_numpy().mean())
+    assert findings.summary["frequency_mrr"] == pytest.approx(expected)
+
+
+def test_ranks_that_frequency_explains_are_weak() -> None:
+    """Here the candidates are the concepts alone, and frequency reaches more than the interval."""
+    tables = dict(found(knowing).tables)
+    word = pl.col("word").is_in(tables["retrieval"]["word"].implode())
+    tables["vocabulary"] = tables["vocabulary"].with_columns(candidate=word)
+    rows = tables["retrieval_by_number"]
+    low, chance = pl.col("mrr_low"), pl.col("chance_mrr_high")
+    for ends, verdict in (((0.5, 0.9), "clear"), ((0.01, 0.2), "weak")):
+        bounds = {"mrr": pl.lit(0.1), "mrr_low": chance + ends[0], "mrr_high": pl.lit(ends[1])}
+        tables["retrieval_by_number"] = rows.with_columns(**bounds)
+        assert (tables["retrieval_by_number"].select((low > chance).all())).item()
+        assert standing(tables)["verdict"]["verdict"] == verdict
+
+
+def test_a_fast_run_asks_the_main_order_with_the_preface() -> None:
+    """And says so; the ablation of the preface is empty."""
+    findings = found(noise, orders="all", fast=True)
+    assert set(findings.tables["retrieval"]["order"]) == {"top-decreasing"}
+    assert set(findings.tables["elicitation"]["preface"]) == {True}
+    assert findings.tables["ablation"].is_empty()
+    findings.check(Assumptions.tables)
+    assert "fast" in findings.summary
+    assert "fast" not in found(noise).summary
