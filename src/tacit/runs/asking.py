@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
@@ -72,7 +72,8 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         if folder.blocks is not None:
             plan.record(folder.blocks)
         # First, so that an interrupted run has them as well when it is resumed.
-        found = answers_to(requests, engine, plan, reporter, partial(next_tokens, engine, plan))
+        tokens = cache(partial(next_tokens, engine, plan))
+        found = answers_to(requests, engine, plan, reporter, tokens)
         answers = grouped(groups, found)
         with resumable(reporter, "all answers are stored"):
             findings = probe.measure(answers)
@@ -80,7 +81,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
             scores = [one for one in found if isinstance(one, Scores)]
             findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())
         findings = findings.with_elicitation(engine.model.description.get("elicitation"))
-        return folder.finish(findings.with_next_tokens(next_tokens(engine, plan)))
+        return folder.finish(findings.with_next_tokens(tokens()))
 
 
 def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:

@@ -37,13 +37,15 @@ def next_tokens(engine: Engine, plan: Plan) -> dict[str, Any] | None:
 
 
 def _sample(plan: Plan) -> list[Prompt]:
-    texts: dict[str, Prompt] = {}
+    texts: dict[str, Prompt | RankingPrompt] = {}
     for one in plan.asked:
-        if one in plan.skipped:
-            continue
-        if isinstance(one, Prompt):
-            texts.setdefault(one.text, Prompt(one.text, one.answers[:1], one.separator))
-        elif isinstance(one, RankingPrompt):
-            texts.setdefault(one.text, one.asking(one.vocabulary.words[:1]))
-    known = list(texts.values())
-    return random.Random(0).sample(known, min(PROMPTS, len(known)))  # noqa: S311 - no secret
+        if isinstance(one, Prompt | RankingPrompt) and one.text not in texts:
+            texts[one.text] = one
+    known = [one for one in texts.values() if not plan.skipped or one not in plan.skipped]
+    some = random.Random(0).sample(known, min(PROMPTS, len(known)))  # noqa: S311 - no secret
+    return [
+        Prompt(one.text, one.answers[:1], one.separator)
+        if isinstance(one, Prompt)
+        else one.asking(one.vocabulary.words[:1])
+        for one in some
+    ]
