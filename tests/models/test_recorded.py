@@ -96,6 +96,8 @@ def test_a_damaged_record_is_made_again(folder: Path, loads: list[str]) -> None:
     (record,) = (folder.parent / "store" / "models").iterdir()
     whole = record.read_text(encoding="utf-8")
     record.write_text(whole[:-40], encoding="utf-8")
-    assert not isinstance(engine(folder).model, RecordedModel)
+    again = engine(folder)
+    assert not isinstance(again.model, RecordedModel)
     assert len(loads) == 2
+    again.ask(PROMPTS)
     assert record.read_text(encoding="utf-8") == whole

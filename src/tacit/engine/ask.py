@@ -6,7 +6,7 @@ import gc
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, zip_longest
@@ -26,7 +26,7 @@ from tacit.engine.plan import (
     too_long,
 )
 from tacit.engine.rechecks import rechecking
-from tacit.errors import ScoringError, StoreError, TooLongError
+from tacit.errors import ScoringError, StoreError, TooLongError, WorkError
 from tacit.models.base import Prepares, SharesPrefixes, Streams
 from tacit.requests import KINDS, TOO_LONG, Prompt
 
@@ -300,6 +300,8 @@ class Engine:
             if progress:
                 for part in late:
                     progress(part)
+        with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
+            self.store.hashes.save()
 
     def _in_blocks(self, blocks: Sequence[Block], late: list[Part]) -> Generator[Part]:
         """Compute blocks, while threads prepare the next block and store earlier blocks."""

@@ -153,7 +153,8 @@ def load_model(
     other = _other_backend(name)
     if other is not None:
         return other(name, options)
-    record = Record.of(name, options, hashes.path.parent if hashes and hashes.path else None)
+    hashes = hashes or FileHashes()
+    record = Record.of(name, options, hashes)
     keep_kernels_away(options.trust)
     try:
         _check_on_hub(name, options)
@@ -182,7 +183,6 @@ def load_model(
     weighty = (*files, *adapter.values())
     loaded = LoadedFiles.of(called or name, weighty, settings_files(folder, tokenizer))
     model = load_weights(name, kind, config, options, device)
-    hashes = hashes or FileHashes()
     weights = weight_hashes(files, hashes)
     weights |= code_hashes((model, tokenizer, config))
     weights |= {part: hashes.sha256(file) for part, file in adapter.items()}
@@ -210,7 +210,7 @@ def recorded_model(
     check_name(name, options)
     if is_address(name) or _other_backend(name) is not None:
         return load()
-    record = Record.of(name, options, hashes.path and hashes.path.parent)
+    record = Record.of(name, options, hashes)
     return RecordedModel(name, record, load) if record.content else load()
 
 

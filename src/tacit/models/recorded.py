@@ -20,11 +20,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.errors import ModelError, WorkError
-from tacit.files import publish_text
+from tacit.errors import ModelError
 from tacit.models.base import Prepares
 from tacit.models.huggingface.checkpoint_files import named_path
-from tacit.models.huggingface.fingerprint import Stamp
+from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import Checks
 from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS
@@ -46,31 +45,33 @@ class Record:
     """The record of one model with one set of options.
 
     Args:
+        hashes: The object that writes the record when answers are stored.
         path: The record's file; None to record nothing.
         content: What the file contains.
     """
 
+    hashes: FileHashes
     path: Path | None = None
     content: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, name: str, options: LoadOptions, folder: Path | None) -> Record:
+    def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
         """Read the record of a model; it is empty if there is none.
 
         Args:
             name: The model's name.
             options: The options with which the model is loaded.
-            folder: The folder of the score store; None to record nothing.
+            hashes: The cache of hashes, beside which records are stored.
         """
-        place = None if options.trust.remote_code else _place_of(name, options)
-        if folder is None or place is None:
-            return cls()
-        path = folder / "models" / f"{_key(place, options)}.json"
+        files = None if options.trust.remote_code else _files_of(name, options)
+        if hashes.path is None or files is None:
+            return cls(hashes)
+        path = hashes.path.parent / "models" / f"{_key(files, options)}.json"
         with suppress(OSError, ValueError, RecursionError):
             content = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(content, dict) and content.keys() == {"model", "supports", "checks"}:
-                return cls(path, content)
-        return cls(path)
+                return cls(hashes, path, content)
+        return cls(hashes, path)
 
     @property
     def checks(self) -> Checks:
@@ -87,15 +88,14 @@ class Record:
             self.content["model"] = dict(model.description)
             self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
         if self.path is not None and "model" in self.content:
-            with suppress(WorkError):  # it is only a cache
-                publish_text(self.path, json.dumps(self.content, indent=1, sort_keys=True))
+            self.hashes.beside[self.path] = json.dumps(self.content, indent=1, sort_keys=True)
 
 
 def _nothing(_: Checks) -> None:
     """Record nothing."""
 
 
-def _place_of(name: str, options: LoadOptions) -> Path | None:
+def _files_of(name: str, options: LoadOptions) -> Path | None:
     """Return the model's file or folder, unless its content may change on the hub."""
     if name in DEMOS:
         return folder_of(name)
@@ -114,8 +114,8 @@ def _place_of(name: str, options: LoadOptions) -> Path | None:
     return Path(config).parent if isinstance(config, str) else None
 
 
-def _key(place: Path, options: LoadOptions) -> str:
-    files = [file for part in (place, options.adapter) if part for file in _files(Path(part))]
+def _key(origin: Path, options: LoadOptions) -> str:
+    files = [file for part in (origin, options.adapter) if part for file in _files(Path(part))]
     stamps = [[str(file), asdict(stamp)] for file in files if (stamp := Stamp.of(file))]
     told = [
         stamps,

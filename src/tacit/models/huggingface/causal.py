@@ -228,7 +228,7 @@ class CausalModel(RankingModel):
                 raise
             way = "cached prefix" if any(begin for begin, _ in new) else "packed"
             self._refuse(way, f"it fails: {error}")
-        if any(self._way(begin) in self._checks.refused for begin, _ in new):
+        if any(self._fast_path(begin) in self._checks.refused for begin, _ in new):
             return self._computed(self._prepared(work.prompts))
         return self._scored(work.prompts, self._written_as(work.inputs), totals.tolist())
 
@@ -252,14 +252,14 @@ class CausalModel(RankingModel):
             self._model,
         )
         if refused is not None:
-            self._refuse(self._way(begin), refused)
+            self._refuse(self._fast_path(begin), refused)
             return
         sizes = zip(_sizes(begin, pack), self._checks.packed, strict=True)
         self._checks.packed = [max(pair) for pair in sizes]
         self._checks.finish()
 
     @staticmethod
-    def _way(begin: tuple[int, ...]) -> str:
+    def _fast_path(begin: tuple[int, ...]) -> str:
         return "cached prefix" if begin else "packed"
 
     def _refuse(self, way: str, reason: str) -> None:

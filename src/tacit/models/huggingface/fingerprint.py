@@ -61,9 +61,11 @@ class FileHashes:
 
     Args:
         path: File in which the cache is stored between runs; None to keep the cache only in memory.
+        beside: The content of other files, by path, that ``save`` writes as well.
     """
 
     path: Path | None = None
+    beside: dict[Path, str] = field(default_factory=dict)
     _known: dict[str, dict[str, Any]] = field(default_factory=dict)
     _changed: bool = False
 
@@ -105,10 +107,11 @@ class FileHashes:
 
     def save(self) -> None:
         """Write new digests to the cache file, if ``path`` is not None."""
-        if self.path is None or not self._changed:
-            return
-        publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
-        self._changed = False
+        if self.path is not None and self._changed:
+            publish_text(self.path, json.dumps(self._known, indent=1, sort_keys=True))
+            self._changed = False
+        while self.beside:
+            publish_text(*self.beside.popitem())
 
 
 def weight_hashes(files: Iterable[Path], hashes: FileHashes) -> dict[str, str]:
