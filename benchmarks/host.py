@@ -1,157 +1,192 @@
-"""What scoring costs the host beside the model; the table "The host" of docs/performance.md.
+"""What a whole run of ParRoT costs the host; the table "The host" of docs/performance.md.
 
-python benchmarks/host.py --drawings FOLDER --tokenizer FOLDER --dump FILE... --questions FILE
+python benchmarks/host.py --drawings FOLDER --tokenizer FOLDER
 
-A causal model of one layer of width 16 is asked all questions of the drawings, and the background
-questions of 1,000 facts: plan, tokenization, packing, reading back and storing take nearly all of
-the time. The seconds that torch spends inside the model's forward passes, and in normalising its
-logits over the vocabulary, are told apart, and subtracted: a GPU would do these. What is not given
-is taken from the demo.
+``tacit run parts`` asks a causal model of one layer of width 16, in processes of its own: fresh,
+and again with every answer in the score store. The seconds of the processor, those of workers
+included, are told apart by stage; ``model`` is the forward passes and the normalisation of logits.
 """
 
 from __future__ import annotations
 
 import argparse
-import cProfile
+import importlib
 import os
-import pstats
+import resource
+import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
-    import torch
-
-    from tacit.requests import Prompt
-
-
-@dataclass(frozen=True)
-class Took:
-    """Seconds of the processor, by stage; ``wall`` of the clock."""
-
-    prompts: int
-    plan: float
-    ask: float
-    model: float
-    wall: float
-
-    @property
-    def host(self) -> float:
-        """All but the model."""
-        return self.plan + self.ask - self.model
+# The functions whose seconds make a stage; what they call of another stage is subtracted.
+STAGES = {
+    "load": ["tacit.models.loading:load_model"],
+    "plan": ["tacit.runs.asking:requests_of", "tacit.engine.ask:Engine.plan"],
+    "ask": ["tacit.engine.ask:Engine.ask"],
+    "model": [],  # see time_model
+    "measure": ["tacit.probes.parts.probe:PartsProbe.measure"],
+    "repair": ["tacit.coherence.repair:repair"],
+    "tables": ["tacit.runs.folder:RunFolder.finish"],
+    "figures": ["tacit.report.sections:figures", "tacit.probes.parts.reading:graph_set"],
+    "report": ["tacit.runs.reading:Runs.report"],
+}
 
 
 def main() -> None:
-    """Prints a row for each work and turn."""
+    """Prints a row for each turn, fresh and cached."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--drawings", type=Path)
     parser.add_argument("--tokenizer", type=Path)
-    parser.add_argument("--dump", type=Path, nargs="*", default=[])
-    parser.add_argument("--questions", type=Path)
-    parser.add_argument("--facts", type=int, default=1000)
-    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--only", choices=["parts", "facts"])
-    parser.add_argument("--profile", action="store_true", help="Print where the time goes.")
     chosen = parser.parse_args()
-    for name in ("OMP_NUM_THREADS", "RAYON_NUM_THREADS"):
-        os.environ[name] = str(chosen.threads)
-    os.environ["TOKENIZERS_PARALLELISM"] = str(chosen.threads > 1).lower()
-    works = [chosen.only] if chosen.only else ["parts", "facts"]
+    from scoring_work import DEMO  # type: ignore[import-not-found]  # beside this file
+
+    names = ("start", *STAGES, "sum")
+    print(f"| answers | {' | '.join(names)} |\n|---{'|---:' * len(names)}|", flush=True)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        asked = prepare(folder, chosen)
-        print("| work | prompts | plan (s) | ask (s) | model (s) | host (s) | prompts a second |")
-        print("|---|---:|---:|---:|---:|---:|---:|")
-        for work in works:
-            for _ in range(chosen.turns):
-                took = run(folder, asked[work], profile=chosen.profile)
-                print(
-                    f"| {work} | {took.prompts:,} | {took.plan:.2f} | {took.ask:.2f} | "
-                    f"{took.model:.2f} | {took.host:.2f} | {took.prompts / took.wall:,.0f} |",
-                    flush=True,
-                )
+        write_model(folder / "causal", chosen.tokenizer)
+        given = [
+            "--drawings",
+            str(chosen.drawings or DEMO / "things"),
+            "--model",
+            f"{folder}/causal",
+        ]
+        for turn in range(chosen.turns):
+            for answers in ("fresh", "cached"):
+                store, out = folder / f"store{turn}", folder / f"{answers}{turn}"
+                own = ["--store", str(store), "--out", str(out)]
+                print(f"| {answers} | {run([*given, *own])} |", flush=True)
 
 
-def prepare(folder: Path, chosen: argparse.Namespace) -> dict[str, Sequence[Prompt]]:
-    """Writes the model; the prompts of each work."""
+def write_model(folder: Path, tokenizer: Path | None) -> None:
+    """Writes the model, with random weights."""
     import torch
-    from scoring_work import (  # type: ignore[import-not-found]  # beside this file
-        DEMO,
-        Sources,
-        causal_tokenizer,
-        consistency,
-        fact_prompts,
-    )
+    from scoring_work import causal_tokenizer
     from transformers import GPT2Config, GPT2LMHeadModel
 
-    from tacit.probes.parts.probe import PartsProbe
-
-    torch.set_num_threads(chosen.threads)
-    own = causal_tokenizer(chosen.tokenizer)
+    own = causal_tokenizer(tokenizer)
     torch.manual_seed(0)
     end = own.eos_token_id
     config = GPT2Config(
         vocab_size=len(own), n_layer=1, n_embd=16, n_head=2, bos_token_id=end, eos_token_id=end
     )
-    GPT2LMHeadModel(config).save_pretrained(folder / "causal")
-    own.save_pretrained(folder / "causal")
-    asked: dict[str, Sequence[Prompt]] = {}
-    if chosen.only != "facts":
-        asked["parts"] = PartsProbe.read(chosen.drawings or DEMO / "things").prompts
-    if chosen.only != "parts":
-        given = {"dumps": tuple(chosen.dump)} if chosen.dump else {}
-        if chosen.questions:
-            given["questions"] = chosen.questions
-        asked["facts"] = fact_prompts(consistency(folder, Sources(**given)), chosen.facts)
-    return asked
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    own.save_pretrained(folder)
 
 
-def run(folder: Path, prompts: Sequence[Prompt], *, profile: bool) -> Took:
-    """Plans and asks all prompts of a model that is loaded anew, into a store of its own."""
-    from ranking import Clock  # type: ignore[import-not-found]  # beside this file
+def run(given: list[str]) -> str:
+    """Runs Tacit in a process of its own, on one thread; the last line that it prints."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+    done = subprocess.run(  # noqa: S603 - this file
+        [sys.executable, __file__, "run", "parts", *given],
+        env={**os.environ, **one, "TOKENIZERS_PARALLELISM": "false"},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()[-1]
 
-    from tacit.engine.ask import Engine
-    from tacit.engine.store import Store
+
+def processor() -> float:
+    """Seconds of the processor of this process and of its children that ended."""
+    each = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(used.ru_utime + used.ru_stime for used in each)
+
+
+class Stages:
+    """The seconds of each stage, without those of the stages inside it."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(("start", *STAGES), 0.0)
+        self._open = ["start"]
+        self._since = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """What runs inside belongs to a stage."""
+        self.settle()
+        self._open.append(name)
+        yield
+        self.settle()
+        self._open.pop()
+
+    @property
+    def innermost(self) -> str:
+        """The stage that is running."""
+        return self._open[-1]
+
+    def settle(self) -> None:
+        """Gives the seconds since the last change to the innermost stage."""
+        now = processor()
+        self.seconds[self._open[-1]] += now - self._since
+        self._since = now
+
+    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, whose calls belong to a stage."""
+
+        def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function
+            with self.stage(name):
+                found = function(*given, **named)
+                return found if not hasattr(found, "__next__") else iter(list(found))
+
+        return call
+
+
+def time_model(stages: Stages) -> None:
+    """Gives the forward passes and the normalisation of logits to the stage ``model``."""
+    import torch
+
     from tacit.models.huggingface import packed_passes
-    from tacit.models.loading import LoadOptions, load_model
 
-    model = load_model(str(folder / "causal"), LoadOptions(device="cpu"))
-    inner: torch.nn.Module = model._model  # type: ignore[attr-defined]  # noqa: SLF001 - timed
-    clocks = {name: Clock() for name in ("plan", "ask", "model")}
-    inner.register_forward_pre_hook(lambda *_: clocks["model"].__enter__())
-    inner.register_forward_hook(lambda *_: clocks["model"].__exit__())
-    normalise: Callable[..., torch.Tensor] = vars(packed_passes)["read_values"]
+    normalise, forward = vars(packed_passes)["read_values"], torch.nn.Module.__call__
+    vars(packed_passes)["read_values"] = stages.timed("model", normalise)
+    passing = stages.timed("model", forward)
 
-    def timed(*given: Any) -> torch.Tensor:  # noqa: ANN401 - as of the function
-        with clocks["model"]:
-            return normalise(*given)
+    def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function
+        outermost = stages.innermost == "ask"
+        return (passing if outermost else forward)(*given, **named)
 
-    vars(packed_passes)["read_values"] = timed
-    profiler = cProfile.Profile()
-    with tempfile.TemporaryDirectory() as place:
-        engine = Engine(model, Store(place))
-        if profile:
-            profiler.enable()
-        with clocks["plan"]:
-            plan = engine.plan(prompts, Path(place) / "blocks.parquet")
-            plan.record(Path(place) / "blocks.parquet")
-        with clocks["ask"]:
-            found = engine.ask(prompts, plan)
-        profiler.disable()
-    if profile:
-        pstats.Stats(profiler, stream=sys.stdout).sort_stats("tottime").print_stats(45)
-    vars(packed_passes)["read_values"] = normalise
-    if len(found) != len(prompts):
-        raise RuntimeError(f"{len(found)} answers to {len(prompts)} prompts")
-    spent = {name: clock.processor for name, clock in clocks.items()}
-    wall = clocks["plan"].seconds + clocks["ask"].seconds - clocks["model"].seconds
-    return Took(len(prompts), spent["plan"], spent["ask"], spent["model"], wall)
+    torch.nn.Module.__call__ = call  # type: ignore[method-assign]
+
+
+def measured() -> None:
+    """Runs the command line, and prints the seconds of its stages."""
+    stages = Stages()
+    for name, places in STAGES.items():
+        for place in places:
+            module, _, path = place.partition(":")
+            *owner, attribute = path.split(".")
+            of = reduce(getattr, owner, importlib.import_module(module))
+            setattr(of, attribute, stages.timed(name, getattr(of, attribute)))
+    from tacit.models import loading
+
+    load = loading.load_model
+
+    def loaded(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function
+        with stages.stage("load"):
+            time_model(stages)
+        return load(*given, **named)
+
+    vars(loading)["load_model"] = loaded
+    from tacit.cli import main as command
+
+    try:
+        command()
+    finally:
+        stages.settle()
+        seconds = [*stages.seconds.values()]
+        print(" | ".join(f"{each:.1f}" for each in (*seconds, sum(seconds))))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["run"]:
+        measured()
+    else:
+        main()

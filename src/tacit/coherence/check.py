@@ -13,7 +13,7 @@ import polars as pl
 from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
 from tacit.coherence.constraints import Coded, beside, code
 from tacit.coherence.effort import TIME_LIMIT, effort_of
-from tacit.coherence.joint import jointly_consistent, minimal_clash
+from tacit.coherence.joint import examine, jointly_consistent, minimal_clash
 from tacit.coherence.violations import KINDS, applicable
 from tacit.errors import RequestError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.coherence.constraints import Integers
     from tacit.coherence.effort import Effort
     from tacit.coherence.enumeration import Booleans
+    from tacit.coherence.joint import Examined
     from tacit.coherence.ontology import Ontology
 
 _EVEN = 0.5
@@ -118,7 +119,7 @@ class Check:
     revision_cost: int | None
     revision_cost_at_least: int | None
     revision_cost_at_most: int | None
-    _constraints: pl.DataFrame
+    _truth: pl.Series
     _beliefs: pl.DataFrame
     _coded: Coded
     _ontology: Ontology
@@ -198,6 +199,12 @@ class Check:
         return int(self._clashing.sum())
 
     @cached_property
+    def _violated(self) -> pl.DataFrame:
+        statements, held = _statements(self._coded), self._truth.fill_null(value=False)
+        known = applicable(statements.filter(held), self._ontology, statements.filter(~self._truth))
+        return known.filter("violated")
+
+    @cached_property
     def violations(self) -> pl.DataFrame:
         """The violated constraints as a sorted table, with their statements and beliefs.
 
@@ -210,7 +217,7 @@ class Check:
             the suffix ``_3``. Only transitive constraints consist of three statements.
         """
         relations = tuple(self._ontology.relations)
-        return _violations(self._constraints, self._beliefs, self._coded, relations)
+        return _violations(self._violated, self._beliefs, self._coded, relations)
 
     @cached_property
     def clashes(self) -> pl.DataFrame:
@@ -278,9 +285,8 @@ class Check:
     @cached_property
     def _left(self) -> Booleans:
         """For each row of the table of beliefs: whether it is believed and violates nothing."""
-        violated = self._constraints.filter("violated")
         parts = [
-            violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
+            self._violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
             for number in (1, 2, 3)
         ]
         rows = _statements(self._coded).with_row_index("row")
@@ -377,25 +383,29 @@ def check(
     truth = _truth(beliefs, believed)
     held = truth.fill_null(value=False)
     coded = code(beliefs, ontology, groups)
-    statements = _statements(coded)
-    constraints = applicable(statements.filter(held), ontology, statements.filter(~truth))
     costs = _revision_costs(coded, ontology, truth, effort) if revision_cost else None
-    consistent = jointly_consistent(coded, held.to_numpy(), ontology)
-    told = {"consistent": pl.Series(consistent)}
+    known = truth.is_not_null()
+    found = examine(coded, held.to_numpy(), (known & ~held).to_numpy(), ontology)
+    told = {"consistent": pl.Series(found.consistent)}
     told |= {} if costs is None else costs.to_dict()
     asked = int((coded.subject != coded.object).sum())
     return Check(
-        counts=_counts(constraints),
+        counts={
+            kind: Count(
+                *(int(of[kind].sum()) for of in (found.violated, found.applicable, found.undecided))
+            )
+            for kind in KINDS
+        },
         believed=int(held.sum()),
         statements=len(beliefs),
         ties=int((beliefs["p_true"] == _EVEN).sum()),
         missing=truth.null_count(),
         unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
-        groups=_groups(constraints, coded, held, told),
+        groups=_groups(found, coded, held, told),
         revision_cost=None if costs is None else _total(costs["revision_cost"]),
         revision_cost_at_least=None if costs is None else _total(costs["revision_cost_at_least"]),
         revision_cost_at_most=None if costs is None else _total(costs["revision_cost_at_most"]),
-        _constraints=constraints,
+        _truth=truth,
         _beliefs=beliefs.select(
             "p_true", held.alias("believed"), *carried_columns(beliefs, groups)
         ),
@@ -423,37 +433,22 @@ def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
     return beliefs[believed]
 
 
-def _counts(constraints: pl.DataFrame) -> dict[str, Count]:
-    counted = constraints.group_by("kind").agg(
-        pl.col("violated").sum(),
-        pl.len().alias("applicable"),
-        pl.col("violated").null_count().alias("undecided"),
-    )
-    found = {kind: Count(*counts) for kind, *counts in counted.iter_rows()}
-    return {kind: found.get(kind, Count(0, 0)) for kind in KINDS}
-
-
 def _groups(
-    constraints: pl.DataFrame, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
+    found: Examined, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
 ) -> pl.DataFrame:
     """Return a table with the counts of constraints in each group, sorted by group."""
     number = len(coded.groups)
-    group = constraints["g"].to_numpy()
-    violated = constraints["violated"].fill_null(value=False).to_numpy()
-    undecided = constraints["violated"].is_null().to_numpy()
-    kind = constraints["kind"].to_physical().to_numpy()
+    named = {
+        "violated": found.violated,
+        "applicable": found.applicable,
+        "undecided": found.undecided,
+    }
     columns: dict[str, Integers] = {
         "statements": np.bincount(coded.group, minlength=number),
         "believed": np.bincount(coded.group[held.to_numpy()], minlength=number),
+        **{f"{kind}_{name}": of[kind] for kind in KINDS for name, of in named.items()},
+        **{name: sum(of.values(), np.zeros(number, np.int64)) for name, of in named.items()},
     }
-    for rank, name in enumerate(KINDS):
-        mine = kind == rank
-        columns[f"{name}_violated"] = np.bincount(group[mine & violated], minlength=number)
-        columns[f"{name}_applicable"] = np.bincount(group[mine], minlength=number)
-        columns[f"{name}_undecided"] = np.bincount(group[mine & undecided], minlength=number)
-    columns["violated"] = np.bincount(group[violated], minlength=number)
-    columns["applicable"] = np.bincount(group, minlength=number)
-    columns["undecided"] = np.bincount(group[undecided], minlength=number)
     decided = pl.col("applicable") - pl.col("undecided")
     density = pl.when(decided > 0).then(pl.col("violated") / decided)
     table = pl.DataFrame({name: values[:number] for name, values in columns.items()})
@@ -484,11 +479,11 @@ def _total(costs: pl.Series) -> int | None:
 
 
 def _violations(
-    constraints: pl.DataFrame, beliefs: pl.DataFrame, coded: Coded, relations: tuple[str, ...]
+    violated: pl.DataFrame, beliefs: pl.DataFrame, coded: Coded, relations: tuple[str, ...]
 ) -> pl.DataFrame:
     rows = _statements(coded).with_row_index("row")
     keys = ["g", "kind", *(f"{column}{number}" for number in (1, 2, 3) for column in "rso")]
-    table = constraints.filter("violated").sort(keys)
+    table = violated.sort(keys)
     names = {
         "s": pl.Series(coded.items, dtype=pl.String),
         "r": pl.Series(relations, dtype=pl.String),

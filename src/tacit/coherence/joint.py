@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from tacit.coherence.violations import KINDS
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from tacit.coherence.constraints import Coded, Integers
     from tacit.coherence.enumeration import Booleans
     from tacit.coherence.ontology import Ontology
@@ -34,6 +37,51 @@ class _Rules:
     excluded: list[tuple[int, int]]
 
 
+@dataclass(frozen=True)
+class Examined:
+    """Whether the beliefs of each group are consistent, and the counts of its constraints.
+
+    Args:
+        consistent: For each group, whether its believed statements can all be true together.
+        violated: For each kind of constraint, the number of violated constraints of each group.
+        applicable: The numbers of constraints that apply to the believed statements.
+        undecided: The numbers of constraints whose outcome depends on an unknown statement.
+    """
+
+    consistent: Booleans
+    violated: Mapping[str, Integers]
+    applicable: Mapping[str, Integers]
+    undecided: Mapping[str, Integers]
+
+
+def examine(
+    coded: Coded, believed: Booleans, disbelieved: Booleans, ontology: Ontology
+) -> Examined:
+    """Count the constraints of each group as `violations.applicable` lists them.
+
+    Args:
+        coded: The beliefs, encoded as integers.
+        believed: For each row of the table of beliefs, whether its statement is believed.
+        disbelieved: For each row of the table of beliefs, whether its statement is disbelieved.
+        ontology: The ontology, which defines the constraints.
+
+    Raises:
+        RequestError: If believed statements connect more items of a group than the check supports.
+    """
+    rules = _rules(ontology)
+    consistent = np.ones(len(coded.groups), dtype=bool)
+    numbers = [
+        {kind: np.zeros(len(coded.groups), dtype=np.int64) for kind in KINDS} for _ in range(3)
+    ]
+    for group, true, false in _components(coded, believed, disbelieved, ontology):
+        for kind, *counts in _counted(true, true | false, rules):
+            for number, count in zip(numbers, counts, strict=True):
+                np.add.at(number[kind], group, count.sum(axis=(1, 2), dtype=np.int64))
+        _close(true, rules)
+        consistent[group[_breaks(true, rules)]] = False
+    return Examined(consistent, *numbers)
+
+
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together.
 
@@ -53,43 +101,64 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
         RequestError: If believed statements connect more items of a group than the check supports.
     """
     consistent = np.ones(len(coded.groups), dtype=bool)
+    rules = _rules(ontology)
+    for group, true, _ in _components(coded, believed, np.zeros_like(believed), ontology):
+        _close(true, rules)
+        consistent[group[_breaks(true, rules)]] = False
+    return consistent
+
+
+def _components(
+    coded: Coded, believed: Booleans, disbelieved: Booleans, ontology: Ontology
+) -> Iterator[tuple[Integers, Booleans, Booleans]]:
+    """Yield the groups of components, and whether their statements are believed, or disbelieved.
+
+    Consequences connect only items that a chain of beliefs connects. The arrays have the shape
+    (components, relations, n, n).
+    """
     rows = np.flatnonzero(believed)
     if not len(rows):
-        return consistent
-    rules = _rules(ontology)
-    width = len(coded.items)
-    ends = np.stack([coded.subject[rows], coded.object[rows]])
-    nodes, where = np.unique(coded.group[rows] * width + ends, return_inverse=True)
-    first, second = where.reshape(2, -1)
-    # Consequences connect only items that a chain of beliefs connects.
-    graph = coo_array((np.ones(len(rows)), (first, second)), shape=(len(nodes), len(nodes)))
+        return
+    width, relations = len(coded.items), len(ontology.relations)
+    ends = np.stack([coded.group * width + coded.subject, coded.group * width + coded.object])
+    nodes, where = np.unique(ends[:, rows], return_inverse=True)
+    links = where.reshape(2, -1)
+    graph = coo_array((np.ones(len(rows)), (links[0], links[1])), shape=(len(nodes), len(nodes)))
     count, part = connected_components(graph, directed=False)
-    by_part = np.argsort(part, kind="stable")
     size = np.bincount(part, minlength=count)
-    most = math.isqrt(_CELLS // len(ontology.relations))
+    most = math.isqrt(_CELLS // relations)
     if size.max() > most:
         raise RequestError(
             f"believed statements connect {size.max():,} items of one group; a check with "
-            f"{len(ontology.relations)} relations supports at most {most:,}; split the group"
+            f"{relations} relations supports at most {most:,}; split the group"
         )
     local = np.empty(len(nodes), dtype=np.int64)
-    local[by_part] = np.arange(len(nodes)) - np.repeat(np.cumsum(size) - size, size)
+    local[np.argsort(part, kind="stable")] = np.arange(len(nodes)) - np.repeat(
+        np.cumsum(size) - size, size
+    )
     group = np.zeros(count, dtype=np.int64)
-    group[part[first]] = coded.group[rows]
+    group[part[links[0]]] = coded.group[rows]
+
+    def entries(rows: Integers) -> tuple[Integers, ...]:
+        """The component, relation, subject and object of the rows whose items it connects."""
+        at = np.minimum(np.searchsorted(nodes, ends[:, rows]), len(nodes) - 1)
+        inside = (nodes[at] == ends[:, rows]).all(axis=0) & (part[at[0]] == part[at[1]])
+        one, other = at[:, inside]
+        return part[one], coded.relation[rows[inside]], local[one], local[other]
+
+    held, denied = entries(rows), entries(np.flatnonzero(disbelieved))
     for n in np.unique(size).tolist():
         parts = np.flatnonzero(size == n)
-        step = max(1, _CELLS // (n * n * len(ontology.relations)))
+        step = max(1, _CELLS // (2 * n * n * relations))
         for begin in range(0, len(parts), step):
             some = parts[begin : begin + step]
             rank = np.full(count, -1)
             rank[some] = np.arange(len(some))
-            mine = np.flatnonzero(rank[part[first]] >= 0)
-            true = np.zeros((len(some), len(ontology.relations), n, n), dtype=bool)
-            at = (rank[part[first[mine]]], coded.relation[rows[mine]])
-            true[*at, local[first[mine]], local[second[mine]]] = True
-            _close(true, rules)
-            consistent[group[some[_breaks(true, rules)]]] = False
-    return consistent
+            arrays = np.zeros((2, len(some), relations, n, n), dtype=bool)
+            for array, (of, *place) in zip(arrays, (held, denied), strict=True):
+                mine = rank[of] >= 0
+                array[rank[of[mine]], *(each[mine] for each in place)] = True
+            yield group[some], arrays[0], arrays[1]
 
 
 def minimal_clash(coded: Coded, believed: Booleans, ontology: Ontology, group: int) -> Integers:
@@ -127,6 +196,42 @@ def minimal_clash(coded: Coded, believed: Booleans, ontology: Ontology, group: i
 
     rows = np.flatnonzero(believed & (coded.group == group))
     return np.sort(needed(rows[:0], rows, grown=False))
+
+
+def _counted(true: Booleans, known: Booleans, rules: _Rules) -> Iterator[tuple[Any, ...]]:
+    """Yield kinds of constraint, and where they are violated, apply and are undecided.
+
+    A constraint is counted at its first believed statement, so that summing counts it once.
+    """
+    n = true.shape[-1]
+    apart, above = ~np.eye(n, dtype=bool), np.triu(np.ones((n, n), dtype=bool), 1)
+    for kind, relations in (("symmetric", rules.symmetric), ("asymmetric", rules.asymmetric)):
+        for r in relations:
+            back = _turned(true[:, r])
+            alone, both = true[:, r] & ~back & apart, true[:, r] & back & above
+            unknown = alone & ~_turned(known[:, r])
+            violated = both if kind == "asymmetric" else alone & ~unknown
+            yield kind, violated, alone | both, unknown
+    for r, s in rules.inverse:
+        alone = true[:, r] & ~_turned(true[:, s])
+        unknown = alone & ~_turned(known[:, s])
+        yield "inverse", alone & ~unknown, true[:, r] if r < s else alone, unknown
+    for r in rules.transitive:
+        steps = (true[:, r] & apart).astype(np.float32)
+        chains = (steps @ steps) * apart
+        yield (
+            "transitive",
+            chains * (known[:, r] & ~true[:, r]),
+            chains,
+            chains * ~known[:, r],
+        )
+    for r, s in set(rules.implied):
+        unknown = true[:, r] & ~known[:, s]
+        yield "implies", true[:, r] & known[:, s] & ~true[:, s], true[:, r], unknown
+    for r, s in {(min(link), max(link)) for link in rules.excluded}:
+        one, other = true[:, r], true[:, s]
+        unknown = (one & ~known[:, s]) | (other & ~known[:, r])
+        yield "excludes", one & other, one | other, unknown
 
 
 def _close(true: Booleans, rules: _Rules) -> None:

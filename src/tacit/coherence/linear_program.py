@@ -222,19 +222,27 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Region:
-    """A search region: bounds on each variable, and optionally one linear constraint."""
+    """A search region: bounds on each variable, one linear constraint, and tight rows.
+
+    A tight row holds with equality.
+    """
 
     low: Floats
     high: Floats
     row: Floats | None = None
     limit: float = 0.0
+    tight: Booleans | None = None
 
-    def system(self, rows: Rows) -> tuple[csr_array, Floats]:
-        """Return ``rows`` and the region's own constraint as one matrix with limits."""
+    def system(self, rows: Rows) -> tuple[csr_array, Floats, Floats]:
+        """Return ``rows`` and the region's own constraint: a matrix, lower and upper limits."""
+        low = np.full(len(rows.limits), -np.inf)
+        if self.tight is not None:  # rows are only ever added at the end
+            equal = np.flatnonzero(self.tight)
+            low[equal] = rows.limits[equal]
         if self.row is None:
-            return rows.matrix, rows.limits
-        own = csr_array(self.row[None, :])
-        return csr_array(vstack([rows.matrix, own])), np.append(rows.limits, self.limit)
+            return rows.matrix, low, rows.limits
+        matrix = csr_array(vstack([rows.matrix, csr_array(self.row[None, :])]))
+        return matrix, np.append(low, -np.inf), np.append(rows.limits, self.limit)
 
 
 @dataclass(frozen=True)
@@ -248,6 +256,7 @@ class Optimum:
             that the search region contains no integer solution.
         relaxed: The solution of the linear program, whose values need not be integers.
         reduced: The absolute values of the reduced costs of the linear program.
+        prices: The absolute values of the dual variables of the linear program, one per row.
         relaxed_bound: The objective value of the linear program's solution.
         branched: Whether branch and bound was necessary, because the linear program's solution was
             not integral.
@@ -259,6 +268,7 @@ class Optimum:
     optimal: bool
     relaxed: Floats
     reduced: Floats
+    prices: Floats
     relaxed_bound: float
     branched: bool = False
     alone: bool = False
@@ -292,6 +302,7 @@ def best_solution(
             integral.
     """
     nothing = np.zeros(rows.count)
+    no_prices = np.zeros(0)
     relaxed = None
     while True:
         answer = _relax(objective, rows, within, deadline)
@@ -302,31 +313,30 @@ def best_solution(
                 optimal=True,
                 relaxed=within.high,
                 reduced=nothing,
+                prices=no_prices,
                 relaxed_bound=-_NEVER,
             )
         if answer is None or answer.status != 0:
             bound = _best_sum(objective, within) if relaxed is None else -float(relaxed.fun)
             where = within.high if relaxed is None else relaxed.x
-            return Optimum(
-                None, bound, optimal=False, relaxed=where, reduced=nothing, relaxed_bound=bound
-            )
+            return Optimum(None, bound, False, where, nothing, no_prices, bound)  # noqa: FBT003 - optimal
         relaxed = answer
         if not rows.tighten(relaxed.x):
             break
     bound = -float(relaxed.fun)
     reduced = np.abs(relaxed.lower.marginals) + np.abs(relaxed.upper.marginals)
+    prices = np.abs(relaxed.ineqlin.marginals)
     assignment = np.asarray(relaxed.x > 0.5)  # noqa: PLR2004 - nearer to 1 than to 0
     if np.abs(relaxed.x - assignment).max(initial=0.0) < _WHOLE and rows.hold(assignment):
-        return Optimum(
-            assignment, bound, optimal=True, relaxed=relaxed.x, reduced=reduced, relaxed_bound=bound
-        )
+        return Optimum(assignment, bound, True, relaxed.x, reduced, prices, bound)  # noqa: FBT003 - optimal
     if not branch:
-        return Optimum(None, bound, False, relaxed.x, reduced, bound)  # noqa: FBT003 - optimal
+        return Optimum(None, bound, False, relaxed.x, reduced, prices, bound)  # noqa: FBT003 - optimal
     known = None if start is None else start(relaxed.x, bound)
     rows.before_branching(relaxed.x)
     if known is None:
         best, proven, optimal = _branch(objective, rows, within, deadline)
-        return Optimum(best, min(bound, proven), optimal, relaxed.x, reduced, bound, branched=True)
+        least = min(bound, proven)
+        return Optimum(best, least, optimal, relaxed.x, reduced, prices, bound, branched=True)
     value = float(objective @ known)
     # Statements that are not loose have the relaxed value in every solution as good as this one.
     loose = reduced <= bound - value + _DUAL_ERROR
@@ -339,6 +349,7 @@ def best_solution(
         optimal,
         relaxed.x,
         reduced,
+        prices,
         bound,
         branched=True,
         alone=optimal and best is known,
@@ -362,12 +373,15 @@ def _relax(objective: Floats, rows: Rows, within: Region, deadline: float) -> An
     left = deadline - time.monotonic()
     if left <= 0:
         return None
-    matrix, limits = within.system(rows)
+    matrix, least, most = within.system(rows)
+    equal = least == most
     options: Any = {} if left == _NEVER else {"time_limit": left}
     return linprog(  # type: ignore[call-overload]  # the stubs know no sparse matrix
         -objective,
-        A_ub=matrix,
-        b_ub=limits,
+        A_ub=matrix[~equal],
+        b_ub=most[~equal],
+        A_eq=matrix[equal],
+        b_eq=most[equal],
         bounds=np.stack([within.low, within.high], axis=1),
         options=options,
     )
@@ -382,7 +396,7 @@ def _branch(
         left = deadline - time.monotonic()
         if left <= 0:
             return None, bound, False
-        matrix, limits = within.system(rows)
+        matrix, least, most = within.system(rows)
         options: Any = {"mip_rel_gap": 0.0}
         if left != _NEVER:
             options["time_limit"] = left
@@ -390,7 +404,7 @@ def _branch(
             -objective,
             integrality=np.ones(rows.count, dtype=np.int64),
             bounds=Bounds(within.low, within.high),
-            constraints=LinearConstraint(matrix, -np.inf, limits),
+            constraints=LinearConstraint(matrix, least, most),
             options=options,
         )
         if answer.mip_dual_bound is not None:

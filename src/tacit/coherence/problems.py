@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -176,12 +177,16 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
 def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
     """Compute each statement's tie-breaking number (0 to 4,095) from the statement's words."""
     numbers = [
-        hashlib.blake2b(
-            f"{family.classes[position].name}\t{items[i]}\t{items[j]}".encode(), digest_size=2
-        ).digest()
-        for position, i, j in clauses_of(family, len(items)).variables
+        _tie_number(family.classes[position].name, items[i], items[j])
+        for position, i, j in clauses_of(family, len(items)).variables.tolist()
     ]
-    return np.array([int.from_bytes(each) & 4095 for each in numbers], dtype=np.int64)
+    return np.array(numbers, dtype=np.int64)
+
+
+@lru_cache(maxsize=1 << 17)  # every objective asks for the same statements
+def _tie_number(relation: str, subject: str, obj: str) -> int:
+    words = f"{relation}\t{subject}\t{obj}".encode()
+    return int.from_bytes(hashlib.blake2b(words, digest_size=2).digest()) & 4095
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:

@@ -134,8 +134,11 @@ def solve_program(
     if program.break_ties:
         value = int(program.weights @ assignment)
         # A statement whose reduced cost exceeds the slack is equal in all best assignments.
-        candidates = found.reduced < found.relaxed_bound - (value - 0.5) * scale
-        face = _Face(program, rows, weights, (value - 0.5) * scale, deadline)
+        slack = found.relaxed_bound - (value - 0.5) * scale
+        candidates = found.reduced < slack
+        # By the same argument, all best assignments satisfy a costly row with equality.
+        tight = found.prices > slack
+        face = _Face(program, rows, weights, (value - 0.5) * scale, deadline, tight)
         if not found.alone and not (found.branched and face.alone(assignment, candidates)):
             assignment, free, settled = face.explore(assignment, candidates)
     return Solution(
@@ -205,13 +208,20 @@ class _Face:
     """The assignments with the largest total weight; the tie rule chooses one of them."""
 
     def __init__(
-        self, program: Program, rows: Rows, weights: Floats, least: float, deadline: float
+        self,
+        program: Program,
+        rows: Rows,
+        weights: Floats,
+        least: float,
+        deadline: float,
+        tight: Booleans | None = None,
     ) -> None:
         self.program = program
         self.rows = rows
         self.weights = weights
         self.least = least
         self.deadline = deadline
+        self.tight = tight
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
         """Return whether ``assignment`` is proven to be the only best assignment.
@@ -255,7 +265,7 @@ class _Face:
     def _best(self, objective: Floats, assignment: Booleans, loose: Booleans) -> Booleans | None:
         whole = assignment.astype(np.float64)
         low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
-        region = Region(low, high, -self.weights, -self.least)
+        region = Region(low, high, -self.weights, -self.least, self.tight)
         found = best_solution(objective, self.rows, region, self.deadline)
         weights = self.program.weights
         # The solver computes in floating point; only an exactly equal integer value is a tie.

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from tacit.coherence.problems import Bucket
 
 
-# Starting a worker takes about this many seconds, so shorter work runs in this process.
-_WORTH_WORKERS = 1.5
+# A worker takes half of this to start, so shorter work is done sooner in this process.
+_WORTH_WORKERS = 3.0
 # The share of the remaining time for fallback solutions.
 _QUICK_SHARE = 0.1
 _PAIR = 2
@@ -216,7 +216,7 @@ def _seconds(program: Program) -> float:
     """Estimate the time to solve a program, in seconds."""
     if program.total and program.n <= MOST_ITEMS:
         return 4e-4 + 5e-8 * program.n * 2.0**program.n
-    return 4e-3 * 1.25 ** min(program.n, 60) * len(program.family.classes)
+    return 1.3e-3 * 1.25 ** min(program.n, 60) * len(program.family.classes)
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:

@@ -105,7 +105,8 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+        # Not read_table, which imports pandas.
+        table = pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True).read()
         metadata = table.schema.metadata or {}
         _check_format(name, metadata.get(files.KEY.encode()))
         table.validate(full=True)

@@ -98,11 +98,12 @@ class Prompt:
             raise PromptError(
                 f"{self.shown} has an empty answer; every answer needs at least one character"
             )
-        blanks = len(_BLANK.findall(self.text))
+        blanks = len(_BLANK.findall(self.text)) if BLANK in self.text else 0
         if blanks > 1:
             raise PromptError(f"{self.shown} has {blanks} blanks ({BLANK}); at most one is allowed")
+        whole = "".join((self.text, self.separator, *self.answers))
         try:
-            "".join((self.text, self.separator, *self.answers)).encode()
+            whole.isascii() or whole.encode()
         except UnicodeEncodeError as error:
             half = ascii(error.object[error.start])
             raise PromptError(
@@ -349,6 +350,8 @@ def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
 
 def log_sum_exp(values: Sequence[float]) -> float:
     """Return log(sum(exp(values))), in nats; minus infinity for an empty sequence."""
+    if len(values) == 1:
+        return values[0]
     top = max(values, default=-math.inf)
     if math.isinf(top):
         return top

@@ -40,13 +40,15 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
         Parts are in the order in which they are listed in ``Drawing.parts``. Relations are in the
         order of the argument ``relations``.
     """
-    names = strings(relations, "relations")
-    return _frame(
-        (drawing.thing, drawing.annotator, subject, relation, obj)
+    import polars as pl
+
+    names = pl.DataFrame({"relation": strings(relations, "relations")}, {"relation": pl.String})
+    pairs = _frame(
+        (drawing.thing, drawing.annotator, subject, "", obj)
         for drawing in drawings
         for subject, obj in permutations(drawing.parts, 2)
-        for relation in names
     )
+    return pairs.drop("relation").join(names, how="cross").select(_COLUMNS)
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:

@@ -138,7 +138,7 @@ class PartsProbe:
         first = list(dict.fromkeys(drawing.thing for drawing in drawings))[:limit]
         chosen = tuple(drawing for drawing in drawings if drawing.thing in first)
         probe = cls(chosen, ontology, Template.load("plain"))
-        if probe.statements.is_empty():
+        if all(len(drawing.parts) < 2 for drawing in probe.drawings):  # noqa: PLR2004 - a pair
             raise DataError("no thing has two parts, so there are no questions to ask", path)
         return probe
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
-"""Maximum number of graphs per model; rendering a graph takes a third of a second."""
+"""Maximum number of graphs per model; each takes 50 kB of the report."""
 
 MOST_STATEMENTS = 30_000
 """Maximum number of statements per model in the report's table of statements.
@@ -39,7 +39,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.graph import parts_graph
+    from tacit.probes.parts.graph import parts_graphs
 
     ontology = Ontology.load("parts")
     drawn: list[tuple[Mapping[str, str], str]] = []
@@ -53,10 +53,11 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
         by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
         chosen, told = sampled(drawings, MOST_GRAPHS)
+        rows = beliefs.join(_drawings(chosen), on=_KEY, how="semi", maintain_order="left")
+        svgs = parts_graphs(rows, ontology, look)
         for thing, annotator in chosen:
-            rows = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
             labels = {"model": model, "thing": thing, "annotator": annotator or "none"}
-            drawn.append((labels, parts_graph(rows, ontology, look)))
+            drawn.append((labels, svgs[thing, annotator]))
             faults.append(by_drawing[thing, annotator])
     if not drawn:
         return None
@@ -75,8 +76,6 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
     """Yield a table of statements, prompts and beliefs for all drawings or for a sample."""
-    import polars as pl
-
     del request
     beliefs, drawings = findings.tables["beliefs"], findings.tables["violation_by_drawing"]
     if beliefs.is_empty():
@@ -84,8 +83,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     each = beliefs.height / max(1, drawings.height)
     bound = min(most, MOST_STATEMENTS)
     chosen, told = sampled(drawings, max(1, int(bound / max(1.0, each))))
-    keys = pl.DataFrame(chosen, dict.fromkeys(_KEY, pl.String), orient="row")
-    some = beliefs.join(keys, on=_KEY, how="semi", maintain_order="left")
+    some = beliefs.join(_drawings(chosen), on=_KEY, how="semi", maintain_order="left")
     asked = findings.questions
     # If each drawing has separate answers, a question has one row per drawing.
     key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
@@ -116,6 +114,12 @@ def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], s
         f"This is a sample of {most:,} of {several(len(keys), 'drawing')}, evenly spaced by rank "
         "from the lowest to the highest violation rate."
     )
+
+
+def _drawings(chosen: list[tuple[str, str]]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(chosen, dict.fromkeys(_KEY, pl.String), orient="row")
 
 
 _OF_ANSWERS = (

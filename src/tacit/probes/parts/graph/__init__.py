@@ -27,7 +27,7 @@ from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.findings.numbers import percent
 from tacit.probes.parts.graph.drawing import Column, Subject, drawn
-from tacit.probes.parts.graph.edges import BEFORE, graph_of, parts_of
+from tacit.probes.parts.graph.edges import BEFORE, graphs_of, parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -62,17 +62,41 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
             annotator, or if a column is missing.
         RequestError: If the theme's colour palette is unknown.
     """
-    look = look or Theme()
-    colours = look.colours
-    group = [name for name in _GROUP if name in beliefs.columns]
-    drawings = beliefs.select(group).unique() if group else beliefs.select([])
-    if beliefs.is_empty() or len(drawings) > 1:
+    found = parts_graphs(beliefs, ontology, look or Theme())
+    if len(found) != 1:
         raise DataError(
-            f"a parts graph shows one drawing, but these beliefs are about {len(drawings)}; "
-            f"select the rows of one {' and '.join(group) or 'drawing'}"
+            f"a parts graph shows one drawing, but these beliefs are about {len(found)}; "
+            f"select the rows of one {' and '.join(_groups(beliefs))}"
         )
-    columns = _columns(beliefs, ontology, look.objective, colours)
-    return drawn(_subject(beliefs), columns, ontology, colours)
+    (svg,) = found.values()
+    return svg
+
+
+def parts_graphs(
+    beliefs: pl.DataFrame, ontology: Ontology, look: Theme
+) -> dict[tuple[str, ...], str]:
+    """Return the SVG graph of each drawing; see ``parts_graph``.
+
+    The keys are the values of those of the columns ``model``, ``thing`` and ``annotator`` that
+    ``beliefs`` has.
+    """
+    groups = _groups(beliefs)
+    if beliefs.is_empty():
+        return {}
+    stages = [BEFORE, look.objective]
+    if "label" in beliefs.columns:
+        stages.append("label")
+    staged = {stage: graphs_of(beliefs, ontology, stage, groups) for stage in stages}
+    found = {}
+    for group, mine in beliefs.partition_by(groups, as_dict=True).items():
+        of = {stage: each[group] for stage, each in staged.items()}
+        columns = _columns(mine, of, look.objective, look.colours)
+        found[group] = drawn(_subject(mine), columns, ontology, look.colours)
+    return found
+
+
+def _groups(beliefs: pl.DataFrame) -> list[str]:
+    return [name for name in _GROUP if name in beliefs.columns]
 
 
 def graphs(
@@ -107,7 +131,6 @@ def graphs(
     if drawings is None:
         drawings = [_typical(tables, beliefs)]
     found: list[tuple[str, str]] = []
-    keys = [name for name in _GROUP if name in beliefs.columns]
     for thing, annotator in drawings:
         mine = beliefs.filter(pl.col("thing") == thing, pl.col("annotator") == annotator)
         if mine.is_empty():
@@ -115,21 +138,20 @@ def graphs(
                 f"the beliefs contain no drawing of {thing!r} by {annotator!r}; "
                 "expected a thing and its annotator as in the beliefs"
             )
-        for names, rows in mine.group_by(keys, maintain_order=True):
+        for names, svg in parts_graphs(mine, ontology, look).items():
             stem = "-".join(["parts_graph", *map(_slug, map(str, names))])
             taken = {name.casefold() for name, _ in found}
             # Number names that differ only in characters that a file name cannot contain.
             free = [stem, *(f"{stem}-{number}" for number in range(2, len(found) + 3))]
             name = next(each for each in free if each.casefold() not in taken)
-            found.append((name, parts_graph(rows, ontology, look)))
+            found.append((name, svg))
     return found
 
 
 def _columns(
-    beliefs: pl.DataFrame, ontology: Ontology, objective: str, colours: Palette
+    beliefs: pl.DataFrame, stages: Mapping[str, Graph], objective: str, colours: Palette
 ) -> list[Column]:
-    before = graph_of(beliefs, ontology, BEFORE)
-    after = graph_of(beliefs, ontology, objective)
+    before, after = stages[BEFORE], stages[objective]
     missing = beliefs["p_true"].null_count()
     columns = [
         Column(
@@ -143,9 +165,9 @@ def _columns(
         ),
         Column(after, colours.of(objective), f"After repair ({objective})", _counts(after)),
     ]
-    if "label" not in beliefs.columns or beliefs["label"].null_count() == len(beliefs):
+    if "label" not in stages or beliefs["label"].null_count() == len(beliefs):
         return columns
-    gold = graph_of(beliefs, ontology, "label")
+    gold = stages["label"]
     labelled = beliefs["label"].count()
     about = (f"{several(gold.believed, 'statement')} true, {labelled - gold.believed:,} false,",)
     title = "Gold: the annotator's mental model"

@@ -441,11 +441,10 @@ def _table(
 ) -> None:
     """Draw a table of the edges of a relation; rows are subjects, and columns are objects."""
     side = _PITCH * len(names)
-    rule: dict[str, Value] = {"stroke": colours.faint, "stroke_width": 1.0}
-    for rank in range(len(names) + 1):
-        at = _PITCH * rank
-        add(parent, "line", x1=left, y1=at + _PITCH, x2=left + side, y2=at + _PITCH, **rule)
-        add(parent, "line", x1=left + at, y1=_PITCH, x2=left + at, y2=side + _PITCH, **rule)
+    steps = [_PITCH * rank for rank in range(len(names) + 1)]
+    rules = [f"M{number(left)} {number(at + _PITCH)}h{number(side)}" for at in steps]
+    rules += [f"M{number(left + at)} {number(_PITCH)}v{number(side)}" for at in steps]
+    add(parent, "path", d="".join(rules), stroke=colours.faint, stroke_width=1.0)
     small: dict[str, Value] = {"font_size": _SMALL, "fill": colours.ink}
     for rank, (part, name) in enumerate(names.items()):
         base = _PITCH * (rank + 1.5) + 0.36 * _SMALL

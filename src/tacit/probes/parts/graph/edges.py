@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tacit.coherence.beliefs import STATEMENT
 from tacit.coherence.check import check
 from tacit.english import several
 from tacit.errors import DataError
@@ -134,49 +135,59 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
     return list(dict.fromkeys([*beliefs["subject"], *beliefs["object"]]))
 
 
-def graph_of(beliefs: pl.DataFrame, ontology: Ontology, stage: str) -> Graph:
-    """Return the graph of one drawing at one stage, such as before repair.
+def graphs_of(
+    beliefs: pl.DataFrame, ontology: Ontology, stage: str, groups: Sequence[str]
+) -> dict[tuple[Any, ...], Graph]:
+    """Return the graph of each drawing at one stage, by the values of the group columns.
 
     The stage (before repair, after repair or gold labels) determines which statements are true.
 
     Args:
-        beliefs: The beliefs about one drawing, with the columns ``subject``, ``relation``,
-            ``object`` and ``p_true``, and the Boolean column that ``stage`` names. If there are
+        beliefs: The beliefs, with the columns ``subject``, ``relation``, ``object`` and
+            ``p_true``, the group columns, and the Boolean column that ``stage`` names. If there are
             gold labels, ``beliefs`` also has a column ``label``.
         ontology: The relations and their constraints.
         stage: The name of the column with the truth values: ``before`` (before repair), a repair
             objective (after repair) or ``label`` (gold labels). A statement's unknown truth value
             is stored as null.
+        groups: The columns that tell drawings apart.
 
     Raises:
         DataError: If a column is missing, or a statement is malformed or occurs twice.
     """
-    for name in ("subject", "relation", "object", "p_true", stage):
+    for name in (*STATEMENT, "p_true", stage):
         if name not in beliefs.columns:
             raise DataError(f"the beliefs have no column {name}; a parts graph needs it")
-    plain = beliefs.select("subject", "relation", "object", "p_true", believed=stage)
-    checked = check(plain, ontology, believed="believed")
-    keys = _Keys(ontology, {part: rank for rank, part in enumerate(parts_of(beliefs))})
-    held: dict[Key, list[Statement]] = {}
-    for *statement, _, believed in plain.iter_rows():
-        if believed:
-            held.setdefault(keys.of(*statement), []).append((*statement,))
-    faults = _faults(checked.violations, keys)
-    gold = _gold(beliefs, keys)
-    edges = [
-        Edge(*key, tuple(held[key]), tuple(sorted(faults.get(key, ()))), gold=gold.get(key))
-        for key in sorted(held, key=keys.order)
-    ]
-    total = checked.total
-    return Graph(
-        stage,
-        tuple(_reduced(edges, ontology)),
-        checked.statements,
-        checked.believed,
-        total.violated,
-        total.decided,
-        total.undecided,
-    )
+    plain = beliefs.select(*groups, *STATEMENT, "p_true", believed=stage)
+    checked = check(plain, ontology, believed="believed", groups=groups)
+    violations = checked.violations.partition_by(groups, as_dict=True)
+    counts = {tuple(row[name] for name in groups): row for row in checked.groups.to_dicts()}
+    found = {}
+    for group, mine in beliefs.partition_by(groups, as_dict=True).items():
+        keys = _Keys(ontology, {part: rank for rank, part in enumerate(parts_of(mine))})
+        held: dict[Key, list[Statement]] = {}
+        for *statement, believed in mine.select(*STATEMENT, stage).iter_rows():
+            if believed:
+                held.setdefault(keys.of(*statement), []).append((*statement,))
+        faults = _faults(violations[group], keys) if group in violations else {}
+        gold = _gold(mine, keys)
+        edges = [
+            Edge(*key, tuple(held[key]), tuple(sorted(faults.get(key, ()))), gold=gold.get(key))
+            for key in sorted(held, key=keys.order)
+        ]
+        count = counts[group]
+        numbers = ("statements", "believed", "violated", "applicable", "undecided")
+        statements, believed, violated, applicable, undecided = (count[name] for name in numbers)
+        found[group] = Graph(
+            stage,
+            tuple(_reduced(edges, ontology)),
+            statements,
+            believed,
+            violated,
+            applicable - undecided,
+            undecided,
+        )
+    return found
 
 
 @dataclass(frozen=True)
