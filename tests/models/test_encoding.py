@@ -204,7 +204,11 @@ def test_each_prompt_is_tokenized_once(
         return encode(of)
 
     monkeypatch.setattr(model._encoder, "encode", watched)
-    prompts = [Prompt(f"Is a {word}", ("tree", "bird")) for word in ("tree", "bird", "cat", "egg")]
+    prompts = [
+        Prompt(f"{word} is a {other}", ("tree", "bird"))
+        for word in ("Tree", "Bird", "Egg", "Fur", "Trunk", "Crown")
+        for other in ("tree", "bird", "egg yolk")
+    ]
     engine = Engine(model, Store(tmp_path), block_tokens=8)
     plan = engine.plan(prompts)
     assert len(plan.blocks) > 1

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.models.huggingface.fingerprint import FileHashes
     from tests.models.conftest import FolderOf
 
-PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(12)]
+PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(60)]
 WORDS = Vocabulary(("bird", "claws", "egg"))
 
 
@@ -61,7 +61,7 @@ def test_no_score_of_other_weights_is_stored(way: str, folders: list[Path], tmp_
             overwrite(other / WEIGHTS, folder / WEIGHTS)
 
     with pytest.raises(ScoringError, match=f"{WEIGHTS} {happened} while the model was in use"):
-        Engine(model, store, block_tokens=40).ask(PROMPTS, progress=stored)
+        Engine(model, store, block_tokens=40, seconds=0).ask(PROMPTS, progress=stored)
     assert 0 < done < len(PROMPTS)
     rows = list(store.read(model.fingerprint).iter_rows(named=True))
     # The block behind those that were told was computed before the file was overwritten.

@@ -203,27 +203,32 @@ class Engine:
         digest = digest_of(self.model.fingerprint, merged)
         whole = self.executor is not None or not isinstance(self.model, Streams)
         before = (recorded(path, digest, merged) if path and whole else None) or []
+        cached = {of: self._cached(of) for of in by_class}
         parts = [
-            self._planned(some, [block for block in before if block.kind is KINDS[of]])
+            self._planned(some, [block for block in before if block.kind is KINDS[of]], cached[of])
             for of, some in by_class.items()
         ]
+        blocks = tuple(block for part in parts for block in part.blocks)
         return Plan(
             asked,
             merged,
-            blocks=tuple(block for part in parts for block in part.blocks),
+            blocks=blocks,
             distinct=sum(part.distinct for part in parts),
             stored=sum(part.stored for part in parts),
             digest=digest,
             skipped={one: why for part in parts for one, why in part.skipped.items()},
             whole=whole,
+            cached={} if blocks else cached,
         )
 
-    def _planned(self, requests: Sequence[Any], before: Sequence[Block]) -> _Planned:
+    def _planned(
+        self, requests: Sequence[Any], before: Sequence[Block], stored: Cached[Any, Any]
+    ) -> _Planned:
         """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``.
 
         The blocks in ``before`` were recorded in a file by an earlier plan for the same requests.
         """
-        kind, cached = KINDS[type(requests[0])], self._cached(type(requests[0])).keys
+        kind, cached = KINDS[type(requests[0])], stored.keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
             merged = kind.merge(some)
@@ -374,7 +379,7 @@ class Engine:
         Raises:
             KeyError: If the store lacks an answer.
         """
-        cached = {of: self._cached(of) for of in {type(one) for one in plan.asked}}
+        cached = plan.cached or {of: self._cached(of) for of in {type(one) for one in plan.asked}}
         return [
             KINDS[type(one)].missing(one, TOO_LONG)
             if plan.skipped and asked in plan.skipped

@@ -113,7 +113,7 @@ class EngineOptions:
             RequestError: If ``check`` or ``tacit.engine.ray.engine.load_engine`` raises a
                 ``RequestError``.
         """
-        from tacit.engine.ask import Engine
+        from tacit.engine.ask import Engine, paused
         from tacit.models import loading as models
 
         self.check([name], loading)
@@ -126,7 +126,8 @@ class EngineOptions:
         def load() -> LanguageModel:
             if self.threads:
                 _compute_in(self.threads)
-            return models.load_model(name, loading, store.hashes)
+            with paused():
+                return models.load_model(name, loading, store.hashes)
 
         model = models.recorded_model(name, loading, store.hashes, load)
         return Engine(model, store, strict=self.strict)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from tacit.requests import Key, Kind, Request
+    from tacit.requests import Cached, Key, Kind, Request
 
 
 R = TypeVar("R")
@@ -99,6 +99,7 @@ class Plan:
         whole: Whether the answers to all requests of a block are computed together. If ``whole`` is
             True, floating-point rounding can make an answer depend slightly on the other requests
             in its block.
+        cached: The cached answers by request class, if no answer must be computed.
     """
 
     asked: Sequence[Request]
@@ -109,6 +110,7 @@ class Plan:
     digest: str
     skipped: Mapping[Request, str] = field(default_factory=dict)
     whole: bool = True
+    cached: Mapping[type, Cached[Any, Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def prompts(self) -> int:
@@ -259,7 +261,7 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
         return None
     try:
         with path.open("rb") as file:
-            table = pq.read_table(file)
+            table = pq.ParquetFile(file).read()  # read_table imports pandas
         if (table.schema.metadata or {}).get(b"digest") != digest.encode():
             return None
         return _blocks(table, merged)

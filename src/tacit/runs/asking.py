@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from tacit.engine.ask import paused
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.base import Answered, Answers, ReadsReplies
@@ -75,7 +76,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         tokens = cache(partial(next_tokens, engine, plan))
         found = answers_to(requests, engine, plan, reporter, tokens)
         answers = grouped(groups, found)
-        with resumable(reporter, "all answers are stored"):
+        with resumable(reporter, "all answers are stored"), paused():
             findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]

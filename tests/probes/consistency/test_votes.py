@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,7 +94,11 @@ def test_the_share_of_each_fact_stands_with_its_interval(method: Method) -> None
                 assert told == [None] * 5
                 continue
             single = method.preset == "single"
-            of = [variant for variant in VARIANTS if not single or variant.meta == 1]
+            of = [
+                replace(variant, answers=("On", "Off")) if single else variant
+                for variant in VARIANTS
+                if not single or variant.meta == 1
+            ]
             votes = [replied(variant.prompt(question)) for variant in of]
             words = (
                 {"On", "Off"} if single else {w for variant in VARIANTS for w in variant.answers}
