@@ -28,6 +28,9 @@ R = TypeVar("R")
 _LONGER = 8
 """The least length of a block, as a multiple of the length of its first request."""
 
+_FIRST = 256
+"""The most tokens of the first block, so that a slow model soon shows progress."""
+
 _STEP = 4096
 """Maximum number of requests whose tokens are counted in one call."""
 
@@ -193,7 +196,8 @@ def cut_neighbours(
     for request, own in zip(ordered, in_parts(cost, ordered), strict=True):
         if not blocks or tokens + own > limit:
             blocks.append([])
-            tokens, limit = 0, max(block_tokens, _LONGER * sum(cost([request])))
+            most = block_tokens if blocks[1:] else min(_FIRST, block_tokens)
+            tokens, limit = 0, max(most, _LONGER * sum(cost([request])))
         blocks[-1].append(request)
         tokens += own
     # Count the tokens again: a block shares no prefix with the previous one.

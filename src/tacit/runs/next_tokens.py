@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.engine.plan import Plan
 
 TOKENS = 8
-PROMPTS = 64
+PROMPTS = 32
 """The number of prompts over which the probabilities are averaged."""
 
 
