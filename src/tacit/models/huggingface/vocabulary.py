@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from tacit.errors import ModelError, PromptError
@@ -37,7 +37,8 @@ _WITNESSES = 4
 # A tokenizer's output takes far more memory than the token ids.
 _WORDS_AT_ONCE = 2048
 _PROMPTS_AT_ONCE = 256
-_REACHING = re.compile(r"\S[^\S\r\n]")
+# A token such as "> </" joins no word to another.
+_REACHING = re.compile(r"\w[^\S\r\n]|\S[^\S\r\n]+\w")
 _LEFT = re.compile(r"(\s+|\S+)\Z")
 _RIGHT = re.compile(r"\s+|\S+")
 
@@ -137,7 +138,7 @@ class CandidateTokens:
             PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
                 passes.
         """
-        if self._reaches:
+        if self._reaches or not all(map(_has_word_ends, prompts)):
             return [self._in_full(prompt, write) for prompt in prompts]
         keys = [
             (prompt.vocabulary.digest, *_nearest(one))
@@ -228,6 +229,16 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
             decoder = decoders.ByteLevel()
             spelled = (decoder.decode([token]) for token in tokens)
     return any(map(_REACHING.search, spelled))
+
+
+def _has_word_ends(prompt: RankingPrompt) -> bool:
+    """Return whether each candidate begins and ends with a letter, a digit or an underscore."""
+    return _word_ends(prompt.vocabulary)
+
+
+@lru_cache(maxsize=64)
+def _word_ends(vocabulary: Vocabulary) -> bool:
+    return all(re.match(r"\w", word) and re.search(r"\w\Z", word) for word in vocabulary.words)
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
