@@ -139,7 +139,7 @@ CONSISTENCY: dict[str, Shown] = {
         "a",
     ),
     "Conceptual consistency (chance)": lambda s: (
-        f"{score(s['consistency'][0]['consistency'])} ({score(s['consistency'][0]['chance'])})"
+        f"{score(s['consistency']['consistency'])} ({score(s['consistency']['chance'])})"
     ),
     "Adjusted lift (chance 0)": lambda s: of(s, "lift_adjusted", score),
     "Would write": written,

@@ -115,7 +115,7 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
     # A worker that is killed between two blocks leaves no block that another one has to take over.
     assert sum("is sent to another worker" in message for message in caplog.messages) in {1, 2}
     times = Counter(telling.texts())
-    assert set(times.values()) <= {1, 2}
+    assert set(times.values()) <= {1, 2, 3}  # a block may be in flight at both faults
     twice = {text for text, asked in times.items() if asked > 1}
     assert sum(not twice.isdisjoint(block) for block in done) <= 2
 
