@@ -65,7 +65,8 @@ def verdict(summary: Mapping[str, Any]) -> str:
 def written(summary: Mapping[str, Any]) -> str:
     """Return the three likeliest next tokens."""
     found = (summary.get("next_tokens") or {}).get("tokens", [])[:3]
-    return ", ".join(f"`{one['token']!r}` {percent(one['probability'])}" for one in found)
+    shown = ", ".join(f"`{one['token']!r}` {percent(one['probability'])}" for one in found)
+    return shown or "not measured"
 
 
 def of(row: Mapping[str, Any], name: str, how: Callable[[float | None], str] = percent) -> str:

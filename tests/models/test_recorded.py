@@ -12,7 +12,7 @@ from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.models import loading
 from tacit.models.loading import LoadOptions
-from tacit.models.recorded import RecordedModel
+from tacit.models.recorded import Record, RecordedModel
 from tacit.requests import Prompt
 from tests.models.overwriting import other_weights
 
@@ -101,3 +101,19 @@ def test_a_damaged_record_is_made_again(folder: Path, loads: list[str]) -> None:
     assert len(loads) == 2
     again.ask(PROMPTS)
     assert record.read_text(encoding="utf-8") == whole
+
+
+def test_a_failure_is_not_recorded_for_good(folder: Path) -> None:
+    """It may be the memory's; a way that is inexact stays refused, and the description says so."""
+    model = engine(folder).model
+    checks = model._checks  # type: ignore[attr-defined]
+    hashes = Store(folder.parent / "store").hashes
+    record = Record.of(str(folder), LoadOptions(), hashes)
+    record.save(checks, model)
+    checks.refused["packed"] = "its log-probabilities are 3 nats from float64"
+    record.save(checks)
+    assert record.checks.refused == checks.refused
+    assert record.content["model"]["packs"] is False
+    checks.refused["packed"] = "it fails: out of memory"
+    record.save(checks)
+    assert not record.checks.done

@@ -196,13 +196,13 @@ class Store:
 
     def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
         """Write the model's description; exclude a new local store from version control."""
+        root = self._place.folder
+        if root and (not root.is_dir() or not any(root.iterdir())):
+            self._place.publish(".gitignore", b"*\n")
         with contextlib.suppress(WorkError):  # only a cache: files are hashed again
             self.hashes.save()
         if folder in self._written:
             return
-        root = self._place.folder
-        if root and (not root.is_dir() or not any(root.iterdir())):
-            self._place.publish(".gitignore", b"*\n")
         about = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str).encode()
         if "model.json" not in self._place.names(folder):
             self._place.publish(f"{folder}/model.json", about)

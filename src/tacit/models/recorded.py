@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import weakref
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, partial
@@ -24,7 +25,7 @@ from tacit.errors import ModelError
 from tacit.models.base import Prepares
 from tacit.models.huggingface.checkpoint_files import named_path
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
-from tacit.models.huggingface.self_check import Checks
+from tacit.models.huggingface.self_check import FAILS, Checks
 from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS
 from tacit.version import version
@@ -36,7 +37,17 @@ if TYPE_CHECKING:
     from tacit.models.loading import LoadOptions
     from tacit.requests import Prompt
 
-_PACKAGES = ("torch", "transformers", "tokenizers", "peft", "torchao")
+_PACKAGES = (
+    "torch",
+    "transformers",
+    "tokenizers",
+    "peft",
+    "torchao",
+    "bitsandbytes",
+    "accelerate",
+    "gguf",
+)
+_GPUS = "/proc/driver/nvidia/gpus"
 _COMMIT = re.compile("[0-9a-f]{40}")
 
 
@@ -48,11 +59,13 @@ class Record:
         hashes: The object that writes the record when answers are stored.
         path: The record's file; None to record nothing.
         content: What the file contains.
+        model: A weak reference to the loaded model.
     """
 
     hashes: FileHashes
     path: Path | None = None
     content: dict[str, Any] = field(default_factory=dict)
+    model: Callable[[], LanguageModel | None] = lambda: None
 
     @classmethod
     def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
@@ -75,15 +88,23 @@ class Record:
 
     @property
     def checks(self) -> Checks:
-        """The recorded checks, or new ones, which record themselves."""
+        """The recorded checks, or new ones, which record themselves.
+
+        A failure, for example for want of memory, may be temporary, so it is checked again.
+        """
         known = {one.name for one in fields(Checks)}
         found = {k: v for k, v in self.content.get("checks", {}).items() if k in known}
+        if any(reason.startswith(FAILS) for reason in found.get("refused", {}).values()):
+            found = {}
         return Checks(**found, save=self.save)
 
     def save(self, checks: Checks, model: LanguageModel | None = None) -> None:
         """Write the checks, and the description of the loaded model."""
         told = asdict(replace(checks, save=_nothing))
         self.content["checks"] = {name: value for name, value in told.items() if name != "save"}
+        if model is not None:
+            self.model = weakref.ref(model)
+        model = self.model()
         if model is not None:
             self.content["model"] = dict(model.description)
             self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
@@ -122,13 +143,21 @@ def _key(origin: Path, options: LoadOptions) -> str:
         repr(replace(options, server=None)),
         [version(), *map(_version, _PACKAGES)],
         [platform.node(), platform.machine()],
-        [Path("/dev/nvidiactl").exists(), os.environ.get("CUDA_VISIBLE_DEVICES")],
+        [sorted(map(_text, Path(_GPUS).glob("*/information"))), Path("/dev/nvidiactl").exists()],
+        os.environ.get("CUDA_VISIBLE_DEVICES"),
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
 
 
 def _files(place: Path) -> Iterator[Path]:
     yield from sorted(place.iterdir()) if place.is_dir() else [place]
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _version(package: str) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +50,7 @@ from tacit.models.huggingface.prefix_tree import (
     tree_of,
 )
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-from tacit.models.huggingface.self_check import DEPTH, answers_of, cut, reference, renumbered
+from tacit.models.huggingface.self_check import DEPTH, FAILS, answers_of, cut, reference, renumbered
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class CausalModel(RankingModel):
         # The output of a template has special tokens; the user's text in it has none.
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
-        self._remembered = Remembered()
+        self._remembered, self._lock = Remembered(), Lock()
         self._pass_options = {"use_cache": False}
         self._wants_packs = packing
         checks = self._checks
@@ -204,7 +205,8 @@ class CausalModel(RankingModel):
 
     def _prepared(self, prompts: Sequence[Prompt]) -> _Prepared:
         inputs = self._encode(prompts)
-        self._remembered.forget(prompts)
+        with self._lock:
+            self._remembered.forget(prompts)
         packed, rest = self._divided(inputs)
         packs = [
             (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
@@ -212,10 +214,14 @@ class CausalModel(RankingModel):
         return _Prepared(prompts, inputs, packs, list(rest.values()))
 
     def _computed(self, work: _Prepared) -> list[Scores]:
-        if work.packs and not self.shares_prefixes:
-            work = self._prepared(work.prompts)  # packing was refused in the meantime
-        new = [(begin, max(packs, key=len)) for begin, packs in work.packs]
-        new = [(begin, pack) for begin, pack in new if not self._is_checked(begin, pack)]
+        if any(self._fast_path(begin) in self._checks.refused for begin, _ in work.packs):
+            work = self._prepared(work.prompts)  # it was refused in the meantime
+        new = [
+            (begin, pack)
+            for begin, packs in work.packs
+            for pack in {max(packs, key=partial(_size, begin, at)) for at in range(4)}
+            if not self._is_checked(begin, pack)
+        ]
         tally = self._tally(work.trees, shared=bool(work.trees) and self._shares)
         try:
             for begin, packs in work.packs:
@@ -227,7 +233,7 @@ class CausalModel(RankingModel):
             if not new:
                 raise
             way = "cached prefix" if any(begin for begin, _ in new) else "packed"
-            self._refuse(way, f"it fails: {error}")
+            self._refuse(way, f"{FAILS}{error}")
         if any(self._fast_path(begin) in self._checks.refused for begin, _ in new):
             return self._computed(self._prepared(work.prompts))
         return self._scored(work.prompts, self._written_as(work.inputs), totals.tolist())
@@ -245,12 +251,13 @@ class CausalModel(RankingModel):
         """
         some = {int(pack.rows.lengths.argmax()), int(pack.spans.argmax()), len(pack.rows) - 1}
         rows = [self._alone(begin, pack.rows, number) for number in sorted(some)]
-        answers = sorted(set(answers_of(rows)))
+        answers, tokens = sorted(set(answers_of(rows))), self._budget.tokens
         refused = self._checks.confirms(
             totals[answers],
             lambda: self._tally_rows(rows).totals(len(totals))[answers],
             self._model,
         )
+        self._budget.tokens = tokens  # the wider format takes more memory
         if refused is not None:
             self._refuse(self._fast_path(begin), refused)
             return
@@ -359,6 +366,10 @@ class CausalModel(RankingModel):
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Return and cache the tokens of each prompt with each answer. See ``Encoder.encode``."""
+        with self._lock:
+            return self._encode_new(prompts)
+
+    def _encode_new(self, prompts: Sequence[Prompt]) -> Inputs:
         remembered = self._remembered
         new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
         if not new:
@@ -505,7 +516,7 @@ class CausalModel(RankingModel):
         every = renumbered([*rows, *rows[:2]])
         (long,) = packs_of(Rows.of(every[: len(rows)]).ordered(), 2 * self._check_length)
         (short,) = packs_of(Rows.of(every[len(rows) :]).ordered(), 2 * self._check_length)
-        checks.packed = [len(long), len(rows[0].ids), 0]
+        checks.packed = list(_sizes((), long))
         twice = answers_of(rows[:2])
         own = [*range(len(exact)), *answers_of(every[len(rows) :])]
 
@@ -560,9 +571,14 @@ def _totals(rows: Sequence[Row], score: Callable[[Sequence[Row]], Tally | Found]
     return tally.totals(len(answers_of(rows)))
 
 
-def _sizes(begin: tuple[int, ...], pack: Pack) -> tuple[int, int, int]:
-    """Return the lengths of a pack, of its longest input and of its cached prefix, in tokens."""
-    return len(pack), len(begin) + int(pack.rows.lengths.max()), len(begin)
+def _sizes(begin: tuple[int, ...], pack: Pack) -> tuple[int, ...]:
+    """Return the sizes of a pack; see ``Checks.packed``."""
+    longest = len(begin) + int(pack.rows.lengths.max())
+    return len(pack), longest, len(begin), int(pack.spans.max())
+
+
+def _size(begin: tuple[int, ...], at: int, pack: Pack) -> int:
+    return _sizes(begin, pack)[at]
 
 
 def _longest(tree: Tree) -> int:

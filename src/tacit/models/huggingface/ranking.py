@@ -124,6 +124,8 @@ class RankingModel(LocalModel):
             if one
         ]
         places = self._positions_of(framed)
+        if not places:
+            return []
         total = np.zeros(1)
 
         def read(batch: list[int]) -> None:
@@ -260,7 +262,7 @@ class RankingModel(LocalModel):
         """Find the submodule whose output can be restricted to the positions that are read.
 
         Args:
-            rows: Inputs of which every next token is scored.
+            rows: Inputs, some tokens of which are scored.
             exact: The log-probability of each scored token.
         """
         import numpy as np

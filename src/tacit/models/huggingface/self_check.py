@@ -145,12 +145,14 @@ def widened(wide: torch.dtype) -> Iterator[None]:
             del types
             if func.is_view or func is aten.embedding.default:
                 return func(*args, **(kwargs or {}))
+            if func._schema.is_mutable and getattr(args[0], "dtype", None) in narrow:  # noqa: SLF001
+                raise NotImplementedError(f"{func} changes a tensor of {args[0].dtype} in place")
             if func is aten.mm.default and args[1].dtype in narrow:
                 parts = args[1].split(max(1, _PART // len(args[1])), dim=1)
                 states = widen(args[0])
                 return torch.cat([states @ part.to(wide) for part in parts], dim=1)
             args, kwargs = tree_map(widen, (args, kwargs or {}))
-            return func(*args, **kwargs)
+            return tree_map(widen, func(*args, **kwargs))
 
     class Dequantised(TorchFunctionMode):
         """Multiplies by weights as they are stored, without rounding the activations."""
@@ -171,6 +173,10 @@ def widened(wide: torch.dtype) -> Iterator[None]:
         yield
 
 
+FAILS = "it fails: "
+"""How the reason begins why a way to compute is refused that raises an error."""
+
+
 @dataclass
 class Checks:
     """What the checks found, as it is recorded for the next time that the model is loaded.
@@ -182,8 +188,8 @@ class Checks:
             largest difference that another batch makes.
         errors: The largest error of each other way to compute, in nats.
         refused: Why a way to compute is not used.
-        packed: The longest pack, the longest input in a pack, and the longest cached prefix, in
-            tokens, with which packing was checked.
+        packed: The largest sizes with which packing was checked, in tokens: of a pack, of an input
+            in a pack, of a cached prefix, and of the distance between an input's tokens in a pack.
         body: The index of the submodule whose output the head reads.
         done: Whether all checks at load time are done.
         save: Function that records the checks.
@@ -193,7 +199,7 @@ class Checks:
     own: float = 0.0
     errors: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    packed: list[int] = field(default_factory=lambda: [0, 0, 0])
+    packed: list[int] = field(default_factory=lambda: [0] * 4)
     body: int = 0
     done: bool = False
     save: Callable[[Checks], None] = field(default=lambda _: None, compare=False, repr=False)
@@ -218,7 +224,7 @@ class Checks:
         try:
             error = float(np.abs(compute() - reference).max())
         except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
-            self.refused[way] = f"it fails: {_first_line(failure.__cause__ or failure)}"
+            self.refused[way] = FAILS + _first_line(failure.__cause__ or failure)
             return False
         self.errors[way] = error
         if not error <= self.limit:
