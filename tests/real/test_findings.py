@@ -16,6 +16,7 @@ from tacit.probes.base import probe
 from tacit.requests import Prompt
 from tacit.runs.asking import ask
 from tacit.runs.folder import RunFolder
+from tacit.runs.next_tokens import PROMPTS
 from tacit.runs.reporter import Quiet
 from tacit.sources.demo import FACTS, QUESTIONS, THINGS
 from tacit.sources.dumps import Dump
@@ -46,7 +47,7 @@ def test_beliefs_and_verdict_of_parts(folder: Path, tmp_path: Path) -> None:
         true, false = (np.exp(plain(folder).score(prompt, word)[0]) for word in prompt.answers)
         assert belief == pytest.approx(true / (true + false), abs=1e-5)
     told = found.summary["next_tokens"]
-    assert (told["prompts"], len(told["tokens"])) == (min(64, len(found.questions)), 8)
+    assert (told["prompts"], len(told["tokens"])) == (min(PROMPTS, len(found.questions)), 8)
     labelled = found.tables["beliefs"].drop_nulls(["label", "p_true"])["p_true"].to_numpy()
     share = np.mean(labelled > 1 / 2)
     constant = max(share, 1 - share) >= 0.95
