@@ -222,7 +222,7 @@ def test_tokens_that_reach_across_a_space(
     kind: str, tokens: Sequence[str], added: Sequence[str], *, reaches: bool
 ) -> None:
     """Are those in whose text a space stands behind something else than white space."""
-    assert vocabulary._reaches(with_tokens(kind, tokens, added)) is reaches
+    assert bool(vocabulary._reaching(with_tokens(kind, tokens, added))) is reaches
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])
@@ -290,15 +290,49 @@ def reaching(kind: str, folder: Path) -> Local:
 def test_a_tokenizer_that_joins_words(tmp_path: Path, *, is_told: bool) -> None:
     """A candidate that grows together with the text is scored by itself, in every prompt."""
     model = reaching("gpt2", tmp_path)
-    assert model._writing._reaches
+    assert model._writing._reaching
     if not is_told:
-        model._writing._reaches = False
+        model._writing._reaching = []
     words = Vocabulary(("bird", "egg", "tree", "birds", "trees"))
     texts = ("It is the ___", "It is a ___", "It is ___", "is a ___")
     prompts = [RankingPrompt(text, words, ("bird", "egg")) for text in texts]
     for prompt, ours in zip(prompts, model.answer(prompts), strict=True):
         expected = model.answer([prompt.asking(words.words)])[0]
         check(ours, {one.answer: one.logprob for one in expected.answers}, 5)
+
+
+@pytest.mark.parametrize(
+    ("token", "words", "in_full"),
+    [
+        ("> </", ("bird", "egg", "tree"), 0),  # as Gemma has
+        ("> </", ("bird", "egg", "?"), 2),
+        ("of the", ("bird", "egg", "tree"), 2),
+    ],
+)
+def test_a_token_slows_only_what_it_can_join(
+    token: str,
+    words: Sequence[str],
+    in_full: int,
+    folder_of: FolderOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A token across a space between marks joins no words: they are written out once."""
+    model = tiny.load(folder_of("gpt2"))
+    writing = model._writing
+    writing._reaching = [token]
+    seen: list[RankingPrompt] = []
+    whole = writing._in_full
+
+    def watch(prompt: RankingPrompt, write: Any) -> Any:  # noqa: ANN401 - _in_full's own
+        seen.append(prompt)
+        return whole(prompt, write)
+
+    texts = ("Something here is called a ___", "It is called a ___")
+    prompts = [RankingPrompt(text, Vocabulary(words)) for text in texts]
+    model.answer(prompts)
+    monkeypatch.setattr(writing, "_in_full", watch)
+    model.answer(prompts)
+    assert len(seen) == in_full
 
 
 def test_too_many_candidates_of_several_tokens(

@@ -37,8 +37,9 @@ _WITNESSES = 4
 # A tokenizer's output takes far more memory than the token ids.
 _WORDS_AT_ONCE = 2048
 _PROMPTS_AT_ONCE = 256
-# A token such as "> </" joins no word to another.
-_REACHING = re.compile(r"\w[^\S\r\n]|\S[^\S\r\n]+\w")
+_REACHING = re.compile(r"\S[^\S\r\n]")
+# A token such as "> </" reaches beyond a mark, but joins no word to another.
+_JOINING = re.compile(r"\w[^\S\r\n]|\S[^\S\r\n]+\w")
 _LEFT = re.compile(r"(\s+|\S+)\Z")
 _RIGHT = re.compile(r"\s+|\S+")
 
@@ -116,8 +117,8 @@ class CandidateTokens:
         self._seen: dict[tuple[str, ...], Candidates] = {}
 
     @cached_property
-    def _reaches(self) -> bool:
-        return _reaches(self._tokenizer)
+    def _reaching(self) -> list[str]:
+        return _reaching(self._tokenizer)
 
     def locate(
         self,
@@ -138,7 +139,10 @@ class CandidateTokens:
             PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
                 passes.
         """
-        if self._reaches or not all(map(_has_word_ends, prompts)):
+        reaching = self._reaching
+        if any(map(_JOINING.search, reaching)) or (
+            reaching and not all(_word_ends(prompt.vocabulary) for prompt in prompts)
+        ):
             return [self._in_full(prompt, write) for prompt in prompts]
         keys = [
             (prompt.vocabulary.digest, *_nearest(one))
@@ -214,8 +218,8 @@ class CandidateTokens:
         return frames.most_common(1)[0][0] if frames else (0, None)
 
 
-def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
-    """Return whether any token can join two words (has a space after another character)."""
+def _reaching(tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    """Return the tokens that have a space after another character."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
@@ -228,16 +232,12 @@ def _reaches(tokenizer: PreTrainedTokenizerBase) -> bool:
             # Only the decoded characters show that some GPT-2 tokens are no-break spaces.
             decoder = decoders.ByteLevel()
             spelled = (decoder.decode([token]) for token in tokens)
-    return any(map(_REACHING.search, spelled))
-
-
-def _has_word_ends(prompt: RankingPrompt) -> bool:
-    """Return whether each candidate begins and ends with a letter, a digit or an underscore."""
-    return _word_ends(prompt.vocabulary)
+    return list(filter(_REACHING.search, spelled))
 
 
 @lru_cache(maxsize=64)
 def _word_ends(vocabulary: Vocabulary) -> bool:
+    """Return whether each candidate begins and ends with a letter, a digit or an underscore."""
     return all(re.match(r"\w", word) and re.search(r"\w\Z", word) for word in vocabulary.words)
 
 
