@@ -68,7 +68,7 @@ def test_what_several_write_at_once_is_all_there(bucket: str) -> None:
     halves = PROMPTS[:4], PROMPTS[4:]
 
     def ask(prompts: list[Prompt]) -> None:
-        Engine(FakeModel(by_length), Store(bucket), block_tokens=1).ask(prompts)
+        Engine(FakeModel(by_length), Store(bucket), block_tokens=1, seconds=0).ask(prompts)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(ask, halves))
