@@ -28,9 +28,6 @@ ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
 """
 """Makes that run one of some twenty segments."""
 
-EACH_BLOCK = SMALL_BLOCKS.replace("block_tokens=400, ", "")
-"""Stores each block of its own size."""
-
 
 @dataclass(frozen=True)
 class Ended:

@@ -312,14 +312,14 @@ class Engine:
         """Compute blocks, while threads prepare the next block and store earlier blocks."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             writer = _Writer(self, behind)
-            ready = [ahead.submit(self._prepared, block.requests) for block in blocks[:1]]
+            # In this thread, because a model may be loaded now, which an interrupt must end.
+            answer = self._prepared(blocks[0].requests) if blocks else list
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
-                    answer = ready.pop().result()
-                    if following:
-                        ready.append(ahead.submit(self._prepared, following.requests))
+                    ready = ahead.submit(self._prepared, following.requests) if following else None
                     writer.add(block, self._answers(block.requests, answer))
                     yield from writer.stored()
+                    answer = ready.result() if ready else list
                 writer.write()
                 yield from writer.stored(wait=True)
             finally:
