@@ -3,8 +3,8 @@
 python benchmarks/host.py --drawings FOLDER --tokenizer FOLDER
 
 ``tacit run parts`` asks a causal model of one layer of width 16, in processes of its own: fresh,
-and again with every answer in the score store. The seconds of the processor, those of workers
-included, are told apart by stage; ``model`` is the forward passes and the normalisation of logits.
+and again with every answer in the score store. The script prints CPU seconds by stage, workers
+included; ``model`` contains the forward passes and the normalisation of the logits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A model's record stands in for the model as long as nothing is asked and nothing has changed."""
+"""A recorded model is loaded only for new answers; a change of the model invalidates its record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROMPTS = [Prompt("A bear has", ("fur", "wings")), Prompt("A tree has", ("roots"
 
 @pytest.fixture
 def folder(folder_of: FolderOf, tmp_path: Path) -> Path:
-    """A tiny model of one's own."""
+    """A copy of a tiny model, which a test may change."""
     shutil.copytree(folder_of("llama"), tmp_path / "model")
     return tmp_path / "model"
 

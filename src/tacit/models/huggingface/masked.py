@@ -57,8 +57,9 @@ class MaskedModel(RankingModel):
             raise ModelError(f"{self.name}: its tokenizer has no mask token")
         self._mask = mask
         self._mode = mode
-        rows, checks = self._sample(), self._checks
+        checks = self._checks
         if not checks.done:
+            rows = self._sample()
             answers = sum(len(row.reads) for row in rows)
             exact = self._measure_padding(self._score_rows, rows, answers)
         self._use_padding()

@@ -77,8 +77,8 @@ class Seq2SeqModel(RankingModel):
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
         self._sentinel = cast("int", sentinel) if known else None
-        short, long = self._sample()
         if not self._checks.done:
+            short, long = self._sample()
             pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
             self._measure_padding(self._score_pairs, pairs, len(short.reads) + len(long.reads))
             self._checks.finish()

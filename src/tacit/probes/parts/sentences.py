@@ -40,7 +40,7 @@ KINDS = {
 def headline(findings: Findings) -> str:
     """Return the verdict, how often the model judges statements true, and the main results."""
     summary = findings.summary
-    verdict = Verdict(summary["verdict"]["verdict"], summary["verdict"]["reason"])
+    verdict = Verdict.of(summary["verdict"])
     lines = [str(verdict)]
     if summary["true_share"] is not None:
         known = several(summary["questions"] - summary["missing"], "statement")
