@@ -145,8 +145,9 @@ def time_model(stages: Stages) -> None:
 
     from tacit.models.huggingface import packed_passes
 
-    normalise, forward = vars(packed_passes)["read_values"], torch.nn.Module.__call__
-    vars(packed_passes)["read_values"] = stages.timed("model", normalise)
+    forward = torch.nn.Module.__call__
+    for name in ("read_values", "read_states"):
+        vars(packed_passes)[name] = stages.timed("model", vars(packed_passes)[name])
     passing = stages.timed("model", forward)
 
     def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
 from tacit.models import registry
-from tacit.models.huggingface import causal
+from tacit.models.huggingface import causal, packed_passes
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.passes import passes
@@ -238,7 +238,6 @@ def test_a_failure_that_a_device_tells_late(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When the values are fetched: it is the tool's own error."""
-    from tacit.models.huggingface import packed_passes
 
     class Late:
         def cpu(self) -> NoReturn:
@@ -246,7 +245,7 @@ def test_a_failure_that_a_device_tells_late(
 
     model = loaded("gpt2")
     model.answer(ASKED)  # the first packs are checked
-    monkeypatch.setattr(packed_passes, "read_values", lambda *_: Late())
+    monkeypatch.setattr(packed_passes, "read_states", lambda *_: Late())
     with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
         model.answer(ASKED)
 
@@ -275,20 +274,34 @@ def test_the_checks_at_load_are_short_and_done_once(
     assert again.description == model.description
 
 
-def test_only_places_that_are_read_get_logits(loaded: Loaded) -> None:
-    """The head sees as many states as there are places to read, of a scored sentence too."""
+@pytest.mark.parametrize("name", ["read_states", "read_values"])
+def test_only_places_that_are_read_get_logits(
+    name: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many states or logits are read as there are places, of a scored sentence too."""
     model = loaded("gpt2")
     model.answer(ASKED)  # the first packs are checked
-    seen: list[int] = []
-    head = model._model.get_output_embeddings()
-    watch = head.register_forward_pre_hook(lambda _, given: seen.append(given[0][..., 0].numel()))
-    try:
-        model.answer([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
-        model.answer([Prompt("", ("Is a tree a bird?",), "")])
-    finally:
-        watch.remove()
+    splits = name == "read_states"
+    assert isinstance(model, causal.CausalModel)
+    assert model._checks.accepts("split")
+    monkeypatch.setattr(model, "_packer", model._packer_of(splits=splits))
+    read, seen = getattr(packed_passes, name), list[int]()
+
+    def watch(given: Any, *rest: Any) -> Any:  # noqa: ANN401 - tensors
+        seen.append(len(given))
+        return read(given, *rest)
+
+    monkeypatch.setattr(packed_passes, name, watch)
+    model.answer([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
     (sentence,) = model.answer([Prompt("", ("Is a tree a bird?",), "")])
     assert seen == [2, sentence.answers[0].tokens]
+
+
+def test_logits_that_the_model_changes_are_not_split(loaded: Loaded) -> None:
+    """Gemma 2 caps the head's output, here by less than rounding; it is packed all the same."""
+    model = loaded("gemma2")
+    assert "not the output" in model._checks.refused["split"]
+    assert model.description["packs"] is True
 
 
 @pytest.mark.parametrize("name", PACKING)

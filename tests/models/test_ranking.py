@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, PromptError, ScoringError
-from tacit.models.huggingface import causal, ranking, vocabulary
+from tacit.models.huggingface import ranking, vocabulary
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
@@ -149,8 +149,7 @@ def test_the_head_sees_one_place_only(name: str, loaded: Loaded) -> None:
         model.answer([RankingPrompt(f"{by} is called a ___", words) for by in ("It", "A tree")])
     finally:
         head.remove()
-    assert sum(rows for rows, _ in shapes) == 2
-    assert {places for _, places in shapes} == {1}
+    assert sum(rows * places for rows, places in shapes) == 2
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
@@ -158,10 +157,9 @@ def test_a_head_that_cannot_be_narrowed(
     name: str, folder_of: FolderOf, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model whose head gives something else at one place only ranks the same, by all places."""
-    monkeypatch.setattr(ranking, "bodies_of", lambda _: [])
-    monkeypatch.setattr(causal, "bodies_of", lambda _: [])
+    monkeypatch.setattr(ranking, "head_of", lambda _: None)
     model = tiny.load(folder_of(name))
-    assert model._body is None
+    assert not model._narrows
     prompts = asked_of(name)
     for one, other in zip(model.answer(prompts), loaded(name).answer(prompts), strict=True):
         assert [s.rank for s in one.targets] == [s.rank for s in other.targets]

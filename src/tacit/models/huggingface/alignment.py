@@ -6,6 +6,7 @@ import copy
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -15,6 +16,7 @@ from tacit.requests import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 
@@ -193,11 +195,27 @@ def bare(
             text.
     """
     plain = copy.copy(tokenizer)
-    plain._tokenizer = copy.deepcopy(tokenizer.backend_tokenizer)  # noqa: SLF001 - its only way in
-    plain.backend_tokenizer.post_processor = None
+    plain._tokenizer = _without_post_processor(tokenizer.backend_tokenizer)  # noqa: SLF001 - its only way in
     plain.split_special_tokens = not reads_specials
     plain.backend_tokenizer.encode_special_tokens = not reads_specials
     return plain
+
+
+def _without_post_processor(backend: Tokenizer) -> Tokenizer:
+    """Return a tokenizer that shares the vocabulary, which a deep copy would parse again."""
+    from tokenizers import Tokenizer
+
+    made, added = Tokenizer(backend.model), backend.get_added_tokens_decoder()
+    for part in ("normalizer", "pre_tokenizer", "decoder"):
+        if getattr(backend, part) is not None:
+            setattr(made, part, getattr(backend, part))
+    tokens = (token for _, token in sorted(added.items()))
+    for special, some in groupby(tokens, key=lambda token: token.special):
+        (made.add_special_tokens if special else made.add_tokens)(list(some))
+    if made.get_added_tokens_decoder() != added:  # ids that adding the tokens does not give
+        made = copy.deepcopy(backend)
+        made.post_processor = None
+    return made
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:

@@ -34,7 +34,8 @@ from tacit.models.huggingface.logprobs import (
     Read,
     Row,
     Tally,
-    bodies_of,
+    compared,
+    is_plain,
     on_device,
     padded,
     read_off,
@@ -50,7 +51,14 @@ from tacit.models.huggingface.prefix_tree import (
     tree_of,
 )
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-from tacit.models.huggingface.self_check import DEPTH, FAILS, answers_of, cut, reference, renumbered
+from tacit.models.huggingface.self_check import (
+    DEPTH,
+    FAILS,
+    Reference,
+    answers_of,
+    cut,
+    renumbered,
+)
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -139,14 +147,14 @@ class CausalModel(RankingModel):
         if checks.done:
             self._use_padding()
         else:
-            rows, exact = self._measure_padding_of_rows()
+            rows, reference = self._measure_padding_of_rows()
             self._use_padding()
-            if not self._measure_packing(rows, exact):
-                self._measure_head(rows[:2], exact)
-                self._measure_prefix(rows[:3], exact)
+            if not self._measure_packing(rows, reference):
+                self._measure_head(rows[:2], reference)
+                self._measure_prefix(rows[:3], reference)
             checks.finish()
-        self._use_head()
-        self._packer = Packer(checkpoint.model, self._body, self._pad, self._budget)
+        self._warn_of_head()
+        self._packer = self._packer_of(splits=checks.accepts("split"))
         if packing and not self.shares_prefixes:
             self._warn(_WITHOUT["packed"], "packed")
         if not self.shares_prefixes and not self._shares:
@@ -298,8 +306,8 @@ class CausalModel(RankingModel):
     @property
     def _shares(self) -> bool:
         if not {"prefix"} & {*self._checks.errors, *self._checks.refused}:
-            rows, exact = self._measure_padding_of_rows()
-            self._measure_prefix(rows[:3], exact)
+            rows, reference = self._measure_padding_of_rows()
+            self._measure_prefix(rows[:3], reference)
             self._checks.finish()
         return self._checks.accepts("prefix")
 
@@ -465,11 +473,11 @@ class CausalModel(RankingModel):
                 output.logits = output.logits[:, keep]
         return output
 
-    def _measure_padding_of_rows(self) -> tuple[list[Row], Floats]:
+    def _measure_padding_of_rows(self) -> tuple[list[Row], Reference]:
         """Measure the error that padding makes.
 
         Returns:
-            Inputs for the checks, and the exact log-probabilities of the first four.
+            Inputs for the checks, and the log-probabilities of the first three.
 
         Raises:
             ModelError: If the predictions depend on later tokens, as in BERT without
@@ -480,7 +488,7 @@ class CausalModel(RankingModel):
         depth = min(limit for limit in limits if limit)
         rows = cut(self._stream, self._specials.before, self._check_length, depth)
         few = rows[:3]
-        exact = reference(
+        reference = Reference(
             self._checks,
             self._model,
             self._budget,
@@ -490,19 +498,24 @@ class CausalModel(RankingModel):
         short = max(1, depth // 3)
         begun = Row(few[1].ids[:short], few[1].reads[: max(1, short // 3)])
         both = [few[0], begun]
-        if not self._checks.measure(
-            "padded", exact[answers_of(both)], lambda: _totals(both, self._score_rows)
-        ):
-            off = float(np.abs(self._plainly([begun]) - exact[answers_of([begun])]).max())
+        with compared(self._model, self._head) as equal:
+            accepted = self._checks.measure(
+                "padded", reference, answers_of(both), lambda: _totals(both, self._score_rows)
+            )
+        if not (is_plain(self._head) and equal and all(equal)):
+            self._checks.refused["split"] = "the logits are not the output of a matrix"
+        if not accepted:
+            exact = reference.exact[answers_of([begun])]
+            off = float(np.abs(self._plainly([begun]) - exact).max())
             if not off <= self._checks.limit:
                 raise ModelError(
                     f"{self.name}: its log-probabilities depend on later tokens, by {off:.2g} "
                     "nats, so it is not a causal model (an encoder without is_decoder in its "
                     "config?)"
                 )
-        return rows, exact
+        return rows, reference
 
-    def _measure_packing(self, rows: Sequence[Row], exact: Floats) -> bool:
+    def _measure_packing(self, rows: Sequence[Row], reference: Reference) -> bool:
         """Measure the error of packing, and of computing logits at some positions only."""
         checks, length = self._checks, min(self._check_length, self._budget.tokens)
         if not self._wants_packs:
@@ -517,22 +530,26 @@ class CausalModel(RankingModel):
         (long,) = packs_of(Rows.of(every[: len(rows)]).ordered(), 2 * self._check_length)
         (short,) = packs_of(Rows.of(every[len(rows) :]).ordered(), 2 * self._check_length)
         checks.packed = list(_sizes((), long))
-        twice = answers_of(rows[:2])
-        own = [*range(len(exact)), *answers_of(every[len(rows) :])]
+        known = range(len(reference.alone))
+        own = [*known, *answers_of(every[len(rows) :])]
 
-        def packed(body: torch.nn.Module) -> Floats:
+        def packed(*, splits: bool) -> Floats:
             tally = Tally()
-            Packer(self._model, body, self._pad, self._budget).score([long, short], tally)
+            self._packer_of(splits=splits).score([long, short], tally)
             return tally.totals(len(answers_of(every)))[own]
 
-        exact = np.concatenate([exact, exact[twice]])
-        for number, body in enumerate(bodies_of(self._model)):
-            if checks.measure("packed", exact, partial(packed, body)):
-                checks.body, checks.errors["head"] = number, checks.errors["packed"]
+        answers = [*known, *answers_of(rows[:2])]
+        for way in ("packed",) if "split" in checks.refused else ("split", "packed"):
+            if checks.measure(way, reference, answers, partial(packed, splits=way == "split")):
+                checks.errors["packed"] = checks.errors["head"] = checks.errors[way]
+                checks.refused.pop("packed", None)
                 return True
         return False
 
-    def _measure_prefix(self, rows: Sequence[Row], exact: Floats) -> None:
+    def _packer_of(self, *, splits: bool) -> Packer:
+        return Packer(self._model, self._head, self._pad, self._budget, splits=splits)
+
+    def _measure_prefix(self, rows: Sequence[Row], reference: Reference) -> None:
         """Measure the error of answers that go on from a cached prefix."""
         first = rows[0]
         shared = [shared_length(first.ids, one.ids) for one in rows[1:]]
@@ -546,9 +563,12 @@ class CausalModel(RankingModel):
             Tree(first.ids[:size], tuple(numbered[2 * at : 2 * at + 2]))
             for at, size in enumerate(shared)
         ]
-        expected = exact[answers_of(pairs)]
+        answers = answers_of(pairs)
         self._checks.measure(
-            "prefix", expected, lambda: self._tally(trees, shared=True).totals(len(expected))
+            "prefix",
+            reference,
+            answers,
+            lambda: self._tally(trees, shared=True).totals(len(answers)),
         )
 
     @property

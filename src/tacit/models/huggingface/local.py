@@ -18,8 +18,8 @@ from tacit.models.huggingface.self_check import (
     DEPTH,
     TEXT,
     Checks,
+    Reference,
     read_often,
-    reference,
     renumbered,
 )
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
@@ -226,23 +226,23 @@ class LocalModel:
 
     def _measure_padding(
         self, score: Callable[[Sequence[T]], Found], items: Sequence[T], answers: int
-    ) -> Floats:
-        """Measure the error that padding makes, and return the exact log-probabilities."""
+    ) -> Reference:
+        """Measure the error that padding makes, and return the inputs' log-probabilities."""
 
         def scored(batches: Sequence[Sequence[T]]) -> Floats:
             tally = Tally()
             in_batches([1] * len(batches), Budget(1), lambda at: tally.add(score(batches[at[0]])))
             return tally.totals(answers)
 
-        exact = reference(
+        reference = Reference(
             self._checks,
             self._model,
             self._budget,
             lambda: scored([[item] for item in items]),
             lambda: scored([[item, item] for item in items]) / 2,
         )
-        self._checks.measure("padded", exact, lambda: scored([items]))
-        return exact
+        self._checks.measure("padded", reference, range(answers), lambda: scored([items]))
+        return reference
 
     def _use_padding(self) -> None:
         """Warn of inexact scores; run one sequence per pass if padding is not accepted."""

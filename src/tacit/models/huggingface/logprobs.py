@@ -12,48 +12,82 @@ import numpy as np
 from tacit.errors import ScoringError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator, Sequence
+    from typing import TypeGuard
 
     import torch
     from numpy.typing import NDArray
     from transformers import PreTrainedModel
 
 
-def bodies_of(model: PreTrainedModel) -> list[torch.nn.Module]:
-    """Return submodules that may feed the language-model head, the most likely one first."""
-    parts = [model.base_model]
-    if hasattr(model, "get_decoder"):
-        parts.append(model.get_decoder())  # OPT's head reads a part of its base model
-    return [part for part in parts if part is not None and part is not model]
+def head_of(model: PreTrainedModel) -> torch.nn.Module | None:
+    """Return the language-model head, which computes logits from hidden states."""
+    head: torch.nn.Module | None = model.get_output_embeddings()
+    return head
 
 
-def narrowed(body: torch.nn.Module, positions: torch.Tensor) -> AbstractContextManager[None]:
-    """Limit logits to one position per batch row; their shape is (rows, 1, vocabulary).
-
-    Args:
-        body: The submodule whose output is the input of the language-model head.
-        positions: The index of the selected position in each batch row, of shape (rows,).
-    """
+def is_plain(head: torch.nn.Module | None) -> TypeGuard[torch.nn.Linear]:
+    """Return whether a head is a matrix in CPU memory, so that its product can be split."""
     import torch
 
-    rows = torch.arange(len(positions), device=positions.device)
-    return _sliced_output(body, lambda states: _at(states, rows, positions).unsqueeze(1))
+    return type(head) is torch.nn.Linear and head.weight.is_cpu and "forward" not in vars(head)
 
 
-def gathered(
-    body: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor
-) -> AbstractContextManager[None]:
-    """Compute logits only at the given positions.
+@contextmanager
+def compared(model: PreTrainedModel, head: torch.nn.Module | None) -> Iterator[list[bool]]:
+    """Collect, for each forward pass, whether the model's logits are exactly the head's output."""
+    import torch
 
-    The logits at the given positions have the shape (1, positions, vocabulary).
+    outputs: list[torch.Tensor] = []
+    equal: list[bool] = []
+
+    def compare(_model: object, _given: object, output: Any) -> None:  # noqa: ANN401 - any class
+        equal.append(bool(outputs) and torch.equal(outputs[-1].to(output.logits), output.logits))
+
+    hooks = [model.register_forward_hook(compare)]
+    if head is not None:
+        hooks.append(head.register_forward_hook(lambda _head, _given, out: outputs.append(out)))
+    try:
+        yield equal
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+@contextmanager
+def narrowed(head: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[None]:
+    """Compute logits only at the given positions, with the shape (1, positions, vocabulary).
 
     Args:
-        body: The submodule whose output is the input of the language-model head.
+        head: The language-model head.
         rows: The batch row of each given position, of shape (positions,).
         columns: The index of each given position within its batch row, of shape (positions,).
     """
-    return _sliced_output(body, lambda states: _at(states, rows, columns).unsqueeze(0))
+
+    def cut(_head: object, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        return (_at(given[0], rows, columns).unsqueeze(0), *given[1:])
+
+    hook = head.register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+@contextmanager
+def captured(head: torch.nn.Module) -> Iterator[list[torch.Tensor]]:
+    """Collect the hidden states that a head receives, instead of computing logits."""
+    states: list[torch.Tensor] = []
+
+    def keep(given: torch.Tensor) -> torch.Tensor:
+        states.append(given)
+        return given[..., :1]
+
+    vars(head)["forward"] = keep
+    try:
+        yield states
+    finally:
+        del vars(head)["forward"]
 
 
 def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
@@ -61,25 +95,8 @@ def _at(states: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torc
     return states[rows.to(states.device), columns.to(states.device)]
 
 
-@contextmanager
-def _sliced_output(
-    body: torch.nn.Module, cut: Callable[[torch.Tensor], torch.Tensor]
-) -> Iterator[None]:
-    def replace(_body: object, _given: object, output: Any) -> Any:  # noqa: ANN401 - any model
-        kept = cut(output[0])
-        if isinstance(output, tuple):
-            return (kept, *output[1:])
-        output.last_hidden_state = kept
-        return output
-
-    hook = body.register_forward_hook(replace)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
 _PART = 64
+_LOGITS = 2**18
 _ONCE = 2
 
 
@@ -258,6 +275,35 @@ def read_values(
     totals = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
     at, token = on_device(np.stack([which, tokens]), logits.device)
     return logits[at, token].float() - totals[at]
+
+
+def read_states(
+    states: torch.Tensor,
+    head: torch.nn.Linear,
+    which: NDArray[np.int64],
+    tokens: NDArray[np.int64],
+) -> torch.Tensor:
+    """Compute tokens' log-probabilities, in nats, from hidden states.
+
+    The logits are computed for a part of the vocabulary at a time, which stays in the processor's
+    cache.
+
+    Args:
+        states: Hidden states, of shape (positions, width).
+        head: The language-model head, whose output must be the model's logits.
+        which: For each returned log-probability, its index along the first axis of ``states``.
+        tokens: For each returned log-probability, the id of its token.
+    """
+    import torch
+
+    linear, weight = torch.nn.functional.linear, head.weight
+    bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias
+    words = max(1, _LOGITS // len(states))
+    parts = zip(torch.split(weight, words), torch.split(bias, words), strict=True)
+    totals = torch.stack([linear(states, *part).float().logsumexp(dim=-1) for part in parts])
+    at, token = torch.from_numpy(which), torch.from_numpy(tokens)
+    own = (states[at].float() * weight[token].float()).sum(dim=-1) + bias[token].float()
+    return own - totals.logsumexp(dim=0)[at]
 
 
 def on_device(

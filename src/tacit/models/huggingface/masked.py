@@ -61,12 +61,12 @@ class MaskedModel(RankingModel):
         if not checks.done:
             rows = self._sample()
             answers = sum(len(row.reads) for row in rows)
-            exact = self._measure_padding(self._score_rows, rows, answers)
+            reference = self._measure_padding(self._score_rows, rows, answers)
         self._use_padding()
         if not checks.done:
-            self._measure_head(rows, exact)
+            self._measure_head(rows, reference)
             checks.finish()
-        self._use_head()
+        self._warn_of_head()
 
     @property
     def description(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class MaskedModel(RankingModel):
     def _score_rows(self, rows: Sequence[Row]) -> Found:
         import torch
 
-        if self._body is not None and all(_is_read_once(row) for row in rows):
+        if self._narrows and all(_is_read_once(row) for row in rows):
             # Compute the vocabulary's logits only at the positions that are read.
             places = [ReadPosition(row.ids, row.reads[0].position) for row in rows]
             logits = self._logits(places).unsqueeze(1)

@@ -13,9 +13,12 @@ from tacit.models.huggingface.batching import how_many, in_batches
 from tacit.models.huggingface.logprobs import (
     Tally,
     Values,
-    gathered,
+    captured,
+    is_plain,
+    narrowed,
     on_device,
     padded,
+    read_states,
     read_values,
 )
 
@@ -63,16 +66,19 @@ class Packer:
 
     Args:
         model: A causal model that accepts position ids.
-        body: The submodule whose output is the input of the language-model head. If None, the
-            language-model head cannot be restricted to selected positions, and scoring fails.
+        head: The language-model head. If None, it cannot be restricted to selected positions, and
+            scoring fails.
         pad: The token id used for padding, which can be any valid token id.
         budget: Maximum number of tokens per forward pass, including padding.
+        splits: Whether to compute the logits for a part of the vocabulary at a time; see
+            ``read_states``.
     """
 
     model: PreTrainedModel
-    body: torch.nn.Module | None
+    head: torch.nn.Module | None
     pad: int
     budget: Budget
+    splits: bool = False
 
     def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
         """Score packs, and add the log-probabilities to a tally, which has one sum per answer.
@@ -102,7 +108,7 @@ class Packer:
 
             ids, mask = padded([begin], self.pad, self.model.device)
             last = on_device([[0], [len(begin) - 1]], self.model.device)
-            with torch.inference_mode(), gathered(self._narrow, *last):
+            with torch.inference_mode(), narrowed(self._head, *last):
                 caches.append(
                     self.model(input_ids=ids, attention_mask=mask, use_cache=True).past_key_values
                 )
@@ -119,32 +125,35 @@ class Packer:
 
     def _pass(self, packs: Sequence[Pack], kept: CachedPrefix) -> Values:
         """Run one pass and return the log-probabilities of all tokens to score in the packs."""
+        import torch
+
         device = self.model.device
         width = max(map(len, packs))
         each = [number * width + pack.reads.position for number, pack in enumerate(packs)]
         # Several answers may read the same position: normalise each position once.
         distinct, which = np.unique(np.concatenate(each), return_inverse=True)
         rows, columns = on_device(np.stack([distinct // width, distinct % width]), device)
-        values = read_values(
-            self._logits(packs, kept, (rows, columns)),
-            which,
-            np.concatenate([pack.reads.token for pack in packs]),
-        )
+        tokens = np.concatenate([pack.reads.token for pack in packs])
+        head = self._head
+        with torch.inference_mode():
+            if self.splits and is_plain(head):
+                with captured(head) as states:
+                    self._forward(packs, kept)
+                values = read_states(states[0][rows, columns], head, which, tokens)
+            else:
+                with narrowed(head, rows, columns):
+                    logits = self._forward(packs, kept)
+                values = read_values(logits[0], which, tokens)
         return Values(np.concatenate([pack.reads.answer for pack in packs]), values)
 
     @property
-    def _narrow(self) -> torch.nn.Module:
-        if self.body is None:
+    def _head(self) -> torch.nn.Module:
+        if self.head is None:
             raise ScoringError("the head cannot be restricted to some positions")
-        return self.body
+        return self.head
 
-    def _logits(
-        self, packs: Sequence[Pack], kept: CachedPrefix, places: tuple[torch.Tensor, torch.Tensor]
-    ) -> torch.Tensor:
-        """Return the logits, of shape (positions, vocabulary), at the given positions.
-
-        ``places`` contains the row and the column of each position.
-        """
+    def _forward(self, packs: Sequence[Pack], kept: CachedPrefix) -> torch.Tensor:
+        """Run the model, and return its logits."""
         import torch
 
         from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
@@ -160,20 +169,19 @@ class Packer:
                 table[number, : len(row)] = row
             return on_device(table, device)
 
-        with torch.inference_mode(), gathered(self._narrow, *places):
-            sees = torch.nn.functional.pad(
-                sight(filled([pack.ends for pack in packs], 0)), (kept.size, 0), value=True
-            )
-            hidden = torch.finfo(dtype).min
-            mask = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, hidden)
-            with PackedAttention(packs, sees, piece):
-                logits: torch.Tensor = self.model(
-                    input_ids=filled([pack.ids for pack in packs], self.pad),
-                    attention_mask=mask,
-                    position_ids=filled([pack.depths for pack in packs], 0) + kept.size,
-                    **kept.given(len(packs)),
-                ).logits
-        return logits[0]
+        sees = torch.nn.functional.pad(
+            sight(filled([pack.ends for pack in packs], 0)), (kept.size, 0), value=True
+        )
+        hidden = torch.finfo(dtype).min
+        mask = torch.zeros(sees.shape, dtype=dtype, device=device).masked_fill_(~sees, hidden)
+        with PackedAttention(packs, sees, piece):
+            logits: torch.Tensor = self.model(
+                input_ids=filled([pack.ids for pack in packs], self.pad),
+                attention_mask=mask,
+                position_ids=filled([pack.depths for pack in packs], 0) + kept.size,
+                **kept.given(len(packs)),
+            ).logits
+        return logits
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:

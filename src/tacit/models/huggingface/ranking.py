@@ -13,7 +13,6 @@ candidate's token.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
@@ -21,7 +20,7 @@ from tacit.models.base import by_kind
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint, LocalModel
 from tacit.models.huggingface.logprobs import (
-    bodies_of,
+    head_of,
     narrowed,
     on_device,
     on_host,
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from tacit.models.huggingface.alignment import Filled
     from tacit.models.huggingface.logprobs import Row
-    from tacit.models.huggingface.self_check import Floats
+    from tacit.models.huggingface.self_check import Floats, Reference
     from tacit.models.huggingface.vocabulary import Candidates, Frame, Written
     from tacit.requests import Scores, Vocabulary
 
@@ -87,7 +86,7 @@ class RankingModel(LocalModel):
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens)
         self._writing = CandidateTokens(self._tokenizer, self._is_writable, in_order=in_order)
-        self._body: torch.nn.Module | None = None
+        self._head = head_of(checkpoint.model)
         self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
@@ -232,15 +231,14 @@ class RankingModel(LocalModel):
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         """Return the float32 logits at the given positions, of shape (positions, vocabulary)."""
-        return self._logits_at(places, self._body)
+        return self._logits_at(places, self._head if self._narrows else None)
 
     def _logits_at(
-        self, places: Sequence[ReadPosition], body: torch.nn.Module | None
+        self, places: Sequence[ReadPosition], head: torch.nn.Module | None
     ) -> torch.Tensor:
         """Return the logits at one given position of each input.
 
-        If ``body`` (the part of the model before the output layer) is not None, logits are computed
-        only at the given positions.
+        If ``head`` is not None, logits are computed only at the given positions.
         """
         import torch
 
@@ -249,21 +247,21 @@ class RankingModel(LocalModel):
         ids, mask = padded([place.ids for place in places], self._pad, self._device)
         given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
         positions = on_device([place.position for place in places], self._device)
+        rows = torch.arange(len(places), device=self._device)
         with torch.inference_mode():
-            if body is not None:
-                with narrowed(body, positions):
+            if head is not None:
+                with narrowed(head, rows, positions):
                     logits = self._model(**given).logits
-                return logits[:, 0].float()
-            rows = torch.arange(len(places), device=self._device)
+                return logits[0].float()
             logits = self._model(**given).logits
             return logits[rows, positions].float()
 
-    def _measure_head(self, rows: Sequence[Row], exact: Floats) -> None:
-        """Find the submodule whose output can be restricted to the positions that are read.
+    def _measure_head(self, rows: Sequence[Row], reference: Reference) -> None:
+        """Measure the error of computing logits only at the positions that are read.
 
         Args:
             rows: Inputs, some tokens of which are scored.
-            exact: The log-probability of each scored token.
+            reference: The log-probability of each scored token.
         """
         import numpy as np
 
@@ -272,11 +270,11 @@ class RankingModel(LocalModel):
             ReadPosition(row.ids, read.position) for row, read in zip(rows, reads, strict=True)
         ]
 
-        def narrow(body: torch.nn.Module) -> Floats:
+        def narrow() -> Floats:
             found = np.empty(len(places))
 
             def read_some(batch: list[int]) -> None:
-                logits = self._logits_at([places[at] for at in batch], body)
+                logits = self._logits_at([places[at] for at in batch], self._head)
                 tokens = [reads[at].token for at in batch]
                 found[batch] = on_host(read_values(logits, range(len(batch)), tokens))
 
@@ -284,17 +282,16 @@ class RankingModel(LocalModel):
             return found
 
         answers = [read.answer for read in reads]
-        for number, body in enumerate(bodies_of(self._model)):
-            if self._checks.measure("head", exact[answers], partial(narrow, body)):
-                self._checks.body = number
-                return
+        if self._head is not None:
+            self._checks.measure("head", reference, answers, narrow)
 
-    def _use_head(self) -> None:
-        """Compute logits only at the positions that are read, if a check accepts it."""
-        if self._checks.accepts("head"):
-            self._body = bodies_of(self._model)[self._checks.body]
-            return
-        self._warn("logits are computed at every position, which makes ranking slow", "head")
+    @property
+    def _narrows(self) -> bool:
+        return self._checks.accepts("head")
+
+    def _warn_of_head(self) -> None:
+        if not self._narrows:
+            self._warn("logits are computed at every position, which makes ranking slow", "head")
 
 
 def _scored(asked: Asked, score: Scores) -> dict[int, float]:

@@ -2,7 +2,9 @@
 
 Each of these ways to compute log-probabilities is compared with a pass of the same inputs in a
 wider number format (float64, or float32 for a model in half precision). A way is accepted if its
-error is at most ``FACTOR`` times the error of scoring each input alone, or below ``FLOOR`` nats.
+error is at most ``FACTOR`` times the error of scoring each input alone, or below ``FLOOR`` nats. A
+way that is within ``SURE`` of scoring each input alone fulfils this rule whatever the errors are,
+so the wider pass is run only if a way is not, or in half precision.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FACTOR, FLOOR = 4, 1e-4
+# own + SURE is at most FLOOR if own is at most FLOOR / 3, and at most FACTOR * own if it is more.
+SURE = FLOOR - FLOOR / (FACTOR - 1)
 TEXT = (
     "Is it true that a river has a bank on either side? A river is made of water and flows to the "
     "sea. Most birds can fly, because they have wings; a penguin cannot. The handle of a cup is on "
@@ -177,20 +182,22 @@ FAILS = "it fails: "
 """How the reason begins why a way to compute is refused that raises an error."""
 
 
+BATCHES = "another batch size"
+
+
 @dataclass
 class Checks:
     """What the checks found, as it is recorded for the next time that the model is loaded.
 
     Args:
-        against: The number format of the reference; None if the reference is a pass with another
-            batch size in the model's own format.
-        own: The largest error, in nats, of scoring each input alone; if ``against`` is None, the
-            largest difference that another batch makes.
-        errors: The largest error of each other way to compute, in nats.
+        against: What inputs scored alone were compared with: a number format, or ``BATCHES`` if a
+            pass in a wider format fails; None if no comparison was necessary.
+        own: The largest error, in nats, of scoring each input alone.
+        errors: The largest error, in nats, of each other way to compute; if it is at most ``SURE``,
+            the largest difference from scoring each input alone.
         refused: Why a way to compute is not used.
         packed: The largest sizes with which packing was checked, in tokens: of a pack, of an input
             in a pack, of a cached prefix, and of the distance between an input's tokens in a pack.
-        body: The index of the submodule whose output the head reads.
         done: Whether all checks at load time are done.
         save: Function that records the checks.
     """
@@ -200,7 +207,6 @@ class Checks:
     errors: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     packed: list[int] = field(default_factory=lambda: [0] * 4)
-    body: int = 0
     done: bool = False
     save: Callable[[Checks], None] = field(default=lambda _: None, compare=False, repr=False)
 
@@ -212,17 +218,34 @@ class Checks:
     @property
     def description(self) -> dict[str, Any]:
         """The measured errors, for a manifest."""
-        return {"against": self.against, "alone": self.own, **self.errors}
+        alone = None if self.against is None else self.own
+        return {"against": self.against, "alone": alone, **self.errors}
 
     def accepts(self, way: str) -> bool:
         """Whether a way to compute was checked, and is as exact as scoring each input alone."""
         return way in self.errors and way not in self.refused
 
-    def measure(self, way: str, reference: Floats, compute: Callable[[], Floats]) -> bool:
-        """Measure the error of a way to compute, and return whether it is accepted."""
+    def measure(
+        self,
+        way: str,
+        reference: Reference,
+        answers: Sequence[int],
+        compute: Callable[[], Floats],
+    ) -> bool:
+        """Measure the error of a way to compute, and return whether it is accepted.
+
+        Args:
+            way: The name of the way.
+            reference: The log-probabilities of inputs scored alone.
+            answers: The indexes in ``reference`` of what ``compute`` returns.
+            compute: Function that computes log-probabilities in this way.
+        """
         self.refused.pop(way, None)
         try:
-            error = float(np.abs(compute() - reference).max())
+            found = compute()
+            error = float(np.abs(found - reference.alone[answers]).max())
+            if not (error <= SURE and reference.may_suffice):
+                error = float(np.abs(found - reference.exact[answers]).max())
         except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
             self.refused[way] = FAILS + _first_line(failure.__cause__ or failure)
             return False
@@ -245,9 +268,11 @@ class Checks:
         error, own = float(np.abs(found - plain).max()), self.own
         if error <= self.limit:
             return None
-        if self.against is not None:
-            with widened(wide_format(model.dtype)):
+        if self.against != BATCHES:
+            wide = wide_format(model.dtype)
+            with widened(wide):
                 exact = alone()
+            self.against = str(wide).removeprefix("torch.")
             error, own = (float(np.abs(one - exact).max()) for one in (found, plain))
         return None if error <= max(FLOOR, FACTOR * own) else self.compared(error, own)
 
@@ -258,7 +283,7 @@ class Checks:
 
     def compared(self, error: float, own: float) -> str:
         """Return a clause with an error, and the error of scoring each input alone."""
-        if self.against is None:
+        if self.against == BATCHES:
             return (
                 f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
                 f"{own:.2g} nats"
@@ -269,36 +294,52 @@ class Checks:
         )
 
 
-def reference(
-    checks: Checks,
-    model: PreTrainedModel,
-    budget: Budget,
-    alone: Callable[[], Floats],
-    again: Callable[[], Floats],
-) -> Floats:
-    """Return log-probabilities in a wider number format, and measure the error of ``alone``.
+class Reference:
+    """Log-probabilities of the checks' inputs, scored alone.
 
     Args:
-        checks: The checks, to which the error of ``alone`` is added.
+        checks: The checks, to which the error of scoring the inputs alone is added.
         model: The model.
         budget: The number of tokens per forward pass, which a failure of the wider pass leaves
             unchanged.
-        alone: Function that scores the inputs without padding.
+        score: Function that scores the inputs without padding.
         again: Function that scores them with another batch size, if the wider format fails.
     """
-    wide, tokens = wide_format(model.dtype), budget.tokens
-    plain = alone()
-    try:
-        with widened(wide):
-            exact = alone()
-    except Exception as failure:  # noqa: BLE001 - quantised layers fail in many ways
-        log.info("no pass in %s: %s", wide, failure)
-        budget.tokens = tokens
-        checks.against, checks.own = None, float(np.abs(again() - plain).max())
-        return plain
-    checks.against = str(wide).removeprefix("torch.")
-    checks.own = float(np.abs(plain - exact).max())
-    return exact
+
+    def __init__(
+        self,
+        checks: Checks,
+        model: PreTrainedModel,
+        budget: Budget,
+        score: Callable[[], Floats],
+        again: Callable[[], Floats],
+    ) -> None:
+        self._checks, self._model, self._budget = checks, model, budget
+        self._score, self._again = score, again
+        self.alone = score()
+
+    @property
+    def may_suffice(self) -> bool:
+        """Whether the wider pass is needed only if a way differs from scoring inputs alone."""
+        quantised = getattr(self._model.config, "quantization_config", None) is not None
+        return not quantised and str(wide_format(self._model.dtype)) == "torch.float64"
+
+    @cached_property
+    def exact(self) -> Floats:
+        """The log-probabilities in the wider number format; ``alone`` if its pass fails."""
+        wide, tokens = wide_format(self._model.dtype), self._budget.tokens
+        try:
+            with widened(wide):
+                exact = self._score()
+        except Exception as failure:  # noqa: BLE001 - quantised layers fail in many ways
+            log.info("no pass in %s: %s", wide, failure)
+            self._budget.tokens = tokens
+            self._checks.against = BATCHES
+            self._checks.own = float(np.abs(self._again() - self.alone).max())
+            return self.alone
+        self._checks.against = str(wide).removeprefix("torch.")
+        self._checks.own = float(np.abs(self.alone - exact).max())
+        return exact
 
 
 def _first_line(error: BaseException) -> str:
