@@ -56,7 +56,8 @@ def cut(stream: Sequence[int], before: Sequence[int], length: int, depth: int) -
     Args:
         stream: The tokens of ``TEXT``.
         before: Special tokens at the beginning of each input.
-        length: The number of tokens of the inputs' prefix tree to reach.
+        length: The number of tokens of the inputs' prefix tree to reach with at most as many
+            inputs.
         depth: The number of tokens of an input.
 
     Returns:
@@ -66,7 +67,7 @@ def cut(stream: Sequence[int], before: Sequence[int], length: int, depth: int) -
     stem = [*before, *_slice(stream, 0, depth)][:depth]
     made = [stem]
     kept = (depth // 2, depth // 4, 1, depth - 1, depth // 4 + 1)
-    while len(made) < _FEWEST or _tokens(made) < length:
+    while len(made) < _FEWEST or (_tokens(made) < length and len(made) < length):
         shared = kept[(len(made) - 1) % len(kept)]
         made.append(stem[:shared] + _slice(stream, depth * len(made), depth - shared))
     last = max(made[2:])
