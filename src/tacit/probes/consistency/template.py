@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from tacit.documents import read_as
 from tacit.errors import RequestError
 from tacit.requests import BLANK, Prompt
-from tacit.strings import convert_strings
+from tacit.strings import comparable, convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -176,13 +176,11 @@ def load_templates(own: Path | None = None) -> Templates:
             concepts, the template is invalid.
     """
     templates = _built_in()
-    return (
-        templates
-        if own is None
-        else replace(
-            templates, relations={**templates.relations, **read_as(_File, own).content.relations}
-        )
-    )
+    if own is None:
+        return templates
+    given = read_as(_File, own).content.relations
+    relations = {comparable(name): template for name, template in given.items()}
+    return replace(templates, relations={**templates.relations, **relations})
 
 
 @cache
