@@ -279,7 +279,7 @@ def _enriched(at: Path, one: str, other: str) -> int:  # noqa: ARG001 - as the o
     return tacit.enrich(pl.DataFrame(rows), Ontology.load("parts")).height
 
 
-def _known(at: Path, one: str, other: str) -> object:
+def _found(at: Path, one: str, other: str) -> object:
     build(Source([Dump(_written(at, "d.tsv", f"AtLocation\t{one}\ttown"))]), at / "d.kb")
     with KnowledgeBase(at / "d.kb") as base:
         return background(base, [[f"Is the {other} in town?"]]).facts.rows()
@@ -408,7 +408,7 @@ JOINS: dict[str, Callable[[Path, str, str], object]] = {
     "drawings": _parts,
     "beliefs of drawings": _believed,
     "concepts": _concepts,
-    "questions and concepts": _known,
+    "questions and concepts": _found,
     "relations": _relations,
     "templates of relations": _templates,
     "answers and choices": _answer,
