@@ -429,7 +429,7 @@ def _frame(
 
     if isinstance(given, str | Path):
         return read_beliefs(given, ontology, on_duplicate, groups)
-    return merge_duplicates(check_columns(_table(given)), on_duplicate, groups)
+    return merge_duplicates(check_columns(_table(given)), ontology, on_duplicate, groups)
 
 
 def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:

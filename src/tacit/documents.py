@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
@@ -172,6 +173,42 @@ def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
     """Return the error message for an unknown key, and suggest the most similar known key."""
     expects = f"expected {', '.join(expected)}{similar(key, expected)}"
     return f"{where} has the unknown key {key}; {expects}"
+
+
+def check_placeholders(text: str, *wanted: Sequence[str], once: bool = True) -> str:
+    """Check the placeholders of a template for ``str.format``, and return the template.
+
+    Args:
+        text: The template.
+        wanted: For each value that the template must contain, the placeholders that insert it.
+        once: Whether each value must occur only once.
+
+    Raises:
+        ValueError: If a placeholder is unknown, missing, or repeated although ``once`` is set, or
+            if a brace is unmatched. The message names the placeholder.
+    """
+    expected = " and ".join("/".join(f"{{{name}}}" for name in names) for names in wanted)
+    try:
+        parsed = [field for field in string.Formatter().parse(text) if field[1] is not None]
+    except ValueError as error:
+        raise ValueError(
+            f"has a brace that belongs to no placeholder ({error}); expected {expected}"
+        ) from None
+    found = [
+        f"{name}{f'!{how}' if how else ''}{f':{spec}' if spec else ''}"
+        for _, name, spec, how in parsed
+    ]
+    known = [name for names in wanted for name in names]
+    for name in found:
+        if name not in known:
+            near = similar(name, known)
+            raise ValueError(f"has the unknown placeholder {{{name}}}; expected {expected}{near}")
+    for names in wanted:
+        count = sum(name in names for name in found)
+        if not count or (once and count > 1):
+            problem = "lacks the placeholder" if not count else f"has {count} times the placeholder"
+            raise ValueError(f"{problem} {{{names[0]}}}; expected {expected}")
+    return text
 
 
 def similar(name: str, expected: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import yaml
 
 from tacit.documents import read_yaml
 from tacit.errors import DataError
-from tacit.strings import convert_strings
+from tacit.strings import comparable, convert_strings
 
 _KEYS = ("plural", "singular", "an", "a")
 _BEHIND = re.compile(r" (?:of|for|with|in|on|at|to|from) ")
@@ -67,7 +67,7 @@ class Nouns:
 
     def article(self, noun: str) -> str:
         """Return the indefinite article, ``a`` or ``an``, that fits the first sound of a noun."""
-        first = re.split(r"[ /]", noun.lower())[0]
+        first = re.split(r"[ /]", comparable(noun).lower())[0]
         begins = {first, first.split("-")[0]}
         vowel = begins_with_vowel(noun)
         return "an" if not begins & self.a and (vowel or bool(begins & self.an)) else "a"
@@ -99,7 +99,7 @@ def number_of(n: int, one: str, many: str | None = None) -> str:
 
 def head(noun: str) -> str:
     """Return the last word of a noun phrase without its prepositional phrases, in lower case."""
-    return re.split(r"[ /-]", before_preposition(noun))[-1].lower()
+    return re.split(r"[ /-]", before_preposition(comparable(noun)))[-1].lower()
 
 
 def before_preposition(noun: str) -> str:
@@ -119,4 +119,6 @@ def _lists(content: Any, path: Path) -> dict[str, frozenset[str]]:  # noqa: ANN4
     )
     if not right:
         raise DataError(f"expected lists of words under {', '.join(_KEYS)}", path)
-    return {key: frozenset(word.lower() for word in content.get(key, ())) for key in _KEYS}
+    return {
+        key: frozenset(comparable(word).lower() for word in content.get(key, ())) for key in _KEYS
+    }

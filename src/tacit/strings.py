@@ -1,13 +1,90 @@
-"""Check sequences of strings in options, and split text into names."""
+"""Check sequences of strings in options, split text into names, and compare names.
+
+Names and texts are joined if :func:`comparable` returns the same for both. Only the comparison uses
+this form: what a model is asked stays as it is written.
+"""
 
 from __future__ import annotations
 
+import logging
+import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    import polars as pl
+
+log = logging.getLogger(__name__)
+
+# Unicode's default-ignorable characters: soft hyphens, zero-width spaces and joiners, direction
+# marks, byte order marks, variation selectors and fillers. Not tags: some flags differ only so.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
+)
+_SPACE = re.compile(r"[^\S\x00-\x7f]")
+
+
+def comparable(text: str) -> str:
+    """Return the form in which names and texts are compared.
+
+    It is the stripped text in NFC without invisible characters; a special space, such as a
+    non-breaking one, is a plain space. Zero-width joiners are removed in every script, so words
+    that differ only in them are the same. Letter case matters.
+    """
+    if not text.isascii():
+        text = _SPACE.sub(" ", unicodedata.normalize("NFC", _INVISIBLE.sub("", text)))
+    return text.strip()
+
+
+class Spellings:
+    """Maps each name to its first spelling, so that names can be joined as they are written.
+
+    Args:
+        known: Names that keep their spelling.
+    """
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._first = {"": ""}
+        for name in known:
+            self._first.setdefault(comparable(name), name)
+        self.others: dict[str, str] = {}
+
+    def __call__(self, name: str) -> str:
+        """Return the first spelling of a name; "" if nothing of it is visible."""
+        first = self._first.setdefault(comparable(name), name)
+        if first != name:
+            self.others[name] = first
+        return first
+
+    def within(self, frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
+        """Replace each name in columns of text by its first spelling."""
+        import polars as pl
+
+        texts = [name for name in columns if frame[name].dtype == pl.String]
+        for name in texts:
+            for text in frame[name].drop_nulls().unique(maintain_order=True):
+                self(text)
+        return frame.with_columns(pl.col(texts).replace(self.others)) if self.others else frame
+
+    def notice(self, where: object = None) -> None:
+        """Log how many names are read as another spelling, with one example."""
+        read = [(name, first) for name, first in self.others.items() if first]
+        if not read:
+            return
+        name, first = read[0]
+        log.warning(
+            "%s%s: %s is read as %s, which looks the same%s",
+            "" if where is None else f"{where}: ",
+            comparable(name),
+            ascii(name),
+            ascii(first),
+            f" (and {len(read) - 1:,} more)" if len(read) > 1 else "",
+        )
 
 
 def strings(given: Iterable[str], name: str) -> tuple[str, ...]:

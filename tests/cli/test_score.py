@@ -152,7 +152,7 @@ def test_a_missing_file_of_prompts_is_named(tacit: Tacit, workplace: Path) -> No
     assert "nothing.jsonl: there is no such file" in ran.err
 
 
-LONG = {"text": "trunk " * 200, "answers": ["roots", "leaves"]}
+LONG = {"text": "trunk" + " trunk" * 199, "answers": ["roots", "leaves"]}
 
 
 def test_a_prompt_beyond_the_window_is_skipped(tacit: Tacit, workplace: Path) -> None:
@@ -196,3 +196,41 @@ def test_strict_refuses_a_prompt_beyond_the_window(
     assert ran.code == 2
     assert "tokens with its answer, but the context window of demo is 128 tokens" in ran.err
     assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
+
+
+def test_white_space_that_doubles_is_named_and_with_strict_refused(
+    tacit: Tacit, workplace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Answers that begin with a space are scored as written only with an empty separator."""
+    prompts = write(workplace / "p.jsonl", {"text": "It is", "answers": [" Paris", " Rome"]})
+    asked = ("score", prompts, "--model", "demo", "--out")
+    named = tacit(*asked, "a.jsonl")
+    assert named.code == 0
+    assert "'It is  Paris'" in caplog.text
+    assert "'It is Paris'" in caplog.text
+    caplog.clear()
+    refused = tacit(*asked, "b.jsonl", "--strict")
+    assert refused.code == 2
+    assert not (workplace / "b.jsonl").exists()
+    meant = tacit(*asked, "c.jsonl", "--strict", "--separator", "")
+    assert meant.code == 0
+    assert "doubles" not in caplog.text
+    usual = write(workplace / "u.jsonl", {"text": "It is", "answers": ["Paris", "Rome"]})
+    assert tacit("score", usual, "--model", "demo", "--out", "d.jsonl").code == 0
+    as_written, with_separator = (
+        json.loads((workplace / name).read_text(encoding="utf-8"))["scores"]
+        for name in ("c.jsonl", "d.jsonl")
+    )
+    for one, other in zip(as_written, with_separator, strict=True):
+        assert one["logprob"] == pytest.approx(other["logprob"], abs=1e-4)
+
+
+def test_a_record_s_own_separator_counts(
+    tacit: Tacit, workplace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The option is for records that give none."""
+    record = {"text": "It is", "answers": [" Paris"]}
+    prompts = write(workplace / "p.jsonl", {**record, "separator": ""}, {**record, "text": "Was"})
+    tacit("score", prompts, "--model", "demo", "--out", "a.jsonl")
+    assert "1 prompt doubles" in caplog.text
+    assert "'Was  Paris'" in caplog.text

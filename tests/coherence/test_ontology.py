@@ -137,7 +137,7 @@ def relation(name: str, *lines: str) -> str:
         (relation("r", "transitive: perhaps"), 6, "must be true or false"),
         (relation("r", "implies: s"), 6, "must be a list"),
         (relation("r") + relation("r"), 6, "the key 'r' occurs twice"),
-        ('  r:\n    singular: "{subject} is it"\n', 4, "needs {subject} and {object}"),
+        ('  r:\n    singular: "{subject} is it"\n', 4, "lacks the placeholder {object}"),
         ('  r:\n    singular: "{subject} is {object}"\n', 4, "relations.r.plural is missing"),
         ("  r: [a\n", 4, "is not YAML"),
         ("  []\n", 3, "must be a mapping"),

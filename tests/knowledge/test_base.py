@@ -85,6 +85,13 @@ def test_a_file_of_another_format_says_what_to_do(path: Path) -> None:
     )
 
 
+def test_a_file_whose_labels_are_not_in_nfc_says_what_to_do(path: Path) -> None:
+    """Questions are compared in NFC, so they would never match such labels of earlier versions."""
+    changed(path, "UPDATE concepts SET label = 'cafe\u0301' WHERE label = 'bee'")
+    with pytest.raises(DataError, match="not in NFC; create it again with tacit kb import"):
+        KnowledgeBase(path)
+
+
 def test_a_path_may_hold_any_letter(path: Path) -> None:
     """Apostrophes, blanks and other letters in a path do no harm."""
     with KnowledgeBase(path.rename(path.parent / "Ann's \"é; --base")) as base:

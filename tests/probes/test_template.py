@@ -91,17 +91,12 @@ def test_a_template_of_one_s_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("{a_thing}", "{thing}"),
-        ("{statement}.", "."),
-        ("{statement}", "{statement"),
         ("text:", "test:"),
         ('["no"]', "no"),
         ('["no"]', "[no]"),
         ('["no"]', "[]"),
         ('["no"]', '["no", "no"]'),
         ('["no"]', '["YES"]\nany_case: true'),
-        ("{statement}", "{statement:d}"),
-        ("{statement}", "{statement!r}"),
         ('separator: " "', "lacking: [1]"),
         ('separator: " "', 'any_case: "off"'),
         ('separator: " "', "filled: true"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
+from tacit.probes.base import Requests
 from tacit.requests import Prompt
-from tacit.runs.asking import answers_to
+from tacit.runs.asking import _warn_of_repeated, answers_to
 from tacit.runs.reporter import Quiet, resumable
 
 if TYPE_CHECKING:
@@ -49,3 +51,18 @@ def test_who_interrupts_is_told_what_is_kept(caplog: pytest.LogCaptureFixture) -
         raise KeyboardInterrupt
     (message,) = caplog.messages
     assert message.startswith("interrupted; all answers are stored; run the same command again")
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_prompts_of_different_keys_that_are_the_same_are_counted(
+    repeats: bool,  # noqa: FBT001 - a parameter of the test
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """In one line with an example, unless the probe means it; other answers are another prompt."""
+    prompts = [Prompt("A?", ("Yes",)), Prompt("B?", ("Yes",)), Prompt("A?", ("Yes",))]
+    prompts.append(Prompt("A?", ("No",)))
+    group = Requests(pl.DataFrame({"word": list("abcd")}), prompts, repeats)
+    _warn_of_repeated({"pairs": group}, Quiet())
+    said = ["2 of 4 prompts (pairs) are the same text as another" in one for one in caplog.messages]
+    assert said == [True] * (not repeats)
+    assert repeats or "'A?'" in caplog.text

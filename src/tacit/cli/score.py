@@ -31,6 +31,14 @@ def score(
     ],
     model: given.ModelName,
     out: Annotated[Path, typer.Option(help="JSONL file for the scores, with one line per prompt.")],
+    separator: Annotated[
+        str,
+        typer.Option(
+            help='Text between a prompt and an answer, for prompts without the key "separator"; "" '
+            "if the answers begin with their own white space.",
+            show_default="a space",
+        ),
+    ] = " ",
     settings: ModelSettings,
     engine: EngineOptions,
     store: given.StorePath = None,
@@ -56,7 +64,7 @@ def score(
     if out.suffix != ".jsonl":
         raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
     check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)
-    asked = read_prompts(prompts)
+    asked = read_prompts(prompts, separator)
     kept = Store(store) if store else Store.default()
     engine.check([model], options)
     costs = {

@@ -19,7 +19,7 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.documents import similar
 from tacit.english import number_of, several
 from tacit.errors import DataError, RequestError
-from tacit.strings import strings
+from tacit.strings import Spellings, strings
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def read_beliefs(
 
     Leading and trailing blanks are removed from subjects, relations, objects and group columns. For
     example, the item " handle" is read as "handle", without the leading blank. A blank cell counts
-    as a missing value.
+    as a missing value. Names that look the same are read as one name (see ``tacit.strings``).
 
     Args:
         path: A TSV, CSV, JSONL or Parquet file of beliefs.
@@ -177,14 +177,17 @@ def read_beliefs(
 
     table = read_table(path, REQUIRED)
     columns = group_columns(table, groups)
-    frame = _typed(_stripped(table, columns), complain)
+    frame = _typed(_spelled(_stripped(table, columns), columns, ontology, path), complain)
     _refuse_bad_rows(frame, ontology, complain)
     _warn_about_case(frame, columns)
     return _once_each(frame, columns, on_duplicate, complain, line)
 
 
 def merge_duplicates(
-    beliefs: pl.DataFrame, on_duplicate: OnDuplicate, groups: Sequence[str] | None = None
+    beliefs: pl.DataFrame,
+    ontology: Ontology,
+    on_duplicate: OnDuplicate,
+    groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Merge duplicate rows of a table of beliefs, as :func:`read_beliefs` does.
 
@@ -199,8 +202,22 @@ def merge_duplicates(
         return DataError(f"row {row} of the beliefs {problem}")
 
     columns = group_columns(beliefs, groups)
+    beliefs = _spelled(beliefs, columns, ontology)
     _warn_about_case(beliefs, columns)
     return _once_each(beliefs, columns, on_duplicate, complain, lambda row: f"row {row}")
+
+
+def _spelled(
+    beliefs: pl.DataFrame, columns: list[str], ontology: Ontology, path: Path | None = None
+) -> pl.DataFrame:
+    """Give each name one spelling in all rows, and relations the spelling of the ontology."""
+    for spelled, of in (
+        (Spellings(), (*columns, *ITEMS)),
+        (Spellings(ontology.relations), ("relation",)),
+    ):
+        beliefs = spelled.within(beliefs, of)
+        spelled.notice(path)
+    return beliefs
 
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.errors import DataError
+from tacit.strings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -59,6 +60,9 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     import polars as pl
 
     groups = _group_columns(statements)
+    spelled = Spellings(ontology.relations)
+    statements = spelled.within(statements, (*groups, *_COLUMNS))
+    spelled.notice()
     stated: dict[tuple[Any, ...], dict[Statement, None]] = {}
     for *values, subject, relation, obj in statements.select(*groups, *_COLUMNS).iter_rows():
         stated.setdefault(tuple(values), {}).setdefault((subject, relation, obj))

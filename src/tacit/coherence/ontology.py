@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import string
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
 
 from tacit.coherence.enrich import clashes
-from tacit.documents import read_as, similar
+from tacit.documents import check_placeholders, read_as, similar
 from tacit.errors import RequestError
 from tacit.strings import convert_strings, shown
 
@@ -39,13 +38,7 @@ def _filled(text: str) -> str:
 
 
 def _worded(text: str) -> str:
-    try:
-        blanks = sorted(blank for _, blank, _, _ in string.Formatter().parse(text) if blank)
-    except ValueError:
-        blanks = []
-    if blanks != ["object", "subject"]:
-        raise ValueError(f"needs {{subject}} and {{object}} once each: {text!r}")
-    return text
+    return check_placeholders(text, ["subject"], ["object"])
 
 
 Filled = Annotated[str, AfterValidator(_filled)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -26,9 +27,10 @@ from tacit.engine.plan import (
     too_long,
 )
 from tacit.engine.rechecks import rechecking
-from tacit.errors import ScoringError, StoreError, TooLongError, WorkError
-from tacit.models.base import Prepares, SharesPrefixes, Streams
+from tacit.errors import PromptError, ScoringError, StoreError, TooLongError, WorkError
+from tacit.models.base import IN_CHAT, Prepares, SharesPrefixes, Streams
 from tacit.requests import KINDS, TOO_LONG, Prompt
+from tacit.requests.white_space import doubled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.requests import Cached, Key, Request
+
+
+log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -103,8 +108,9 @@ class Engine:
             by the model's size and device.
         executor: An object that computes the answers to blocks of requests, for example with Ray.
             If ``executor`` is None, the answers are computed in this process.
-        strict: Whether to raise an error if a request is longer than the model's context window. If
-            False, a request that is too long is skipped, and its scores are missing.
+        strict: Whether to raise an error if a request is longer than the model's context window, or
+            doubles white space before an answer. If False, a request that is too long is skipped,
+            and its scores are missing; doubled white space is scored, with a warning.
         seconds: The time between two writes to the store, each of which contains the answers to
             all blocks that were computed since. The first block is stored at once.
 
@@ -192,10 +198,11 @@ class Engine:
 
         Raises:
             ModelError: If the model does not support one of the requests.
-            PromptError: If the model cannot answer a request, or if a request is too long and
-                ``strict`` is set.
+            PromptError: If the model cannot answer a request, or if ``strict`` is set and a request
+                is too long or doubles white space.
         """
         asked = asked_of(self.model, requests)
+        self._check_white_space(asked)
         by_class: dict[type, list[Any]] = {}
         for one in asked:
             by_class.setdefault(type(one), []).append(one)
@@ -220,6 +227,16 @@ class Engine:
             whole=whole,
             cached={} if blocks else cached,
         )
+
+    def _check_white_space(self, requests: Sequence[Request]) -> None:
+        about = self.model.description
+        # These put no separator between a text and its answer.
+        if IN_CHAT in str(about.get("elicitation")) or about.get("kind") == "seq2seq":
+            return
+        if problem := doubled(requests):
+            if self.strict:
+                raise PromptError(problem)
+            log.warning("%s: %s", self.model.name, problem)
 
     def _planned(
         self, requests: Sequence[Any], before: Sequence[Block], stored: Cached[Any, Any]

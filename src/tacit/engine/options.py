@@ -66,9 +66,10 @@ class EngineOptions:
     strict: bool = option(
         default=False,
         help=(
-            "Exit with an error if any prompt exceeds the model's context window; by default, such "
-            "prompts are skipped. For a server's model, Tacit knows the length of a prompt only "
-            "with --tokenizer."
+            "Exit with an error if any prompt exceeds the model's context window (by default, such "
+            "prompts are skipped), or doubles the white space before an answer (by default, a "
+            "warning). For a server's model, Tacit knows the length of a prompt only with "
+            "--tokenizer."
         ),
         group="What to ask",
         requested=False,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import yaml
 
 from tacit.errors import DataError, RequestError
-from tacit.strings import strings
+from tacit.strings import comparable, strings
 from tacit.tables import check_file
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ class KnowledgeBase:
         if relations is None:
             return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
         given = strings(relations, "relations")
+        given = tuple(map(comparable, given))
         names = tuple(sorted({n if n in self.relations else canonical(n) for n in given}))
         unknown = [name for name in names if name not in self.relations]
         if unknown or not names:
@@ -183,6 +184,12 @@ class KnowledgeBase:
         if lacking:
             raise DataError(
                 f"has no table {', '.join(lacking)}; create it again with tacit kb import",
+                self.path,
+            )
+        query = "SELECT label FROM base.concepts WHERE label <> nfc_normalize(label) LIMIT 1"
+        for (label,) in self.connection.execute(query).fetchall():
+            raise DataError(
+                f"contains {label!a}, which is not in NFC; create it again with tacit kb import",
                 self.path,
             )
 

@@ -21,6 +21,7 @@ from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.files import is_full, publish, unwritable
 from tacit.knowledge.base import FORMAT, canonical, check_name
 from tacit.knowledge.words import add_lexicon
+from tacit.strings import Spellings, comparable
 from tacit.tables import resolved
 
 if TYPE_CHECKING:
@@ -120,11 +121,12 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
         "CREATE TEMP TABLE raw (relation VARCHAR, head VARCHAR, tail VARCHAR, head_pos VARCHAR, "
         "tail_pos VARCHAR, weight FLOAT, surface VARCHAR, licence VARCHAR)"
     )
-    before = 0
+    before, spelled = 0, Spellings()
     for dump in source.dumps:
-        _stage(base, dump, partial(_advance, advance, before))
+        _stage(base, dump, spelled, partial(_advance, advance, before))
         dump.check()
         before += dump.bytes_read
+    spelled.notice(_files(source))
     if not _count(base, "raw"):
         raise DataError(
             f"contains no edge between two concepts of the language {source.language!r}",
@@ -141,7 +143,9 @@ def _advance(advance: Callable[[int], None], before: int, read: int) -> None:
     advance(before + read)
 
 
-def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int], None]) -> None:
+def _stage(
+    base: duckdb.DuckDBPyConnection, dump: Dump, spelled: Spellings, advance: Callable[[int], None]
+) -> None:
     """Insert the rows of a dump into the staging table."""
     import pyarrow as pa
 
@@ -151,17 +155,20 @@ def _stage(base: duckdb.DuckDBPyConnection, dump: Dump, advance: Callable[[int],
         waiting.append(batch)
         rows += batch.num_rows
         if rows >= _ROWS:
-            _insert(base, dump, pa.Table.from_batches(waiting))
+            _insert(base, dump, spelled, pa.Table.from_batches(waiting))
             waiting, rows = [], 0
         advance(dump.bytes_read)
     if rows:
-        _insert(base, dump, pa.Table.from_batches(waiting))
+        _insert(base, dump, spelled, pa.Table.from_batches(waiting))
 
 
-def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None:
+def _insert(
+    base: duckdb.DuckDBPyConnection, dump: Dump, spelled: Spellings, rows: pa.Table
+) -> None:
     base.register("batch", rows)
     found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
     base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
+    _respell(base, spelled)
     good = "found.head <> '' AND found.tail <> '' AND found.relation NOT IN ('', '/r/') AND weighed"
     # A header row is neither a fact nor a malformed line.
     fact = "(found.relation, found.head, found.tail) <> ('relation', 'head', 'tail')"
@@ -175,6 +182,25 @@ def _insert(base: duckdb.DuckDBPyConnection, dump: Dump, rows: pa.Table) -> None
         f"INSERT INTO raw SELECT * EXCLUDE (row, weighed) FROM found WHERE {fact} AND {good}"
     )
     base.unregister("batch")
+
+
+def _respell(base: duckdb.DuckDBPyConnection, spelled: Spellings) -> None:
+    """Write relations and concepts in the form in which names are compared."""
+    import pyarrow as pa
+
+    for column in ("relation", "head", "tail"):
+        # Only the names that are not ASCII, of which English dumps have few.
+        query = f"SELECT DISTINCT {column} FROM found WHERE strlen({column}) > length({column})"
+        for (name,) in base.execute(query).fetchall():
+            spelled(comparable(name))
+            spelled(name)
+    if not spelled.others:
+        return
+    others = spelled.others
+    base.register("forms", pa.table({"name": [*others], "form": [*others.values()]}))
+    for column in ("relation", "head", "tail"):
+        base.execute(f"UPDATE found SET {column} = form FROM forms WHERE {column} = name")
+    base.unregister("forms")
 
 
 # The URI of a concept is /c/LANGUAGE/LABEL, optionally followed by part of speech and sense.

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from tacit.errors import ModelError, RequestError
-from tacit.strings import strings
+from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -91,7 +91,7 @@ class Words:
             ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of
                 speech.
         """
-        return [self._part(doc) for doc in self._docs(strings(texts, "texts"))]
+        return [self._part(doc) for doc in self._docs(map(comparable, strings(texts, "texts")))]
 
     def tokens(self, word: str) -> list[str]:
         """Split a string that has no spaces into lower-case words by spaCy's English rules."""

@@ -49,6 +49,8 @@ class Requests:
             different.
         requests: The requests, in the order of the rows of ``keys``. ``tacit.requests`` defines the
             types of requests.
+        repeats: Whether equal requests are intended. Otherwise, a run warns of them, because
+            different keys get the same answer.
 
     Examples:
         >>> import polars as pl
@@ -61,6 +63,7 @@ class Requests:
 
     keys: pl.DataFrame
     requests: Sequence[Request]
+    repeats: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from tacit.probes.base import Answered, Answers, ReadsReplies
 from tacit.requests import Scores, Votes, missing_by_reason
 from tacit.runs.next_tokens import next_tokens
 from tacit.runs.reporter import resumable
+from tacit.strings import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,6 +71,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     with resumable(reporter, "no answer was requested yet"):
         plan = engine.plan(requests, folder.blocks)
     folder.begin({"model": dict(engine.model.description), "engine": engine.description})
+    _warn_of_repeated(groups, reporter)
     with folder.failing():
         if folder.blocks is not None:
             plan.record(folder.blocks)
@@ -146,6 +149,19 @@ def is_sampled(name: str, loading: LoadOptions) -> bool:
     from tacit.models.openai.options import is_address
 
     return is_address(name) and loading.server is not None and loading.server.samples is not None
+
+
+def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> None:
+    """Report how many requests are the same although their keys differ."""
+    for name, group in groups.items():
+        times = Counter(() if group.repeats else group.requests)
+        repeated = [one for one, count in times.items() if count > 1]
+        if repeated:
+            reporter.warn(
+                f"{sum(times[one] for one in repeated):,} of "
+                f"{several(len(group.requests), 'prompt')} ({name}) are the same text as another, "
+                f"so they get the same answer: {shown(repeated[0].text)}"
+            )
 
 
 def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:

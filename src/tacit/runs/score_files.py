@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tacit.requests import AnswerScore, Scores
 
 
-def read_prompts(path: Path) -> list[Prompt]:
-    """Read the prompts of a JSONL file.
+def read_prompts(path: Path, separator: str = " ") -> list[Prompt]:
+    """Read the prompts of a JSONL file; ``separator`` is for prompts that give none.
 
     Raises:
         DataError: If the file contains no prompts, or if a line is malformed. If a line is
@@ -28,7 +28,7 @@ def read_prompts(path: Path) -> list[Prompt]:
     found = []
     for line, record in read_json_lines(path):
         try:
-            found.append(_prompt(record))
+            found.append(_prompt({"separator": separator, **record}))
         except PromptError as error:
             raise DataError(str(error), path, line) from error
     if not found:
@@ -43,7 +43,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
     text, answers, separator = (
         record.get("text"),
         record.get("answers"),
-        record.get("separator", " "),
+        record["separator"],
     )
     if not isinstance(text, str) or not isinstance(separator, str):
         raise PromptError("text and separator must be strings, and text is required")

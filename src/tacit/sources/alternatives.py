@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from tacit.strings import Spellings, comparable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,7 +60,8 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     identifiers of the participants are separated by semicolons, vertical bars, commas or spaces. An
     entry in the list of participants can name several participants who wrote the same wording.
     """
-    entries = _entries(cell, ";|") or _entries(cell, ",")
+    entries = [*map(Spellings(), _entries(cell, ";|") or _entries(cell, ","))]
+    participants = comparable(participants)
     texts = tuple(dict.fromkeys(entries))
     named = [frozenset(_identifiers(group)) for group in _groups(participants)]
     if not texts or not any(named):
@@ -142,7 +145,7 @@ def _has_letter(text: str) -> bool:
 @cache
 def _content(text: str) -> frozenset[str]:
     """Return the lemmas of a text's content words; an underscore counts as a space."""
-    words = _WORD.findall(text.lower())
+    words = _WORD.findall(comparable(text).lower())
     return frozenset(_lemma(word) for word in words if word not in _RELATING)
 
 

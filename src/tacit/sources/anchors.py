@@ -22,7 +22,7 @@ from tacit.sources.choices import (
     two_solutions,
 )
 from tacit.sources.missing import check_exists
-from tacit.strings import convert_strings
+from tacit.strings import comparable, convert_strings
 from tacit.tables import check_suffix, line_of_row, read_json_lines, read_parquet, read_table
 
 if TYPE_CHECKING:
@@ -88,14 +88,15 @@ def read_anchors(path: Path | str) -> list[Anchor]:
     rows: dict[str, int] = {}
     for number, row in enumerate(_rows(path)):
         anchor = _read_row(row, number, path)
-        if anchor.id in anchors:
+        key = comparable(anchor.id)
+        if key in anchors:
             raise DataError(
-                f"has the same id {anchor.id!r} as line {line_of_row(path, rows[anchor.id])}; "
+                f"has the same id {anchor.id!r} as line {line_of_row(path, rows[key])}; "
                 "expected a unique id",
                 path,
                 line_of_row(path, number),
             )
-        anchors[anchor.id], rows[anchor.id] = anchor, number
+        anchors[key], rows[key] = anchor, number
     if not anchors:
         raise DataError(f"contains no questions; expected one row per question. {_KNOWN}", path)
     return list(anchors.values())

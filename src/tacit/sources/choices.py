@@ -12,7 +12,7 @@ import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.strings import convert_strings
+from tacit.strings import Spellings, comparable, convert_strings
 from tacit.tables import once
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def labelled_choices(cell: object, key: object) -> Choices:
     texts = _texts(listed)
     kept = tuple(dict.fromkeys(texts))
     _refuse_few(kept)
-    key = text_of(key, "answerKey")
+    key = comparable(text_of(key, "answerKey"))
     if not key:
         return Choices(kept, None, len(texts) - len(kept))
     if key not in labels:
@@ -152,7 +152,7 @@ def _labels_and_texts(cell: object) -> tuple[list[str], list[object]]:
     labels, texts = _paired(cell)
     if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
         raise ValueError("needs one label and one text for each choice")
-    named = [text_of(label, "label of a choice") for label in labels]
+    named = [comparable(text_of(label, "label of a choice")) for label in labels]
     if "" in named or len(set(named)) < len(named):
         raise ValueError(f"has the labels {named}; expected a different one for each choice")
     return named, texts
@@ -183,6 +183,7 @@ def _texts(cell: object) -> tuple[str, ...]:
     if not isinstance(cell, list):
         raise ValueError(f"has {cell!r} as its choices; expected a list of texts")  # noqa: TRY004
     texts = tuple(text_of(choice, f"choice {place}") for place, choice in enumerate(cell, 1))
+    texts = tuple(map(Spellings(), texts))
     if "" in texts:
         raise ValueError(f"has an empty choice {texts.index('') + 1}; expected text")
     return texts
@@ -218,6 +219,7 @@ def _counted(answer: int, texts: Sequence[str]) -> int:
 
 
 def _named(answer: str, texts: Sequence[str]) -> int | None:
+    answer = Spellings(texts)(answer)
     if not answer:
         return None
     letters = list(string.ascii_uppercase[: len(texts)])

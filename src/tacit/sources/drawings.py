@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from tacit.english import several
 from tacit.errors import DataError
 from tacit.sources.missing import advice, check_exists
-from tacit.strings import convert_strings, strings
+from tacit.strings import Spellings, convert_strings, strings
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
@@ -114,8 +114,10 @@ def read_drawings(
     path = Path(path)
     known = {name.lower(): name for name in strings(relations, "relations")}
     sketches: dict[tuple[str, str], _Sketch] = {}
+    spelled = Spellings(known)
     for file in _annotation_files(path):
-        _read_file(file, known, sketches)
+        _read_file(file, known, sketches, spelled)
+    spelled.notice(path)
     if not sketches:
         raise DataError(f"contains no drawings; expected rows of {_COLUMNS}", path)
     drawings = [sketch.finished() for sketch in sketches.values()]
@@ -144,9 +146,10 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
     path = path / "things.tsv" if path.is_dir() else path
     table = read_table(path, ("Everyday thing", "Parts"))
     found: dict[str, tuple[str, ...]] = {}
+    spelled = Spellings()
     for row, (name, listed) in enumerate(table.select("Everyday thing", "Parts").iter_rows()):
-        thing = (name or "").strip().lower()
-        parts = tuple(part.strip().lower() for part in (listed or "").split(","))
+        thing = spelled((name or "").strip().lower())
+        parts = tuple(spelled(part.strip().lower()) for part in (listed or "").split(","))
         problem = ""
         if not thing:
             problem = "has no thing; expected its name"
@@ -157,6 +160,7 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
         if problem:
             raise DataError(problem, path, line_of_row(path, row))
         found[thing] = parts
+    spelled.notice(path)
     return found
 
 
@@ -230,10 +234,16 @@ def _natural(file: Path) -> tuple[list[tuple[int, str]], str]:
     return [(int(piece), "") if piece[0].isdigit() else (-1, piece) for piece in pieces], file.name
 
 
-def _read_file(file: Path, known: dict[str, str], sketches: dict[tuple[str, str], _Sketch]) -> None:
+def _read_file(
+    file: Path,
+    known: dict[str, str],
+    sketches: dict[tuple[str, str], _Sketch],
+    spelled: Spellings,
+) -> None:
     """Add the drawings of one file to ``sketches``; a drawing cannot span two files."""
     current: _Sketch | None = None
-    for line, cells in _rows(file):
+    for line, written in _rows(file):
+        cells = [*map(spelled, written[:6]), *written[6:]]
         try:
             current = _sketch_of(cells, current, sketches, f"{file}, line {line}")
             relation = _relation_of(cells, known)
@@ -310,8 +320,9 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
 
 
 def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[Drawing]:
-    wanted = {thing.strip().lower() for thing in strings(things, "things")}
     drawn = list(dict.fromkeys(drawing.thing for drawing in drawings))
+    spelled = Spellings(drawn)
+    wanted = {spelled(thing.strip().lower()) for thing in strings(things, "things")}
     for thing in sorted(wanted.difference(drawn)):
         near = difflib.get_close_matches(thing, drawn, n=5)
         hint = (

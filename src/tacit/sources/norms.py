@@ -23,7 +23,7 @@ from tacit.sources.alternatives import (
     shifted_rows,
 )
 from tacit.sources.norm_files import Row, Sheet, read_sheet
-from tacit.strings import convert_strings
+from tacit.strings import Spellings, comparable, convert_strings
 from tacit.tables import separator_hint
 
 if TYPE_CHECKING:
@@ -180,12 +180,14 @@ def read_norms(path: Path | str) -> Norms:
     found: dict[tuple[str, str], Property] = {}
     skipped = Counter({NO_FEATURE: 0, REPEATED: 0})
     rows: list[tuple[int, Property, str | None]] = []
+    spelled = Spellings()
     for row in sheet.rows:
-        one, problem = _property(row, layout, path, underscored=underscored)
+        one, problem = _property(row, layout, path, spelled, underscored=underscored)
         if one.feature:
             rows.append((row.line, one, problem))
         else:
             skipped[NO_FEATURE] += 1
+    spelled.notice(path)
     uncounted: dict[str, list[int]] = {problem: [] for problem in PROBLEMS}
     for line, one, problem in _without_shifted(rows):
         if problem is not None:
@@ -258,20 +260,20 @@ def _described(layout: Layout) -> str:
 
 
 def _property(
-    row: Row, layout: Layout, path: Path, *, underscored: bool
+    row: Row, layout: Layout, path: Path, spelled: Spellings, *, underscored: bool
 ) -> tuple[Property, str | None]:
     """Return the property in a row, and any problem with the list of its wordings."""
     cells = row.cells
-    if not cells["concept"]:
+    concept, feature = spelled(cells["concept"]), cells["feature"]
+    if not concept:
         raise DataError("has no concept; expected its name", path, row.line)
-    feature = cells["feature"]
-    category = cells.get(layout.category, "").lower()
+    category = comparable(cells.get(layout.category, "")).lower()
     gave = read_alternatives(
         cells.get(layout.alternatives or "", ""), cells.get(layout.participants or "", "")
     )
     one = Property(
-        cells["concept"],
-        norm_files.feature_text(feature) if underscored else feature,
+        concept,
+        spelled(norm_files.feature_text(feature) if underscored else feature),
         _frequency(cells[layout.frequency], layout, path, row.line),
         (norm_files.category_of(category) if layout.name == "mcrae" else category) or None,
         gave.texts,

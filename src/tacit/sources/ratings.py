@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from tacit.errors import DataError, RequestError
+from tacit.strings import comparable
 from tacit.tables import line_of_row, read_table, resolved
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def read_ratings(path: Path) -> Ratings:
         raise DataError("has no facts; expected the sample that tacit kb audit writes", path)
     found: dict[RatedFact, int | None] = {}
     for row, (*cells, rating) in enumerate(table.select(*FACT, RATING).iter_rows()):
-        question, head, relation, tail = (str(cell or "") for cell in cells)
+        question, head, relation, tail = (comparable(str(cell or "")) for cell in cells)
         fact = question, head, relation, tail
         if fact in found:
             raise DataError(f"rates {_named(fact)} twice", path, line_of_row(path, row))

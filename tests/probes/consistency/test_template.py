@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,15 +53,12 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("{c1} really {c2}", "{c1} really", "text must contain each concept exactly once"),
-        ("{c1} really {c2}", "{c1} {c1} {c2}", "text must contain each concept exactly once"),
-        ("{c1} really {c2}", "{c1} {{c2}}", "no other braces"),
-        ("{c1} really {c2}", "{c1} {c2} {c3}", "no other braces"),
-        ("{c1} really {c2}", "{c1} {c2:>9}", "text must contain each concept exactly once"),
-        ("{c1} really {c2}", "{a_c1} {c2}", "text must contain each concept exactly once"),
+        ("{c1} really {c2}", "{c1} {c1} {c2}", "text has 2 times the placeholder {c1}"),
+        ("{c1} really {c2}", "{c1} {{c2}}", "text lacks the placeholder {c2}"),
+        ("{c1} really {c2}", "{a_c1} {c2}", "text has the unknown placeholder {a_c1}"),
         ("{c1} really {c2}", "{c1} {c2} ___", "blank"),
-        ("Is {a_c1} {c2}", "Is {a_c1} {c1}", "singular must contain each concept exactly once"),
-        ("Is {a_c1} {c2}", "Is {the_c1} {c2}", "singular must contain each concept exactly once"),
+        ("Is {a_c1} {c2}", "Is {a_c1} {c1}", "singular has 2 times the placeholder {c1}"),
+        ("Is {a_c1} {c2}", "Is {the_c1} {c2}", "singular has the unknown placeholder {the_c1}"),
         ('    plural: "Are {c1} {c2}"\n', "", "requires both singular and plural, or neither"),
         (
             "    plural:",
@@ -70,13 +68,13 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
         (
             "    plural:",
             '    statement: "{c1} is so"\n    plural:',
-            "statement must contain each concept exactly once",
+            "statement lacks the placeholder {c2}",
         ),
         ('"are {c1} really {c2} ?"', "[a]", "text must be text"),
         ('    text: "are {c1} really {c2} ?"\n', "", "text is missing"),
         ("    plural:", "    plurals:", "unknown key plurals; expected text, singular, plural"),
         ("  HasProperty:", "  1:", "the key 1 must be text"),
-        ("  HasProperty:", "  IsA:", "the key .IsA. occurs twice"),
+        ("  HasProperty:", "  IsA:", "the key 'IsA' occurs twice"),
         ("relations:", "relation:", "unknown key relation; expected relations"),
         ("relations:", "pairs: []\nrelations:", "unknown key pairs"),
         (OWN, "relations: []", "relations must be a mapping"),
@@ -91,7 +89,7 @@ def test_a_malformed_file_is_refused(tmp_path: Path, old: str, new: str, problem
     own = tmp_path / "own.yaml"
     assert old in OWN
     own.write_text(OWN.replace(old, new), encoding="utf-8")
-    with pytest.raises(DataError, match=problem) as caught:
+    with pytest.raises(DataError, match=re.escape(problem)) as caught:
         load_templates(own)
     assert caught.value.path == own
 

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tacit.requests import Votes
-from tacit.strings import strings
+from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def read_answer(reply: str, answers: Sequence[str]) -> str | None:
             the one that is spelled as in the reply, or else the first of them.
     """
     answers = strings(answers, "answers")
-    reply = reply.strip()
+    reply = comparable(reply)
     bare = _BULLET.sub("", reply).lstrip(_DECORATION)
     led = _LEAD.match(bare)
     before = reply[: len(reply) - len(bare)]
@@ -127,7 +127,7 @@ def _ends(behind: str, before: str) -> bool:
 
 
 def _bare(answer: str) -> str:
-    return answer.strip(_AROUND_ANSWERS)
+    return comparable(answer).strip(_AROUND_ANSWERS)
 
 
 def _opened(text: str, form: str) -> str:

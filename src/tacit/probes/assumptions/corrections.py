@@ -10,6 +10,7 @@ from tacit.documents import read_yaml
 from tacit.errors import DataError
 from tacit.requests import BLANK
 from tacit.sources.norm_files import feature_text
+from tacit.strings import comparable
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
     known: dict[tuple[str | None, str], Correction] = {}
     for entry in entries:
         problem = _problem(entry)
-        before = known.setdefault((entry.concept, entry.feature), entry)
+        before = known.setdefault(_key(entry.concept, entry.feature), entry)
         if problem is None and before is not entry:
             problem = f"corrects {entry.shown} again; line {before.line} already does"
         if problem is not None:
@@ -86,9 +87,9 @@ class Corrections:
 
     def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:
         read = feature_text if norms.underscored else str
-        self._known = {(entry.concept, read(entry.feature)): entry for entry in corrections}
-        there: set[tuple[str | None, str]] = {(None, one.feature) for one in norms.properties}
-        there |= {(one.concept, one.feature) for one in norms.properties}
+        self._known = {_key(one.concept, read(one.feature)): one for one in corrections}
+        there = {_key(None, one.feature) for one in norms.properties}
+        there |= {_key(one.concept, one.feature) for one in norms.properties}
         self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
 
     def wording(self, one: Property) -> str | None:
@@ -98,10 +99,14 @@ class Corrections:
         concepts.
         """
         for concept in (one.concept, None):
-            entry = self._known.get((concept, one.feature))
+            entry = self._known.get(_key(concept, one.feature))
             if entry is not None:
                 return entry.wording
         return None
+
+
+def _key(concept: str | None, feature: str) -> tuple[str | None, str]:
+    return None if concept is None else comparable(concept), comparable(feature)
 
 
 def _of_table(path: Path) -> Iterator[Correction]:

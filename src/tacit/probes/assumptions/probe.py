@@ -417,7 +417,10 @@ class AssumptionsProbe:
             "retrieval_words": self.prompts,
         }
         return {
-            name: Requests(_numbered(len(asked)), asked) for name, asked in groups.items() if asked
+            # Orders and categories may select the same properties.
+            name: Requests(_numbered(len(asked)), asked, repeats=True)
+            for name, asked in groups.items()
+            if asked
         }
 
     def measure(self, answers: Answers) -> Findings:

@@ -11,7 +11,7 @@ from tacit.errors import RequestError
 from tacit.probes.assumptions import alternatives
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate
-from tacit.strings import convert_strings
+from tacit.strings import Spellings, comparable, convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -184,9 +184,10 @@ def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
     best: dict[str, Worded] = {}
     ordered = list(worded)
     for made in ordered:
-        rival = best.setdefault(made.text.lower(), made)
+        key = comparable(made.text).lower()
+        rival = best.setdefault(key, made)
         if made.property.frequency > rival.property.frequency:
-            best[made.text.lower()] = made
+            best[key] = made
     kept = {id(made) for made in best.values()}
     return tuple(made for made in ordered if id(made) in kept)
 
@@ -302,11 +303,12 @@ def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chos
     is a vocabulary, and concepts with fewer than ``least`` usable properties.
     """
     filters = filters or Filters()
-    nouns = Nouns.load()
+    nouns, spelled = Nouns.load(), Spellings(filters.vocabulary or ())
     left = [
-        Concept(name, bare(name), nouns.article(bare(name)), properties)
+        Concept(name, spelled(bare(name)), nouns.article(bare(name)), properties)
         for name, properties in worded.properties.items()
     ]
+    spelled.notice("the vocabulary")
     passed, steps = apply_filters(left, lambda concept: concept.name, _tests(filters))
     return Chosen(tuple(passed), steps)
 

@@ -15,6 +15,7 @@ from tacit.errors import RequestError
 from tacit.probes.assumptions.alternatives import corrected, worded, wordings
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -117,7 +118,8 @@ class ResponseReader:
             if completed is not None:
                 relation, word = completed
                 number = word if relation == "is" else singular(word) or word
-                found.setdefault((relation, american(number)), []).append((word, said))
+                key = relation, american(comparable(number))
+                found.setdefault(key, []).append((word, said))
         return found
 
     def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
@@ -216,11 +218,11 @@ def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
     """Merge answers that are spellings of the same word, and keep the highest frequency."""
     words: dict[str, dict[str, int]] = {}
     for word, frequency in answers:
-        spelt = words.setdefault(american(word), {})
+        spelt = words.setdefault(american(comparable(word)), {})
         spelt[word] = max(spelt.get(word, 0), frequency)
     found = []
     for spelt in words.values():
         best = max(spelt, key=lambda word: spelt[word])
-        accepted = dict.fromkeys([*spellings(best), *spelt])
+        accepted = dict.fromkeys([*spellings(best), *spelt, *map(comparable, spelt)])
         found.append(Response(best, spelt[best], tuple(accepted)))
     return tuple(sorted(found, key=lambda response: -response.frequency))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import DataError, RequestError
 from tacit.requests import Vocabulary
+from tacit.strings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,9 +62,11 @@ def read_words(path: Path) -> Vocabulary:
     for number, line in enumerate(lines, 1):
         if len(line.split()) > 1:
             raise DataError(f"has {line.strip()!r}; expected one word per line", path, number)
-    words = [line.strip() for line in lines if line.strip()]
+    spelled = Spellings()
+    words = [word for line in lines if (word := spelled(line.strip()))]
     if not words:
         raise DataError("is empty; expected one word per line", path)
+    spelled.notice(path)
     return Vocabulary(words)
 
 

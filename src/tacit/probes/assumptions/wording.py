@@ -19,7 +19,7 @@ import yaml
 
 from tacit.english import Nouns, head
 from tacit.probes.assumptions.template import load_templates
-from tacit.strings import strings
+from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +91,7 @@ def names(said: str, concept: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return _WORD.findall(comparable(text).lower())
 
 
 @cache

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import RequestError
 from tacit.probes.consistency.wording import grammatical
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -221,7 +222,7 @@ class Contexts:
 
 
 def _words(*texts: str) -> frozenset[str]:
-    return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
+    return frozenset(word for text in texts for word in _WORD.findall(comparable(text).casefold()))
 
 
 def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:

@@ -15,6 +15,7 @@ from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.questions import Asked
 from tacit.sources.anchors import Anchor
+from tacit.strings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -276,7 +277,7 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
         RequestError: If the question or its choices are invalid, as described in
             ``NewQuestion.of``.
     """
-    given = [choice.strip() for choice in choices]
+    given = list(map(Spellings(), (choice.strip() for choice in choices)))
     if not question.strip() or not all(given):
         raise RequestError("the question or one of its choices is empty")
     if len(given) < _FEWEST:

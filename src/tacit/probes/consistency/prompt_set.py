@@ -81,7 +81,11 @@ class PromptSet:
         A request's key is the index of its question (``question``) and of its prompt variant
         (``variant``).
         """
-        return {name: _requests(questions) for name, questions in self._questions.items()}
+        # Questions with the same choices share the prompts for the choices' prior.
+        return {
+            name: _requests(questions, repeats=name == PRIOR)
+            for name, questions in self._questions.items()
+        }
 
     def prompts(self, name: str) -> list[Prompt]:
         """Return the prompts of a prompt group, or an empty list if the group does not exist."""
@@ -202,7 +206,7 @@ class PromptSet:
         return sizes
 
 
-def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
+def _requests(questions: Sequence[Sequence[Prompt]], *, repeats: bool) -> Requests:
     """Return one request per prompt, identified by its question index and variant index."""
     import polars as pl
 
@@ -214,7 +218,7 @@ def _requests(questions: Sequence[Sequence[Prompt]]) -> Requests:
             "variant": np.tile(np.arange(variants), len(questions)),
         }
     )
-    return Requests(keys, prompts)
+    return Requests(keys, prompts, repeats)
 
 
 def _by(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tacit.knowledge.surface import surface_texts
 from tacit.probes.consistency.wording import determiners, ended
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,7 +181,7 @@ def _overlap(worded: str, label: str) -> float:
 
 
 def _words(text: str) -> frozenset[str]:
-    words = frozenset(_WORD.findall(text.lower()))
+    words = frozenset(_WORD.findall(comparable(text).lower()))
     return words - _UNLABELLED or words
 
 

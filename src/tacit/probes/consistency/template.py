@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -11,30 +10,29 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from tacit.documents import read_as
+from tacit.documents import check_placeholders, read_as
 from tacit.errors import RequestError
 from tacit.requests import BLANK, Prompt
-from tacit.strings import convert_strings
+from tacit.strings import comparable, convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-_AS_PRINTED = re.compile(r"\{(c[12])\}")
-_WORDED = re.compile(r"\{(?:a_|plural_|doing_|to_)?(c[12])\}")
+_CONCEPTS = ("c1", "c2")
+_WORDED = ("", "a_", "plural_", "doing_", "to_")
 
 
 def _printed(text: str) -> str:
-    return _checked(text, _AS_PRINTED, "{c1} and {c2}")
+    return _checked(text, ("",))
 
 
 def _worded(text: str) -> str:
-    return _checked(text, _WORDED, "{c1}, {a_c1}, … and {c2}, {a_c2}, …")
+    return _checked(text, _WORDED)
 
 
-def _checked(text: str, concept: re.Pattern[str], how: str) -> str:
-    if sorted(concept.findall(text)) != ["c1", "c2"] or set(concept.sub("", text)) & {"{", "}"}:
-        raise ValueError(f"must contain each concept exactly once ({how}) and no other braces")
+def _checked(text: str, forms: Sequence[str]) -> str:
+    check_placeholders(text, *([f"{form}{concept}" for form in forms] for concept in _CONCEPTS))
     if BLANK in text:
         raise ValueError(f"contains {BLANK}, which marks the blank of a prompt")
     return text
@@ -176,13 +174,11 @@ def load_templates(own: Path | None = None) -> Templates:
             concepts, the template is invalid.
     """
     templates = _built_in()
-    return (
-        templates
-        if own is None
-        else replace(
-            templates, relations={**templates.relations, **read_as(_File, own).content.relations}
-        )
-    )
+    if own is None:
+        return templates
+    given = read_as(_File, own).content.relations
+    relations = {comparable(name): template for name, template in given.items()}
+    return replace(templates, relations={**templates.relations, **relations})
 
 
 @cache

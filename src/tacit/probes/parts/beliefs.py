@@ -11,6 +11,7 @@ from tacit.errors import DataError
 from tacit.probes.parts.questions import QUESTION, belief, questions
 from tacit.requests import TOO_LONG
 from tacit.statistics.intervals import wilson
+from tacit.strings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -223,7 +224,9 @@ def _answers(
     path: Path, beliefs: pl.DataFrame, asked: pl.DataFrame, key: Sequence[str]
 ) -> pl.DataFrame:
     """Join the questions with the beliefs in a file by the key columns."""
-    distinct = beliefs.select(*key, "p_true").unique(maintain_order=True)
+    spelled = Spellings(text for name in key for text in asked[name].unique(maintain_order=True))
+    distinct = spelled.within(beliefs, key).select(*key, "p_true").unique(maintain_order=True)
+    spelled.notice(path)
     twice = distinct.select(key).is_duplicated()
     if twice.any():
         shown = ", ".join(map(str, distinct.select(key).row(twice.arg_true()[0])))

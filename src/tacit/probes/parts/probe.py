@@ -28,6 +28,7 @@ from tacit.probes.parts.verdict import verdict
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
+from tacit.strings import Spellings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -227,19 +228,24 @@ class PartsProbe:
         Raises:
             RequestError: If a thing in ``--graphs`` has no drawing.
         """
-        things = names(options.graphs) or []
+        things = self._graphed(options) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
         if unknown:
             raise RequestError(
                 f"--graphs: no drawing of {', '.join(unknown)}; expected things in the drawings"
             )
 
+    def _graphed(self, options: PartsOptions) -> list[str] | None:
+        given = names(options.graphs)
+        spelled = Spellings(drawing.thing for drawing in self.drawings)
+        return None if given is None else [spelled(name) for name in given]
+
     @staticmethod
     def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
         """Return the file name and SVG of each parts graph that ``--graphs`` selects."""
         from tacit.probes.parts.graph import graphs
 
-        things = names(options.graphs)
+        things = probe._graphed(options)
         drawings = None
         if things is not None:
             drawings = [(d.thing, d.annotator) for d in probe.drawings if d.thing in things]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -19,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from tacit.documents import read_as
+from tacit.documents import check_placeholders, read_as
 from tacit.english import Nouns, begins_with_vowel
 from tacit.errors import RequestError
 from tacit.requests import Prompt, log_sum_exp
@@ -183,16 +182,7 @@ def _template(name: str, content: _Content) -> Template:
 
 
 def _with_placeholders(text: str) -> str:
-    try:
-        fields = [field for field in string.Formatter().parse(text) if field[1] is not None]
-    except ValueError:
-        fields = []
-    names = {name for _, name, spec, how in fields if not (spec or how)}
-    if names != {"a_thing", "statement"} or any(spec or how for _, _, spec, how in fields):
-        raise ValueError(
-            "must contain {a_thing} and {statement}, spelled exactly so, and no other braces"
-        )
-    return text
+    return check_placeholders(text, ["a_thing"], ["statement"], once=False)
 
 
 def _each_once(answers: tuple[str, ...]) -> tuple[str, ...]:
