@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import math
 import time
 from typing import TYPE_CHECKING
 
@@ -91,7 +90,7 @@ class Rechecking:
             names, rows = self._store.unchecked(model.fingerprint, of)
             if not names:
                 continue
-            why = model.recheck(_some(rows) if of is Prompt else [], last=last)
+            why = model.recheck(chosen(rows) if of is Prompt else [], last=last)
             if why is None:
                 self._store.mark_checked(names)
                 continue
@@ -120,7 +119,7 @@ class Rechecking:
             yield from ((self._model, of) for of in self._model.supports)
 
 
-def _some(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
+def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     """Choose prompts by a hash, so that the choice is reproducible but follows no order."""
     import polars as pl
 
@@ -130,7 +129,7 @@ def _some(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     prompts = [Prompt(text, answers, separator) for text, separator, answers in texts.iter_rows()]
     prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))
     cached = kind.cached(rows)
-    some = prompts[: max(AGAIN, math.ceil(len(prompts) / RATE))]
+    some = prompts[: max(AGAIN, len(prompts) // RATE)]
     return [(one, cached.answer(one)) for one in some]
 
 
