@@ -2,9 +2,9 @@
 
 During a run, the server's operator may replace the model or add a second replica. A cache or proxy
 in front of the server may begin to change prompts. To detect a change of the server, Tacit repeats
-a few requests of the preflight at most once a minute, before it stores the next answers. The
-requests that Tacit repeats to detect a change of the server are sent concurrently with the requests
-of the run.
+a few requests of the preflight at most once a minute, before it stores the next answers, and asks
+some prompts again (see ``tacit.engine.rechecks``). The requests that Tacit repeats to detect a
+change of the server are sent concurrently with the requests of the run.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tests.models.openai.matrix.server import Asked, Respond
 
 
-def _changed(answer: Any, change: Callable[[float], float]) -> Any:  # noqa: ANN401 - any JSON
+def _changed(answer: Any, change: Callable[[float], float]) -> Any:  # noqa: ANN401 - JSON
     """An answer with other log-probabilities."""
     if isinstance(answer, dict):
         return {
@@ -56,12 +56,12 @@ def _changed(answer: Any, change: Callable[[float], float]) -> Any:  # noqa: ANN
 
 def shifted(asked: Asked, server: Server) -> Answer:
     """All log-probabilities are too low by the same."""
-    return _changed(server.honest.answer(asked.body), lambda value: value - 0.5)
+    return dict(_changed(server.honest.answer(asked.body), lambda value: value - 0.5))
 
 
 def rounded(asked: Asked, server: Server) -> Answer:
     """All log-probabilities are whole numbers."""
-    return _changed(server.honest.answer(asked.body), lambda value: float(np.floor(value)))
+    return dict(_changed(server.honest.answer(asked.body), lambda value: float(np.floor(value))))
 
 
 def another_model(asked: Asked, server: Server) -> Answer:
@@ -293,15 +293,16 @@ def test_what_an_interrupted_run_left_is_checked_by_the_next(
 
 def test_a_run_asks_eight_prompts_again_and_a_finished_one_none(tmp_path: Path) -> None:
     """Beside the last check of the server itself."""
-    with running(Server(Honest())) as server:
-        store = Store(tmp_path)
-        bodies: list[dict[str, Any]] = []
-        server.respond = lambda asked, server: (
-            bodies.append(asked.body) or server.honest.answer(asked.body)
-        )
+    bodies: list[dict[str, Any]] = []
+
+    def noted(asked: Asked, server: Server) -> Answer:
+        bodies.append(asked.body)
+        return server.honest.answer(asked.body)
+
+    with running(Server(Honest(), noted)) as server:
         for again in (8, 0):
             bodies.clear()
-            scored("chat", server, store, (0, NEVER), questions())
+            scored("chat", server, Store(tmp_path), (0, NEVER), questions())
             assert sum(body["max_tokens"] == 2 for body in bodies) == again
 
 
