@@ -12,7 +12,7 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
-from tacit.errors import ModelError, UnreliableError
+from tacit.errors import ModelError, ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai import vote_checks
 from tacit.models.openai.monitoring import EVERY, Watch, Watched
@@ -87,6 +87,28 @@ def test_what_was_stored_since_the_last_check_is_withdrawn(tmp_path: Path) -> No
     rechecks.withdraw()
     kept = Store(tmp_path).read(model.fingerprint)["answer"].to_list()
     assert sorted(kept) == ["first", "second"]
+
+
+class Unreachable(Changing):
+    """A model that cannot be checked."""
+
+    def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
+        """Fails."""
+        raise ScoringError("no connection")
+
+
+def test_a_check_that_fails_ends_no_run_before_its_end(tmp_path: Path) -> None:
+    """The answers stay, without the mark that they passed."""
+    store, clock = Store(tmp_path), iter([0.0])
+    model = Unreachable(0)
+    rechecks = Rechecking(model, store, 9, clock=lambda: next(clock, 700.0))
+    scores = Scores((AnswerScore("first", -1.0, 1),))
+    store.append(model.description, [Prompt("text", ("first",))], [scores])
+    rechecks.stored(1)
+    with pytest.raises(ScoringError):
+        rechecks.check(last=True)
+    _, rows = store.unchecked(model.fingerprint, Prompt)
+    assert rows.height == 1
 
 
 def test_what_was_unsaid_is_asked_again_by_the_next_run(
