@@ -143,8 +143,8 @@ def test_first_tokens_answer_the_parts_probe(
     code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
     assert code == 0, err
     assert "Elicitation: log-probabilities of first tokens, in chat" in out
-    assert "at most 153 calls" in err
-    assert len(server.requests) <= 153
+    assert "at most 161 calls" in err
+    assert len(server.requests) <= 161
     for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
         shares = opinions(row["text"])
         expected = shares["True."] / (shares["True."] + shares["False"])

@@ -78,7 +78,7 @@ class Streaming(FakeModel):
 class Changing(Streaming):
     """Answers, and is then found to be another model."""
 
-    def recheck(self) -> None:
+    def recheck(self, answered: Sequence[tuple[Any, Any]], *, last: bool) -> str | None:  # noqa: ARG002
         """Fails."""
         raise UnreliableError("another model")
 

@@ -26,8 +26,15 @@ from tacit.engine.plan import (
     recorded,
     too_long,
 )
-from tacit.engine.rechecks import rechecking
-from tacit.errors import PromptError, ScoringError, StoreError, TooLongError, WorkError
+from tacit.engine.rechecks import Rechecking
+from tacit.errors import (
+    PromptError,
+    ScoringError,
+    StoreError,
+    TooLongError,
+    UnreliableError,
+    WorkError,
+)
 from tacit.models.base import IN_CHAT, Prepares, SharesPrefixes, Streams
 from tacit.requests import KINDS, TOO_LONG, Prompt
 from tacit.requests.white_space import doubled
@@ -169,11 +176,11 @@ class Engine:
             StoreError: If the store cannot be read or written.
         """
         plan = plan or self.plan(requests)
-        self._execute(plan, progress)
-        try:
-            return self._gather(requests, plan)
-        except KeyError:  # a segment was damaged after planning, and was set aside
-            self._execute(self.plan(requests), None)
+        if self._execute(plan, progress):
+            with suppress(KeyError):  # a segment was damaged after planning, and was set aside
+                return self._gather(requests, plan)
+        plan = self.plan(requests)
+        self._execute(plan, None, again=True)
         try:
             return self._gather(requests, plan)
         except KeyError as error:
@@ -309,21 +316,30 @@ class Engine:
             return
         yield from self._in_blocks(plan.blocks, [] if late is None else late)
 
-    def _execute(self, plan: Plan, progress: Callable[[Part], None] | None) -> None:
+    def _execute(
+        self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool = False
+    ) -> bool:
+        """Carry out a plan; return False if answers were set aside that must be asked again."""
         late: list[Part] = []
+        rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
         asking = closing(self.executor.execute(plan) if self.executor else self.execute(plan, late))
         try:
-            with frozen(), rechecking(self.model, self.store) as published, asking as done:
+            with frozen(), asking as done:
                 for part in done:
-                    published()
+                    rechecks.stored(part.ended)
                     if progress:
                         progress(part)
+            rechecks.check(last=True)
+        except UnreliableError:
+            rechecks.withdraw()
+            raise
         finally:
             if progress:
                 for part in late:
                     progress(part)
         with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
             self.store.hashes.save()
+        return rechecks.sound
 
     def _in_blocks(self, blocks: Sequence[Block], late: list[Part]) -> Generator[Part]:
         """Compute blocks, while threads prepare the next block and store earlier blocks."""

@@ -1,68 +1,137 @@
-"""Recheck, during a run, whether a server still serves the model that it served at the start.
+"""Recheck a server's answers before they count, since a server can be wrong for a while.
 
-During a run, Tacit checks a server at most once a minute with a few texts. Checks with only a few
-texts may not reveal a change of the model immediately. Every ten minutes and at the end of a run,
-Tacit performs a recheck, which is more thorough than the checks in between. In a recheck, Tacit
-repeats requests that the server answered in the preflight (before the run), and compares the
-answers. If a recheck fails, the answers that were stored since the last successful recheck are
-withdrawn from the store, so that no later run reuses these answers.
+A recheck repeats requests of the preflight, which shows whether the server is right at this moment,
+and asks again some prompts that it answered since the last recheck, which shows whether it was
+right before. Answers are stored as they arrive, and their segments are marked once they passed a
+recheck. A later run rechecks segments without the mark, as an interrupted run leaves them.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tacit.errors import UnreliableError
+from tacit.english import several
+from tacit.errors import ScoringError, UnreliableError
 from tacit.models.base import Rechecks
+from tacit.requests import KINDS, Prompt
+from tacit.requests.scoring import FOR_NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import polars as pl
+
     from tacit.engine.store import Store
+    from tacit.requests import Scores
+
+log = logging.getLogger(__name__)
+
+LEAST = 1250
+"""The least number of requests between two rechecks, unless ``SECONDS`` have passed."""
+
+AGAIN, RATE = 8, 125
+"""At least 8 prompts are asked again, and one in 125: 8 find a fault of a third with 96 %."""
 
 SECONDS = 600.0
 
 
-@contextmanager
-def rechecking(
-    model: object,
-    store: Store,
-    seconds: float = SECONDS,
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[Callable[[], None]]:
-    """Recheck a model at regular intervals during a ``with`` block, and once at its end.
+class Rechecking:
+    """Rechecks the answers to a plan's requests while they are stored.
 
     Args:
-        model: The model that is queried. If the model does not implement the protocol ``Rechecks``,
-            its answers are not rechecked.
-        store: The store to which the model's answers are written.
-        seconds: The minimum time between two rechecks, in seconds.
+        model: The model, whose answers are not rechecked unless it implements ``Rechecks``.
+        store: The store to which the answers are written.
+        left: The number of requests that remain to be answered.
+        again: Whether answers were set aside before, so that the next ones are an error.
         clock: A function that returns the current time in seconds.
 
-    Yields:
-        A function that the caller must call each time answers have been stored.
-
-    Raises:
-        UnreliableError: If the answers of the model have changed. Answers that were stored since
-            the last successful recheck are withdrawn from the store.
+    The attribute ``sound`` is False if answers were set aside.
     """
-    sound, checked = len(store.published), clock()
 
-    def check() -> None:
-        nonlocal sound, checked
-        if isinstance(model, Rechecks) and len(store.published) > sound:
-            model.recheck()
-        sound, checked = len(store.published), clock()
+    def __init__(
+        self,
+        model: object,
+        store: Store,
+        left: int,
+        *,
+        again: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model = model if isinstance(model, Rechecks) else None
+        self._store, self._left, self._again, self._clock = store, left, again, clock
+        self._new, self._checked = 0, clock()
+        self.sound = True
 
-    def published() -> None:
-        if clock() - checked >= seconds:
-            check()
+    def stored(self, requests: int) -> None:
+        """Count stored answers, and recheck them if they are many."""
+        self._new, self._left = self._new + requests, self._left - requests
+        many = self._new >= LEAST and self._left >= LEAST
+        if self._left and (many or self._clock() - self._checked >= SECONDS):
+            try:
+                self.check(last=False)
+            except UnreliableError:
+                raise
+            except ScoringError:
+                pass  # if the server fails, then so does the run
+            self._new, self._checked = 0, self._clock()
 
-    try:
-        yield published
-        check()
-    except UnreliableError:
-        store.withdraw(store.published[sound:])
-        raise
+    def check(self, *, last: bool) -> None:
+        """Recheck the answers that were stored and not rechecked.
+
+        Raises:
+            UnreliableError: If the model no longer answers as it did when it was loaded, or if
+                answers were set aside for the second time.
+            ScoringError: If the model failed.
+        """
+        for model, of in self._kinds():
+            names, rows = self._store.unchecked(model.fingerprint, of)
+            if not names:
+                continue
+            why = model.recheck(chosen(rows) if of is Prompt else [], last=last)
+            if why is None:
+                self._store.mark_checked(names)
+                continue
+            self._store.withdraw(names)
+            self.sound = False
+            kept = self._store.read(model.fingerprint, of).height
+            why = (
+                f"{model.name}: {why}. It answered wrongly for a while, or several servers behind "
+                f"its address answer differently. {several(rows.height, 'answer')} that arrived "
+                "since the last successful check were set aside"
+            )
+            if self._again:
+                raise UnreliableError(
+                    f"{why} for the second time; {several(kept, 'checked answer')} are kept. Run "
+                    "the same command again when the server answers reliably"
+                )
+            log.warning("%s, and are asked again", why)
+
+    def withdraw(self) -> None:
+        """Set aside the answers that were not rechecked."""
+        for model, of in self._kinds():
+            self._store.withdraw(self._store.unchecked(model.fingerprint, of)[0])
+
+    def _kinds(self) -> Iterator[tuple[Rechecks, type]]:
+        if self._model is not None:
+            yield from ((self._model, of) for of in self._model.supports)
+
+
+def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
+    """Choose prompts by a hash, so that the choice is reproducible but follows no order."""
+    import polars as pl
+
+    kind = KINDS[Prompt]
+    said = rows.filter(~pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False))
+    texts = said.group_by("text", "separator", maintain_order=True).agg("answer")
+    prompts = [Prompt(text, answers, separator) for text, separator, answers in texts.iter_rows()]
+    prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))
+    cached = kind.cached(rows)
+    some = prompts[: max(AGAIN, len(prompts) // RATE)]
+    return [(one, cached.answer(one)) for one in some]
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()

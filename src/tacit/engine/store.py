@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_CHECKED = "checked"
+"""A folder with an empty file for each segment whose answers passed a recheck."""
+
 
 class Store:
     """The score store in a folder; nothing is written before the first ``append``.
 
     Several processes, even on different machines, can read and write the same store at the same
     time.
-
-    The attribute ``published`` lists the paths of the segments that this ``Store`` object has
-    published, relative to the store's root.
 
     Args:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
@@ -67,7 +67,6 @@ class Store:
         self._kept = self._place.folder or _cache_of(self._place.shown())
         self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
-        self.published: list[PurePosixPath] = []
 
     @classmethod
     def default(cls) -> Store:
@@ -100,8 +99,21 @@ class Store:
         with self._place.alone(folder):
             name = segments.next_name(self._place.names(folder), content)
             self._place.publish(f"{folder}/{name}", content)
-        self.published.append(PurePosixPath(folder, name))
-        return self.published[-1]
+        return PurePosixPath(folder, name)
+
+    def unchecked(self, fingerprint: str, of: type) -> tuple[list[PurePosixPath], pl.DataFrame]:
+        """Return the segments that were never passed to ``mark_checked``, and their rows."""
+        kind = KINDS[of]
+        folder = self._folder(kind.folder, fingerprint)
+        checked = set(self._place.names(f"{folder}/{_CHECKED}"))
+        names = [name for name in self._names(folder) if name not in checked]
+        rows = self._rows(folder, names, fingerprint, dict(kind.schema()))
+        return [PurePosixPath(folder, name) for name in names], kind.settled(rows)
+
+    def mark_checked(self, names: Sequence[PurePosixPath]) -> None:
+        """Record that the answers in segments passed a recheck."""
+        for name in names:
+            self._place.publish(str(name.parent / _CHECKED / name.name), b"")
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
         """Move segments with unreliable answers to the folder for damaged files.
@@ -131,7 +143,9 @@ class Store:
             StoreError: If the store cannot be read, or a damaged segment cannot be moved.
         """
         kind = KINDS[of]
-        return kind.settled(self._all(kind.folder, fingerprint, dict(kind.schema())))
+        folder = self._folder(kind.folder, fingerprint)
+        rows = self._rows(folder, self._names(folder), fingerprint, dict(kind.schema()))
+        return kind.settled(rows)
 
     def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value that ``add_note`` stored; None if there is no intact one."""
@@ -149,15 +163,16 @@ class Store:
         self._prepare(folder, model)
         self._place.publish(f"{folder}/{_note_name(key, content)}", content)
 
-    def _all(self, what: str, fingerprint: str, schema: dict[str, Any]) -> pl.DataFrame:
+    def _names(self, folder: str) -> list[str]:
+        first, second = self._place.names(folder), self._place.names(folder)
+        return segments.in_order(first, second)
+
+    def _rows(
+        self, folder: str, names: Sequence[str], fingerprint: str, schema: dict[str, Any]
+    ) -> pl.DataFrame:
         import polars as pl
 
-        folder = self._folder(what, fingerprint)
-        first, second = self._place.names(folder), self._place.names(folder)
-        frames = [
-            self._segment(folder, name, fingerprint, schema)
-            for name in segments.in_order(first, second)
-        ]
+        frames = [self._segment(folder, name, fingerprint, schema) for name in names]
         whole = [frame for frame in frames if frame is not None]
         return pl.concat([pl.DataFrame(schema=schema), *whole])
 

@@ -170,14 +170,24 @@ class PredictsTokens(Protocol):
 
 
 @runtime_checkable
-class Rechecks(Protocol):
+class Rechecks(LanguageModel, Protocol):
     """A model that may change during a run, such as a model on a server."""
 
-    def recheck(self) -> None:
-        """Check that the model still answers as it did when it was loaded.
+    def recheck(self, answered: Sequence[tuple[Any, Any]], *, last: bool) -> str | None:
+        """Check that the model still answers as it did when it was loaded, and as it did since.
+
+        Args:
+            answered: Prompts that the model answered during the run, and their answers. The model
+                answers the prompts again. Empty if answers are not reproducible.
+            last: Whether the run ends, so that the check is as thorough as possible.
+
+        Returns:
+            How the answers in ``answered`` differ from the model's new answers by more than
+            rounding; None if they do not.
 
         Raises:
-            ScoringError: If the model's answers have changed.
+            UnreliableError: If the model no longer answers as it did when it was loaded.
+            ScoringError: If the model failed.
         """
         ...
 

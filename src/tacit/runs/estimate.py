@@ -48,17 +48,21 @@ class Cost:
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
         """Compute the maximum cost of sending requests to a server."""
+        from tacit.engine.rechecks import AGAIN
         from tacit.models.openai.answer_parsing import ANSWER_TOKENS
         from tacit.models.openai.chat import ROOM
         from tacit.models.openai.chat_preflight import MOST_CALLS
         from tacit.models.openai.first_tokens import MOST_CALLS as FIRST_CALLS
+        from tacit.models.openai.token_lists import ENOUGH
 
         texts = {one.text for one in requests}
-        each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS
+        again = 0 if options.samples else min(len(texts), AGAIN + len(texts) // 100)
+        each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS + again
         read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
         calls = len(texts) * each + tries
         if options.samples is None:
-            return cls(len(texts), calls, read, calls + ROOM)
+            longer = again + ENOUGH  # of two tokens
+            return cls(len(texts), calls, read, calls + longer + ROOM)
         thought = options.thinking or 0
         written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought)) + ROOM
         return cls(len(texts), calls, read, written)

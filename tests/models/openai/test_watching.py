@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.rechecks import rechecking
+from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
-from tacit.errors import ModelError, UnreliableError
+from tacit.errors import ModelError, ScoringError, UnreliableError
+from tacit.models.fake import FakeModel
 from tacit.models.openai import vote_checks
 from tacit.models.openai.monitoring import EVERY, Watch, Watched
 from tacit.models.openai.server_habits import Habits, notes_on
@@ -57,39 +58,57 @@ def test_weights_that_are_swapped_midway_leave_nothing_in_the_store(
     assert scores == [true[prompt.text] for prompt in PROMPTS]
 
 
-class Changing:
+class Changing(FakeModel):
     """A model whose check fails from a given one on."""
 
     def __init__(self, passes: int) -> None:
+        super().__init__({})
         self.passes = passes
 
-    def recheck(self) -> None:
+    def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
         """Counts down."""
         self.passes -= 1
         if self.passes < 0:
             raise UnreliableError("it changed")
+        return None
 
 
-def test_what_was_published_since_the_last_check_is_withdrawn(tmp_path: Path) -> None:
-    """Checked after ten minutes, not after one; what stood before stays."""
+def test_what_was_stored_since_the_last_check_is_withdrawn(tmp_path: Path) -> None:
+    """Checked after ten minutes, not after one; what passed stays, also when it is withdrawn."""
     store, clock = Store(tmp_path), iter([0.0, 60.0, 700.0, 700.0, 800.0])
-    model = {"fingerprint": "ab" * 32}
-
-    def publish(answer: str) -> None:
-        prompt = Prompt("text", (answer,))
-        store.append(model, [prompt], [Scores((AnswerScore(answer, -1.0, 1),))])
-
-    def ask() -> None:
-        with rechecking(Changing(1), store, clock=lambda: next(clock, 800.0)) as published:
-            for answer in ("first", "second", "third"):
-                publish(answer)
-                published()
-
-    publish("before")
+    model = Changing(1)
+    rechecks = Rechecking(model, store, 9, clock=lambda: next(clock, 800.0))
+    for answer in ("first", "second", "third"):
+        scores = Scores((AnswerScore(answer, -1.0, 1),))
+        store.append(model.description, [Prompt("text", (answer,))], [scores])
+        rechecks.stored(1)
     with pytest.raises(UnreliableError):
-        ask()
-    kept = Store(tmp_path).read("ab" * 32)["answer"].to_list()
-    assert sorted(kept) == ["before", "first", "second"]
+        rechecks.check(last=True)
+    rechecks.withdraw()
+    kept = Store(tmp_path).read(model.fingerprint)["answer"].to_list()
+    assert sorted(kept) == ["first", "second"]
+
+
+class Unreachable(Changing):
+    """A model that cannot be checked."""
+
+    def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
+        """Fails."""
+        raise ScoringError("no connection")
+
+
+def test_a_check_that_fails_ends_no_run_before_its_end(tmp_path: Path) -> None:
+    """The answers stay, without the mark that they passed."""
+    store, clock = Store(tmp_path), iter([0.0])
+    model = Unreachable(0)
+    rechecks = Rechecking(model, store, 9, clock=lambda: next(clock, 700.0))
+    scores = Scores((AnswerScore("first", -1.0, 1),))
+    store.append(model.description, [Prompt("text", ("first",))], [scores])
+    rechecks.stored(1)
+    with pytest.raises(ScoringError):
+        rechecks.check(last=True)
+    _, rows = store.unchecked(model.fingerprint, Prompt)
+    assert rows.height == 1
 
 
 def test_what_was_unsaid_is_asked_again_by_the_next_run(
@@ -233,10 +252,10 @@ def test_an_echo_and_what_comes_next_behind_one_text_are_both_watched() -> None:
     for now, message in cases:
         watch = Watch(watched, partial(answered, now), "toy", 2, Habits())
         if message is None:
-            watch.recheck_fully()
+            watch.recheck_now(last=True)
             continue
         with pytest.raises(UnreliableError, match=message):
-            watch.recheck_fully()
+            watch.recheck_now(last=True)
 
 
 def test_a_few_texts_are_asked_again_once_a_minute() -> None:

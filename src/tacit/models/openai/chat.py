@@ -118,6 +118,7 @@ class Talk:
         limit: The name of the request field that limits the number of tokens of a reply.
         seeded: Whether the server accepts a seed.
         top: The number of most probable tokens to request at each position of a reply.
+        more: The number of tokens to generate beyond the first (see ``Questions``).
         room: The maximum length of a reply in tokens, not counting reasoning. If ``room`` is None,
             neither the reply nor the reasoning has a limit.
         uncut: Additional request fields that make the server sample from the full, unmodified
@@ -131,6 +132,7 @@ class Talk:
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     seeded: bool = True
     top: int = 1
+    more: int = 0
     room: int | None = ANSWER_TOKENS
     uncut: Mapping[str, float] = field(default_factory=dict)
     habits: Habits = field(default_factory=Habits)
@@ -148,9 +150,9 @@ class Talk:
             ScoringError: If the server failed at every attempt, or its answer is not a chat
                 completion.
         """
-        more = {self.limit: 1, "logprobs": True, "top_logprobs": self.top}
+        body = {self.limit: 1 + self.more, "logprobs": True, "top_logprobs": self.top}
         reply = self._checked(
-            text, more, lambda answer: read_reply(answer, self.habits.noise), attempts
+            text, body, lambda answer: read_reply(answer, self.habits.noise), attempts
         )
         self.habits.draw(reply.tokens)
         return reply

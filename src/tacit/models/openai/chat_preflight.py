@@ -430,7 +430,7 @@ class ReplyWatch:
                 failed.
         """
         if self._watch is not None:
-            self._watch.recheck_fully()
+            self._watch.recheck_now(last=True)
         else:
             self._check_likeliest()
         if self._redraw is not None:

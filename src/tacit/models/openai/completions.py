@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError, TooLongError
@@ -17,6 +18,7 @@ from tacit.models.openai.monitoring import ScoringServer, Watch, echo_of
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.preflight import preflight
 from tacit.models.openai.questions import Questions
+from tacit.models.openai.text_pairs import least_listed
 from tacit.models.openai.token_lists import find, likeliest
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import OUTSIDE, UNKNOWN, UNSAID, AnswerScore, Prompt, Scores
@@ -202,6 +204,11 @@ class Reading:
         return self._echoes[text]
 
     @property
+    def least(self) -> float:
+        """The lowest log-probability that the server lists for a next token."""
+        return max((least_listed(one) for one in self._nexts.values() if one), default=-math.inf)
+
+    @property
     def questions(self) -> Questions:
         """The object that sends the requests to the server."""
         return self.abilities.questions
@@ -331,19 +338,22 @@ class ServerModel(ScoringServer):
 
         return abilities.questions.client.at_once(ask, some, self._concurrency)
 
-    def _score(self, prompt: Prompt) -> Scores:
-        """Return the scores of one prompt's answers."""
-        reading = Reading(self._served.abilities, self._served.tokenizer)
+    def _score(self, prompt: Prompt, more: int = 0) -> tuple[Scores, float]:
+        """See ``ScoringServer``."""
+        abilities = self._served.abilities
+        asked = replace(abilities, questions=abilities.questions.but(more=more))
+        reading = Reading(asked, self._served.tokenizer)
         try:
             read = reading.read(fill(prompt))
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
-        return Scores(
+        scores = Scores(
             tuple(
                 AnswerScore(answer, one.logprob, one.tokens, one.spanned, one.missing)
                 for answer, one in zip(prompt.answers, read, strict=True)
             )
         )
+        return scores, reading.least
 
     def _cost(self, text: str, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt with its answer.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,13 @@ from tacit.models.openai.preflight import (
     warn,
 )
 from tacit.models.openai.schema import WrongRepliesError, are_rescaled
-from tacit.models.openai.text_pairs import MOST_TEXTS, compare_pairs, problems_and_notes, refusal
+from tacit.models.openai.text_pairs import (
+    MOST_TEXTS,
+    compare_pairs,
+    least_listed,
+    problems_and_notes,
+    refusal,
+)
 from tacit.models.openai.token_lists import ENOUGH, LARGEST, TOPS, agree, find, likeliest, returned
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
@@ -133,6 +140,7 @@ def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int
             explain.
     """
     texts = mixed(list(there)[:ENOUGH])
+    asked = asked.but(more=1)  # as when prompts are asked again during the run
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
     apart = [each for text, token in again if token for each in _apart(there[text], token)]
     if apart and agree(apart):
@@ -285,17 +293,18 @@ class FirstTokensModel(ScoringServer):
         """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
 
-    def _score(self, prompt: Prompt) -> Scores:
-        """Return the scores of one prompt's answers."""
+    def _score(self, prompt: Prompt, more: int = 0) -> tuple[Scores, float]:
+        """See ``ScoringServer``."""
         try:
-            first = self._talk.first_token(prompt.text).first
+            first = self._talk.but(more=more).first_token(prompt.text).first
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
-        top = () if first is None else likeliest(first, self._top).top
+        place = first and likeliest(first, self._top)
+        top = place.top if place else ()
         found = [find(top, self._space + answer, None) for answer in prompt.answers]
         values = [None if one is None else one.logprob for one in found]
         why = OUTSIDE_FIRST if top else UNSAID_FIRST
-        return Scores(
+        scores = Scores(
             tuple(
                 AnswerScore(answer, None, 0, missing=why)
                 if value is None
@@ -303,3 +312,4 @@ class FirstTokensModel(ScoringServer):
                 for answer, value in zip(prompt.answers, values, strict=True)
             )
         )
+        return scores, least_listed(place) if place else -math.inf

@@ -2,9 +2,9 @@
 
 During a run, the server's operator may replace the model or add a second replica. A cache or proxy
 in front of the server may begin to change prompts. To detect a change of the server, Tacit repeats
-a few requests of the preflight at most once a minute, before it stores the next answers. The
-requests that Tacit repeats to detect a change of the server are sent concurrently with the requests
-of the run.
+a few requests of the preflight at most once a minute, before it stores the next answers, and asks
+some prompts again (see ``tacit.engine.rechecks``). The requests that Tacit repeats to detect a
+change of the server are sent concurrently with the requests of the run.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from tacit.english import several
 from tacit.errors import UnreliableError
+from tacit.models.openai.client import RefusalError
 from tacit.models.openai.text_pairs import apart
-from tacit.models.openai.token_lists import Token, agree
+from tacit.models.openai.token_lists import LARGEST, Token, agree
 from tacit.requests import Prompt
+from tacit.requests.scoring import FOR_NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
@@ -117,17 +120,33 @@ class Watch:
             some = list(itertools.islice(self._order, min(AT_A_LOOK, len(self._watched))))
         self._check(some)
 
-    def recheck_fully(self) -> None:
-        """At the end of a run, repeat the preflight requests that best reveal a changed server.
+    def recheck_now(self, *, last: bool) -> None:
+        """Repeat the preflight requests that best reveal a changed server, more at a run's end.
 
         Raises:
             UnreliableError: If the server's answers differ from the preflight's answers twice in a
                 row.
             ScoringError: If the server failed.
         """
-        self._check(self._watched[: self._telling])
+        with self._lock:
+            self._looked = self._clock()
+        self._check(self._watched[: self._telling if last else AT_A_LOOK])
         for note in self._tally.notes(again=True) if self._tally else ():
             self._note("draws", note)
+
+    def differing(self, changes: Sequence[tuple[str, Sequence[float]]]) -> str | None:
+        """Return how the answers to prompts have changed; None if rounding explains it."""
+        every = [each for _, some in changes for each in some]
+        if not every or agree(every):
+            self._note_noise(max(every, default=0.0))
+            return None
+        largest, worst = max((max(some, default=0.0), text) for text, some in changes)
+        wrong = sum(max(some, default=0.0) > LARGEST for _, some in changes)
+        how = f" by up to {largest:.3g} nats" if math.isfinite(largest) else ""
+        return (
+            f"answers to {wrong or 'most'} of {several(len(changes), 'prompt')} that were asked "
+            f"again differ{how} from those before, as after {worst[-40:]!r}"
+        )
 
     def _check(self, some: Sequence[Watched]) -> None:
         if not some:
@@ -136,12 +155,7 @@ class Watch:
             differences = self._differences(some)
             every = [each for differs in differences.values() for each in differs]
             if every and agree(every):
-                if max(every) > self._quiet:
-                    self._note(
-                        "noise",
-                        f"its log-probabilities now differ by up to {max(every):.2g} nats from "
-                        "those in the preflight",
-                    )
+                self._note_noise(max(every))
                 return
             if last:
                 raise UnreliableError(
@@ -150,6 +164,13 @@ class Watch:
                     "longer reads prompts whole. Answers received since the last successful check "
                     "are discarded. Run the same command again when the server answers as before"
                 )
+
+    def _note_noise(self, largest: float) -> None:
+        if largest > self._quiet:
+            self._note(
+                "noise",
+                f"its log-probabilities of the same prompts now differ by up to {largest:.2g} nats",
+            )
 
     def _note(self, kind: str, note: str) -> None:
         """Log a warning, but only once for each kind of warning."""
@@ -219,17 +240,46 @@ class ScoringServer(ABC):
             for part in parts:
                 yield [(requests[index], scores) for index, scores in part]
 
-    def recheck(self) -> None:
+    def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
         """See ``Rechecks.recheck``."""
-        self._watch.recheck_fully()
+        self._watch.recheck_now(last=last)
+        changes = self._client.at_once(self._changes, answered, self._concurrency)
+        return self._watch.differing(changes)
 
     @abstractmethod
-    def _score(self, prompt: Prompt) -> Scores:
-        """Return the score of each candidate answer to one prompt."""
+    def _score(self, prompt: Prompt, more: int = 0) -> tuple[Scores, float]:
+        """Return the scores of a prompt's answers, and the lowest log-probability listed.
+
+        ``more`` is the number of tokens to generate beyond those that are read.
+        """
+
+    def _changes(self, answered: tuple[Prompt, Scores]) -> tuple[str, list[float]]:
+        """Ask a prompt again; return its text, and its answers' differences in nats.
+
+        The rounding errors of several tokens add up, so a difference is divided by the square root
+        of the number of tokens.
+        """
+        prompt, then = answered
+        try:
+            now, least = self._score(prompt, more=1)
+        except RefusalError:  # one more token does not fit in the server's window
+            return prompt.text, []
+        changes = []
+        for one, other in zip(then.answers, now.answers, strict=True):
+            before, after = one.logprob, other.logprob
+            if before is not None and after is not None:
+                changes.append(abs(before - after) / math.sqrt(max(1, one.tokens)))
+                continue
+            known = after if before is None else before
+            if known is not None and known > least + LARGEST and other.missing not in FOR_NOW:
+                changes.append(math.inf)
+        return prompt.text, changes
 
     def _in_flight(
         self, prompts: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[int, Scores]]]:
         """Yield batches of scores as they arrive, each score with the index of its prompt."""
         look = self._watch.recheck
-        return self._client.stream(self._score, prompts, self._concurrency, seconds, look)
+        return self._client.stream(
+            lambda prompt: self._score(prompt)[0], prompts, self._concurrency, seconds, look
+        )

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from tacit.english import several
@@ -298,7 +299,8 @@ def _watched(
     ]
     echoes = [Watched("echo", text, echo_of(found)) for text, found in echo.texts.items()][::-1]
     telling = differences.telling if top else 0
-    first = [*following[:AT_A_LOOK], *echoes[:AT_A_LOOK], *following[AT_A_LOOK:telling]]
+    both = zip_longest(following[:AT_A_LOOK], echoes[:AT_A_LOOK])
+    first = [one for pair in both for one in pair if one] + following[AT_A_LOOK:telling]
     return (*first, *following[telling:], *echoes[AT_A_LOOK:]), len(first)
 
 
@@ -377,6 +379,7 @@ def _noise(
         return apart
 
     texts = mixed(list(nexts)[:ENOUGH])
+    asked = asked.but(more=1)  # as when prompts are asked again during the run
     apart = differences(texts, asked.next_tokens(texts, concurrency))
     if not apart or agree(apart):
         return max(apart, default=0.0)

@@ -35,6 +35,8 @@ class Questions:
         model: The server's name for the model.
         top: The number of most probable tokens to request per position.
         least: The number of tokens (0 or 1) that the server generates in addition to an echo.
+        more: The number of tokens to generate beyond those that are read. One more changes no
+            log-probability that is read, but no cache has the answer.
         by_id: Whether to request token ids instead of token texts; vLLM supports token ids.
         way: The request field that asks for the prompt's own tokens: ``echo`` or
             ``prompt_logprobs``.
@@ -45,6 +47,7 @@ class Questions:
     model: str
     top: int = 1
     least: int = 1
+    more: int = 0
     by_id: bool = False
     way: Way = "echo"
     habits: Habits = field(default_factory=Habits)
@@ -59,7 +62,7 @@ class Questions:
             RefusalError: If the server refuses the request.
             ScoringError: If the server failed at every attempt, or its answer is not a completion.
         """
-        body = self._body(text, {"max_tokens": 1, "logprobs": self.top})
+        body = self._body(text, {"max_tokens": 1 + self.more, "logprobs": self.top})
         reply = self._reply(text, body, attempts=attempts)
         for _ in range(_SILENT):
             if reply.tokens:
@@ -90,9 +93,10 @@ class Questions:
             ScoringError: If the server failed at every attempt, or its answer is not a completion.
         """
         if self.way == "prompt_logprobs":
-            body = self._body(text, {"max_tokens": 1, "prompt_logprobs": 0})
+            body = self._body(text, {"max_tokens": 1 + self.more, "prompt_logprobs": 0})
         else:
-            body = self._body(text, {"max_tokens": self.least, "logprobs": 1, "echo": True})
+            room = self.least + self.more
+            body = self._body(text, {"max_tokens": room, "logprobs": 1, "echo": True})
         reply = self._reply(text, body, timeout, attempts)
         return (reply.prompt or ()) if self.way == "prompt_logprobs" else reply.tokens
 

@@ -131,8 +131,8 @@ class SampledModel:
             for part in parts:
                 yield [replied for _, replied in part]
 
-    def recheck(self) -> None:
-        """See ``Rechecks.recheck``."""
+    def recheck(self, answered: Sequence[Any], *, last: bool) -> None:  # noqa: ARG002 - see Rechecks
+        """See ``Rechecks.recheck``; replies are not compared, because all samples differ."""
         self._watch.recheck_fully()
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:

@@ -211,7 +211,7 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
         ``other.top`` is left out of the result. A token that cannot be identified by its id or its
         spelling is skipped.
     """
-    least = _least_listed(other)
+    least = least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
     known.sort(key=lambda pair: -pair[1])
     differences = []
@@ -226,7 +226,7 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
     return differences
 
 
-def _least_listed(place: Token) -> float:
+def least_listed(place: Token) -> float:
     """Return the lowest log-probability that a server lists at a position.
 
     The token that the server sampled is left out, because servers list a sampled token even if it

@@ -217,7 +217,7 @@ def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
 
 def _carry_out(run: _Run, server: Server, road: Road, store: Store, *, midway: bool) -> None:
     try:
-        model = _loaded(road, server.address, store)
+        model = loaded(road, server.address, store)
     except Exception as error:  # noqa: BLE001 - whatever it is, the outcome says it
         run.loading = error
         return
@@ -232,7 +232,8 @@ def _carry_out(run: _Run, server: Server, road: Road, store: Store, *, midway: b
     _read(run, road, model, store)
 
 
-def _loaded(road: Road, address: str, store: Store) -> Model:
+def loaded(road: Road, address: str, store: Store) -> Model:
+    """The model behind a server, with its preflight passed."""
     chat = road in {"chat", "votes"}
     options = ServerOptions(
         tokenizer=_tokenizer_file() if road.endswith("+tokenizer") else None,

@@ -90,12 +90,14 @@ class Server:
         honest: The model that it serves.
         respond: How it answers once the fault has begun.
         begins: The number of the first request that the fault concerns.
+        ends: The number of the first request behind the fault.
         address: With /v1.
     """
 
     honest: Honest
     respond: Respond | None = None
     begins: int = 0
+    ends: int = NEVER * 2
     address: str = ""
     requests: int = 0
     under_way: int = 0
@@ -106,17 +108,18 @@ class Server:
     def __post_init__(self) -> None:
         self.other = Honest(self.honest.form, weights=self.honest.weights + 1)
 
-    def begin_after(self, more: int) -> None:
-        """Lets the fault begin after so many more requests."""
+    def begin_after(self, more: int, length: int = NEVER) -> None:
+        """Lets the fault begin after so many more requests, for so many."""
         with self.lock:
             self.begins = self.requests + more
+            self.ends = self.begins + length
 
     def answer(self, body: dict[str, Any]) -> Sent:
         """What is sent for a request."""
         with self.lock:
             number, self.requests = self.requests, self.requests + 1
             self.under_way += 1
-            begun = number >= self.begins and self.respond is not None
+            begun = self.begins <= number < self.ends and self.respond is not None
             self.faulty += begun
         try:
             if begun and self.respond:

@@ -32,7 +32,8 @@ REQUESTS: dict[Road, int] = {
 }
 """How many requests an honest server had of a run before anything but its preflight was checked."""
 
-MOST_MORE = 40
+MOST_MORE = 56
+"""Of them 8 prompts that are asked again, each with two requests at most."""
 
 PART: dict[str, tuple[Road, ...]] = {
     "trims trailing white space, counts as it was": ("echo+tokenizer", "chat"),
@@ -92,7 +93,7 @@ def _named(case: object) -> str:
 
 @pytest.mark.parametrize("road", ROADS)
 def test_an_honest_server_gives_true_scores(road: Road) -> None:
-    """And is asked for at most 40 more than the prompts and a plain preflight took."""
+    """And is asked for at most 56 more than the prompts and a plain preflight took."""
     found = honest(road)
     assert (found.kind, found.detail) == ("right", "")
     assert given(road) > 150

@@ -1,0 +1,357 @@
+"""Servers that are wrong for a while, and right again before the run ends."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.engine import ask, rechecks
+from tacit.engine.ask import Engine
+from tacit.engine.store import Store
+from tacit.errors import UnreliableError
+from tacit.models.fake import FakeModel
+from tacit.models.openai import monitoring
+from tacit.requests import Prompt
+from tests.models.openai.matrix.honest import Honest
+from tests.models.openai.matrix.language import prompts, questions, true_opinions, true_scores
+from tests.models.openai.matrix.outcomes import CLOSE, loaded
+from tests.models.openai.matrix.server import NEVER, Server, running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tacit.engine.plan import Part
+    from tacit.requests import Scores
+    from tests.models.openai.matrix.fault import Road
+    from tests.models.openai.matrix.honest import Answer, Form
+    from tests.models.openai.matrix.server import Asked, Respond
+
+
+def _changed(answer: Any, change: Callable[[float], float]) -> Any:  # noqa: ANN401 - JSON
+    """An answer with other log-probabilities."""
+    if isinstance(answer, dict):
+        return {
+            name: change(value)
+            if name == "logprob"
+            else [None if each is None else change(each) for each in value]
+            if name == "token_logprobs"
+            else [
+                None if each is None else {k: change(v) for k, v in each.items()} for each in value
+            ]
+            if name == "top_logprobs" and "token_logprobs" in answer
+            else _changed(value, change)
+            for name, value in answer.items()
+        }
+    if isinstance(answer, list):
+        return [_changed(each, change) for each in answer]
+    return answer
+
+
+def shifted(asked: Asked, server: Server) -> Answer:
+    """All log-probabilities are too low by the same."""
+    return dict(_changed(server.honest.answer(asked.body), lambda value: value - 0.5))
+
+
+def rounded(asked: Asked, server: Server) -> Answer:
+    """All log-probabilities are whole numbers."""
+    return dict(_changed(server.honest.answer(asked.body), lambda value: float(np.floor(value))))
+
+
+def another_model(asked: Asked, server: Server) -> Answer:
+    """Another model answers."""
+    return server.other.answer(asked.body)
+
+
+def truncated(asked: Asked, server: Server) -> Answer:
+    """Prompts lose their beginning, and are counted whole."""
+    answer = server.honest.answer(asked.about(asked.text[-16:]))
+    return {**answer, "usage": server.honest.answer(asked.body)["usage"]}
+
+
+class Neighbours:
+    """Each request gets the answer of the one before."""
+
+    def __init__(self) -> None:
+        self.before: dict[str, Answer] = {}
+
+    def __call__(self, asked: Asked, server: Server) -> Answer:
+        """That answer, with the count of the own prompt."""
+        own = server.honest.answer(asked.body)
+        kind = repr(sorted(set(asked.body) | {str(asked.body.get("max_tokens"))}))
+        answer, self.before[kind] = self.before.get(kind, own), own
+        return {**answer, "usage": own["usage"]}
+
+
+FAULTS: dict[str, Callable[[], Respond]] = {
+    "shifted": lambda: shifted,
+    "rounded": lambda: rounded,
+    "another model": lambda: another_model,
+    "truncated": lambda: truncated,
+    "neighbours": Neighbours,
+}
+
+
+FORMS: dict[Road, Form] = {"next+tokenizer": "llama.cpp"}
+
+
+def scored(
+    road: Road, server: Server, store: Store, spell: tuple[int, int], asked: Sequence[Prompt]
+) -> tuple[str, dict[tuple[str, str, str], float], int]:
+    """Ask a server that is wrong from one request behind the preflight on for a number of them.
+
+    Returns the error, the stored log-probabilities, and the number of requests of the run.
+    """
+    server.begins = NEVER
+    model = loaded(road, server.address, store)
+    server.begin_after(*spell)
+    before, error = server.requests, ""
+    try:
+        Engine(model, store).ask(asked)
+    except UnreliableError as failed:
+        error = str(failed)
+    return error, values_of(store, model.fingerprint), server.requests - before
+
+
+def values_of(store: Store, fingerprint: str) -> dict[tuple[str, str, str], float]:
+    """The stored log-probabilities."""
+    rows = store.read(fingerprint).drop_nulls("logprob")
+    rows = rows.select("text", "separator", "answer", "logprob")
+    return {(text, separator, answer): value for text, separator, answer, value in rows.iter_rows()}
+
+
+def wrong(stored: Mapping[tuple[str, str, str], float], truth: Mapping[Any, float]) -> int:
+    """How many stored values are not the true ones."""
+    return sum(abs(value - truth[key]) > CLOSE for key, value in stored.items())
+
+
+ROADS: tuple[Road, ...] = ("echo", "echo+tokenizer", "next+tokenizer")
+SECOND = 70
+"""The request with which a spell in the middle begins; a run takes at least 146."""
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many prompts are asked again that none of these spells is missed by chance."""
+    monkeypatch.setattr(rechecks, "AGAIN", 40)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    ("road", "name", "begin"),
+    [("chat", name, begin) for name in FAULTS for begin in (0, 30, SECOND, 95)]
+    + [(road, name, SECOND) for road in ROADS for name in ("another model", "shifted")],
+)
+def test_no_answer_of_a_spell_is_kept(
+    road: Road, name: str, begin: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are set aside, which is said, and asked again."""
+    asked, truth = (questions(), true_opinions()) if road == "chat" else (prompts(), true_scores())
+    with running(Server(Honest(FORMS.get(road, "vllm")), FAULTS[name]())) as server:
+        error, stored, _ = scored(road, server, Store(tmp_path), (begin, 50), asked)
+    assert not error
+    assert "set aside, and are asked again" in caplog.text
+    assert wrong(stored, truth) == 0
+    assert len(stored) > 150
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("share", [2, 3])
+def test_a_wrong_replica_among_several_is_refused(share: int, tmp_path: Path) -> None:
+    """Its second answers do not pass either; the next run starts without them."""
+
+    def one_of(asked: Asked, server: Server) -> Answer:
+        return (server.other if asked.number % share == 0 else server.honest).answer(asked.body)
+
+    with running(Server(Honest(), one_of)) as server:
+        error, stored, _ = scored("chat", server, Store(tmp_path), (0, NEVER), questions())
+        assert error
+        assert not stored
+        server.respond = None
+        error, stored, _ = scored("chat", server, Store(tmp_path), (0, 0), questions())
+    assert not error
+    assert wrong(stored, true_opinions()) == 0
+    assert stored
+
+
+@pytest.mark.usefixtures("many")
+def test_what_fails_twice_is_refused_and_what_passed_is_kept(tmp_path: Path) -> None:
+    """A spell in the first pass and one in the second."""
+    first, rest = questions()[:40], questions()[40:]
+    with running(Server(Honest(), another_model)) as server:
+        store = Store(tmp_path)
+        scored("chat", server, store, (0, 0), first)
+        kept = len(first) * len(first[0].answers)
+        server.respond = lambda asked, server: (
+            server.other if asked.number % 200 < 60 else server.honest
+        ).answer(asked.body)
+        error, stored, _ = scored("chat", server, store, (0, NEVER), rest)
+    assert "for the second time" in error
+    assert f"{kept} checked answers are kept" in error
+    assert wrong(stored, true_opinions()) == 0
+    assert {text for text, _, _ in stored} <= {prompt.text for prompt in first}
+
+
+@pytest.mark.usefixtures("many")
+def test_a_cache_of_whole_requests_hides_no_spell(tmp_path: Path) -> None:
+    """It has the wrong answers, but is not asked for them again."""
+    known: dict[str, Answer] = {}
+
+    def cached(asked: Asked, server: Server) -> Answer:
+        wrong = 30 <= asked.number < 90
+        answer = (server.other if wrong else server.honest).answer(asked.body)
+        return known.setdefault(repr(asked.body), answer)
+
+    with running(Server(Honest(), cached)) as server:
+        error, stored, _ = scored("chat", server, Store(tmp_path), (0, NEVER), questions())
+    assert "for the second time" in error
+    assert not stored
+
+
+class Jittering(Honest):
+    """A model whose log-probabilities differ a little each time, as with other batches."""
+
+    deviation = 1e-2
+
+    def _next(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
+        values = super()._next(ids) + np.random.default_rng().normal(0, self.deviation, 1)
+        return self._noisy(values)
+
+    def _noisy(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        values = values + np.random.default_rng().normal(0, self.deviation, len(values))
+        return values - float(np.logaddexp.reduce(values))
+
+    def _opinions(self, text: str) -> Mapping[str, float]:
+        shares = super()._opinions(text)
+        values = np.exp(self._noisy(np.log(list(shares.values()))))
+        return dict(sorted(zip(shares, map(float, values), strict=True), key=lambda one: -one[1]))
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("road", ["chat", *ROADS])
+@pytest.mark.parametrize("deviation", [1e-3, 1e-2])
+def test_rounding_is_no_spell(
+    road: Road,
+    deviation: float,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is set aside, wherever lists of likely tokens end."""
+    monkeypatch.setattr(Jittering, "deviation", deviation)
+    asked = questions() if road == "chat" else prompts()
+    with running(Server(Jittering(FORMS.get(road, "vllm")))) as server:
+        error, stored, _ = scored(road, server, Store(tmp_path), (0, 0), asked)
+    assert not error
+    assert "set aside" not in caplog.text
+    assert len(stored) > 150
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("faulty", [False, True])
+def test_what_an_interrupted_run_left_is_checked_by_the_next(
+    faulty: bool,  # noqa: FBT001 - a parameter of the test
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And by that one alone; where it passes, it is not asked for as new answers are."""
+    monkeypatch.setattr(ask, "PERIOD", 0.0)
+    seen = 0
+
+    def interrupt(part: Part) -> None:
+        nonlocal seen
+        seen += part.ended
+        if seen > 80:
+            raise KeyboardInterrupt
+
+    with running(Server(Honest(), another_model)) as server:
+        store = Store(tmp_path)
+        server.begins = NEVER
+        model = loaded("chat", server.address, store)
+        server.begin_after(0, 40 if faulty else 0)
+        with pytest.raises(KeyboardInterrupt):
+            Engine(model, store).ask(questions(), progress=interrupt)
+        left = store.read(model.fingerprint).height
+        assert left > 80
+        before = server.requests
+        Engine(model, store).ask(questions())
+        new = server.requests - before
+        assert ("set aside" in caplog.text) == faulty
+        assert (new >= len(questions())) == faulty
+        before = server.requests
+        Engine(model, store).ask(questions())
+        assert server.requests == before
+    assert wrong(values_of(store, model.fingerprint), true_opinions()) == 0
+
+
+def test_a_run_asks_eight_prompts_again_and_a_finished_one_none(tmp_path: Path) -> None:
+    """Beside the last check of the server itself."""
+    bodies: list[dict[str, Any]] = []
+
+    def noted(asked: Asked, server: Server) -> Answer:
+        bodies.append(asked.body)
+        return server.honest.answer(asked.body)
+
+    with running(Server(Honest(), noted)) as server:
+        for again in (8, 0):
+            bodies.clear()
+            scored("chat", server, Store(tmp_path), (0, NEVER), questions())
+            assert sum(body["max_tokens"] == 2 for body in bodies) == again
+
+
+class Counting(FakeModel):
+    """Keeps how it was rechecked."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _prompt, _answer: -1.0)
+        self.rechecks: list[tuple[int, bool]] = []
+
+    def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
+        """Passes."""
+        self.rechecks.append((len({prompt.text for prompt, _ in answered}), last))
+        return None
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (3, [(3, True)]),
+        (800, [(8, True)]),
+        (2100, [(16, True)]),
+        (3000, [(10, False), (13, True)]),
+    ],
+)
+def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
+    number: int, expected: list[tuple[int, bool]], tmp_path: Path
+) -> None:
+    """From 800 requests on; of fewer, at most eight are."""
+    model = Counting()
+    asked = [Prompt(f"Number {one}", ("a",)) for one in range(number)]
+    Engine(model, Store(tmp_path), block_tokens=1000, seconds=0).ask(asked)
+    assert model.rechecks == expected
+    of_preflight = monitoring.AT_A_LOOK * (len(expected) - 1)
+    assert sum(again for again, _ in expected) + of_preflight <= max(8, number / 100)
+
+
+@pytest.mark.parametrize("share", [1 / 3, 1 / 10])
+def test_a_spell_is_found_as_often_as_by_prompts_drawn_at_random(share: float) -> None:
+    """Eight of 240: with 96 % where a third is wrong, and with 57 % where a tenth is."""
+    found, runs, number = 0, 200, 240
+    for run in range(runs):
+        texts = [f"{run} {one}" for one in range(number)]
+        columns = {"text": texts, "separator": " ", "answer": "a", "logprob": -1.0}
+        rows = pl.DataFrame(columns).with_columns(
+            tokens=1, spanned=False, reason=pl.lit(None, pl.String)
+        )
+        some = [prompt.text for prompt, _ in rechecks.chosen(rows)]
+        assert len(some) == 8
+        found += not set(texts[50 : 50 + round(number * share)]).isdisjoint(some)
+    expected = 1 - (1 - share) ** 8
+    assert abs(found / runs - expected) < 3 * math.sqrt(expected * (1 - expected) / runs) + 0.01
