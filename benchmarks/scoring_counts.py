@@ -58,7 +58,8 @@ class Work:
 
         def watched(states: torch.Tensor, *rest: Any) -> torch.Tensor:  # noqa: ANN401 - as it is
             self.heads += len(states)
-            return read(states, *rest)
+            found: torch.Tensor = read(states, *rest)
+            return found
 
         vars(packed_passes)["read_states"] = watched
 
