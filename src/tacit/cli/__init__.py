@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import contextmanager
@@ -120,6 +121,9 @@ def _run() -> None:
         )
         sys.exit(RequestError.exit_code)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            sys.stderr.write(f"tacit: {error.filename}: the name is too long: choose a shorter one\n")
+            sys.exit(RequestError.exit_code)
         if not is_full(error):
             raise
         # Errors on our own files are translated earlier: this is standard output or a library file.

@@ -104,7 +104,7 @@ def test_an_answer_that_drips_in_is_waited_for_no_longer(serve: Serve) -> None:
     options = ServerOptions(timeout=20.0, backoff=Backoff(attempts=1))
     asked = Client(server.address, options)
     begun = time.monotonic()
-    with pytest.raises(ScoringError, match=r"the response was not complete after 0\.5 s$"):
+    with pytest.raises(ScoringError, match=r"the response was not complete after 0\.5 s"):
         asked.complete({"prompt": "a", "max_tokens": 1}, timeout=0.5)
     assert time.monotonic() - begun < 2
     server.manners.drips = 3
