@@ -96,7 +96,7 @@ def printed(encoding: str, monkeypatch: pytest.MonkeyPatch, *arguments: object) 
         main()
     assert not stopped.value.code
     out, err = (stream.detach() for stream in streams.values())
-    return out.getvalue().decode(encoding), err.getvalue().decode(encoding)  # type: ignore[attr-defined] # BytesIO
+    return out.getvalue().decode(encoding), err.getvalue().decode(encoding)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
