@@ -142,7 +142,7 @@ def test_a_stream_that_nobody_reads_changes_no_exit_code(
     (tmp_path / "b.csv").write_text(belief)
     program = f"{sys.executable} -c 'from tacit.cli import main; main()'"
     ran = subprocess.run(
-        ["bash", "-c", shell.format(program)], cwd=tmp_path, capture_output=True, check=False
+        ["/bin/bash", "-c", shell.format(program)], cwd=tmp_path, capture_output=True, check=False
     )
     assert ran.returncode == code
     assert b"Traceback" not in ran.stderr

@@ -72,7 +72,7 @@ class Streaming(Interrupted):
             yield list(zip(part, self.answer(part), strict=True))
 
 
-def told(engine: Engine, asked: Sequence[Prompt], reporter: Quiet) -> tuple[int, int]:
+def counted(engine: Engine, asked: Sequence[Prompt], reporter: Quiet) -> tuple[int, int]:
     """How many answers of how many are stored, as who interrupts is told."""
     with pytest.raises(KeyboardInterrupt, match="run the same command again") as interrupted:
         answers_to(asked, engine, engine.plan(asked), reporter)
@@ -92,7 +92,7 @@ def test_who_interrupts_is_told_how_many_answers_are_stored(
         return Engine(kind(lambda _, __: -1.0), store, block_tokens=64, seconds=seconds)
 
     engine(FakeModel).ask([*PROMPTS[:10], Prompt(PROMPTS[10].text, ("Yes",))])
-    stored, total = told(engine(kind), PROMPTS, Quiet())
+    stored, total = counted(engine(kind), PROMPTS, Quiet())
     assert total == len(PROMPTS)
     assert stored == engine(kind).plan(PROMPTS).stored > 10
 
@@ -114,7 +114,7 @@ def test_an_interrupt_at_any_time_counts_the_same(
         monkeypatch.setattr(Engine, "_gather", interrupt)
     if interrupts == "first":
         monkeypatch.setattr(Engine, "ask", interrupt)
-    stored, _ = told(engine, PROMPTS, reporter)
+    stored, _ = counted(engine, PROMPTS, reporter)
     assert stored == engine.plan(PROMPTS).stored
     assert (stored == 0) == (interrupts == "first")
 

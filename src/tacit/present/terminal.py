@@ -9,7 +9,6 @@ import os
 import re
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def _fill_closed() -> None:
     os.close(number)
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _replaced(error: UnicodeError) -> tuple[str, int]:

@@ -119,10 +119,10 @@ def answers_to(
         )
     _warn_of_skipped(engine.model.name, plan, reporter)
 
-    def kept() -> str:
+    def stored() -> str:
         return f"{engine.stored(plan):,} of {several(plan.distinct, 'answer')} stored"
 
-    with resumable(kept), reporter.asking(plan) as advance:
+    with resumable(stored), reporter.asking(plan) as advance:
         first()
         found = engine.ask(requests, plan, advance)
     _warn_of_missing(engine.model.name, found, reporter)

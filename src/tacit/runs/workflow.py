@@ -73,8 +73,8 @@ class RunRequest:
         engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
         reporter: The object to which the progress of the run is reported.
-        own_settings: Settings of single models, by model name. A model that ``own_settings`` does
-            not contain is loaded with ``settings``.
+        own_settings: Settings of single models from a suite's file, by model name. A model that
+            ``own_settings`` does not contain is loaded with ``settings``.
         nested: Whether to create a subfolder of ``out`` for the model even if there is only one
             model.
 
@@ -127,7 +127,7 @@ class RunRequest:
                 is specified (``batch_tokens`` must be used instead).
         """
         own = self.own_settings.get(name)
-        return self.loading if own is None else own.options([name])
+        return self.loading if own is None else own.options([name], from_file=True)
 
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:

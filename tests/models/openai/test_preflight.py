@@ -167,8 +167,7 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
     for given, limit in ((None, "0.2"), (0.3, "0.3")):
         first, *_ = load(server, tokenizer_file, timeout=given).description["refused"]
         assert (
-            "failed 2 times; the last failure: ReadTimeout: the response was not complete "
-            in first
+            "failed 2 times; the last failure: ReadTimeout: the response was not complete " in first
         )
         assert f"after {limit} s (raise this limit with --timeout)" in first
 

@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _AGAIN = frozenset({408, 425, 429})
-_CUT = 200
+_CUT, _READ = 200, 4000
 _REFUSES_KEY = frozenset({401, 403})
 _NOT_FOUND = 404
 _SERVER_FAILS = 500
@@ -98,7 +98,7 @@ class Client:
                 "http://localhost:8000/v1"
             ) from error
         proxy = None if transport else proxy_for(address)
-        secrets = (key, *(proxy.login or () if proxy else ()))
+        secrets = (key, *(proxy.secrets if proxy else ()))
         self.hide = hider(*secrets)
         self._parsed = reader(*secrets)
         self._errors = httpx.HTTPError
@@ -362,7 +362,7 @@ class Client:
 
     def _shown(self, text: str) -> str:
         """Return the beginning of a server's text on one line, with the API key redacted."""
-        line = " ".join(self.hide(text).split())
+        line = " ".join(self.hide(text)[:_READ].split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
 
 
