@@ -46,6 +46,8 @@ class Option:
             called before the value is used for anything else.
         figures: Whether the option affects only figures. A command that draws no figures does not
             accept the option.
+        permits: Whether the option allows what only the user may allow, such as running code from a
+            model's repository. No file can set such an option.
     """
 
     help: str
@@ -58,6 +60,7 @@ class Option:
     hidden: bool = False
     check: Callable[[Any], Any] | None = None
     figures: bool = False
+    permits: bool = False
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field

@@ -110,7 +110,7 @@ def test_a_password_in_an_address_is_not_shown(
     """Nor one in ``$RAY_ADDRESS``."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     monkeypatch.setenv("RAY_ADDRESS", "ray://me:secret@host:10001")
-    with pytest.raises(RequestError, match="contains a user or a password") as refused:
+    with pytest.raises(RequestError, match="contains a user, a password") as refused:
         connect(RayOptions("ray://me:secret@host:10001" if given else None))
     assert "secret" not in str(refused.value)
 

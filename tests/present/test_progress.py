@@ -86,44 +86,6 @@ def test_short_work_says_nothing_off_a_terminal(
     assert capsys.readouterr().err == ""
 
 
-def test_who_interrupts_is_told_how_to_go_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With what is stored, earlier answers included, and what the second command reuses."""
-    engine = Engine(FakeModel(lambda _, __: -1.0), Store(tmp_path), block_tokens=64, seconds=0)
-    engine.ask(PROMPTS[:10])
-    assert not capsys.readouterr().err
-
-    def ask_two_blocks() -> None:
-        plan, blocks = engine.plan(PROMPTS), 0
-        with progress.asking(plan) as advance:
-
-            def stop(part: Part) -> None:
-                nonlocal blocks
-                advance(part)
-                blocks += 1
-                if blocks == 2:
-                    raise KeyboardInterrupt
-
-            engine.ask(PROMPTS, plan, stop)
-
-    def interrupted() -> list[str]:
-        with pytest.raises(KeyboardInterrupt):
-            ask_two_blocks()
-        return capsys.readouterr().err.splitlines()
-
-    reused, end = interrupted()
-    assert reused == "tacit: 10 of 1,200 answers cached and reused"
-    stored = int(end.split()[2].replace(",", ""))
-    assert end == (
-        f"tacit: interrupted; {stored:,} of 1,200 answers stored; run the same command again to "
-        "resume"
-    )
-    assert 10 < stored < len(PROMPTS)
-    reused, _ = interrupted()
-    assert reused == f"tacit: {stored:,} of 1,200 answers cached and reused"
-
-
 def test_reading_tells_bytes(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
     """Of how many, and the time left by what was read so far."""
     with progress.reading(9_000_000_000) as advance:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tacit.cli import main
 from tacit.present.terminal import console, visible, visible_output
 from tacit.sources.drawings import demo_drawings
 
@@ -79,6 +81,84 @@ def test_streams_are_put_back(capsys: pytest.CaptureFixture[str]) -> None:
         work()
     assert (sys.stdout, sys.stderr) == before
     assert capsys.readouterr() == ("a\\u001b\nb\n", "c\\u0007\n")
+
+
+ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "utf-8"]
+
+
+def printed(encoding: str, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[str, str]:
+    """What a command that ends well writes to streams of an encoding."""
+    streams = {name: io.TextIOWrapper(io.BytesIO(), encoding) for name in ("stdout", "stderr")}
+    for name, stream in streams.items():
+        monkeypatch.setattr(sys, name, stream)
+    monkeypatch.setattr(sys, "argv", ["tacit", *map(str, arguments)])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert not stopped.value.code
+    out, err = (stream.detach() for stream in streams.values())
+    return out.getvalue().decode(encoding), err.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_a_stream_cannot_write_is_replaced(
+    encoding: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a run's tables and sentences, in help and in notes; JSON says the same."""
+    name = "te\u00e1\u0161\u8336\U0001fad6\x1b"
+    things = workplace / "things.tsv"
+    things.write_text(f"Everyday thing\tParts\n{name}\tbody, lid, spout\n", encoding="utf-8")
+    shared = ("--drawings", things, "--model", "demo")
+    table, _ = printed(encoding, monkeypatch, "run", "parts", *shared, "--out", "run")
+    assert ("e\u2212" if encoding == "utf-8" else "e-") in table
+    helped, _ = printed(encoding, monkeypatch, "run", "parts", "--help")
+    assert "--drawings" in helped
+    shown, _ = printed(encoding, monkeypatch, "show", "prompts", "parts", *shared, "--json")
+    assert name in json.loads(shown)[0]["text"]
+    readable, _ = printed(encoding, monkeypatch, "show", "prompts", "parts", *shared)
+    assert name[:2] in readable
+    assert "\x1b" not in readable + helped + table
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("{} check b.csv >&-", 0),
+        ("{} check b.csv 2>&-", 0),
+        ("{} check b.csv <&- >&- 2>&-", 0),
+        ("{} check c.csv >&- 2>&-", 2),
+        ("{} check b.csv 2< b.csv", 0),
+        ("{} check b.csv 2>/dev/full", 0),
+        ("set -o pipefail; {} check b.csv | true", 0),
+        ("set -o pipefail; {} show sources 2>&1 | head -1", 0),
+        ("set -o pipefail; {} check --help | true", 0),
+    ],
+)
+def test_a_stream_that_nobody_reads_changes_no_exit_code(
+    shell: str, code: int, tmp_path: Path
+) -> None:
+    """Closed, read-only, full, or a pipe whose reader has gone; nothing is written elsewhere."""
+    belief = "subject,relation,object,p_true\nroof,above,wall,0.9\n"
+    (tmp_path / "b.csv").write_text(belief)
+    program = f"{sys.executable} -c 'from tacit.cli import main; main()'"
+    ran = subprocess.run(
+        ["/bin/bash", "-c", shell.format(program)], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert ran.returncode == code
+    assert b"Traceback" not in ran.stderr
+    assert (b"output is closed" in ran.stderr) == shell.endswith("b.csv >&-")
+    assert (tmp_path / "b.csv").read_text() == belief
+
+
+def test_a_name_of_256_characters_is_refused(workplace: Path, tacit: Tacit) -> None:
+    """By every command that writes."""
+    (workplace / "b.csv").write_text("subject,relation,object,p_true\nroof,above,wall,0.9\n")
+    shared = ("--model", "demo", "--drawings", demo_drawings())
+    for command in (("repair", "b.csv"), ("run", "parts", *shared), ("report", "r"), ("demo",)):
+        refused = tacit(*command, "--out", "n" * 256)
+        assert refused.code == 2
+        assert len(refused.err.splitlines()) == 1
+    assert [path.name for path in workplace.iterdir()] == ["b.csv"]
 
 
 def run(folder: Path, *arguments: str | bytes) -> subprocess.CompletedProcess[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +17,7 @@ from tacit.runs.asking import _warn_of_repeated, answers_to
 from tacit.runs.reporter import Quiet, resumable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
@@ -45,12 +47,88 @@ def test_an_unused_chat_template_is_named(
     assert ["--chat" in note for note in notes] == [True] * (chat is None)
 
 
-def test_who_interrupts_is_told_what_is_kept(caplog: pytest.LogCaptureFixture) -> None:
-    """Before the first question and after the last answer, too."""
-    with pytest.raises(KeyboardInterrupt), resumable(Quiet(), "all answers are stored"):
+PROMPTS = [Prompt(f"Is it {at}?", ("Yes", "No")) for at in range(1200)]
+
+
+class Interrupted(FakeModel):
+    """A model that is interrupted in its third block."""
+
+    blocks = 0
+
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel``."""
+        self.blocks += 1
+        if self.blocks == 3:
+            raise KeyboardInterrupt
+        return super().answer(requests)
+
+
+class Streaming(Interrupted):
+    """A model whose stream is interrupted behind its second part."""
+
+    def stream(self, requests: Sequence[Any], seconds: float) -> Iterator[list[tuple[Any, Any]]]:
+        """See ``Streams``."""
+        del seconds
+        for at in range(0, len(requests), 100):
+            part = requests[at : at + 100]
+            yield list(zip(part, self.answer(part), strict=True))
+
+
+def counted(engine: Engine, asked: Sequence[Prompt], reporter: Quiet) -> tuple[int, int]:
+    """How many answers of how many are stored, as who interrupts is told."""
+    with pytest.raises(KeyboardInterrupt, match="run the same command again") as interrupted:
+        answers_to(asked, engine, engine.plan(asked), reporter)
+    stored, _, total, *_ = str(interrupted.value).replace(",", "").split()
+    return int(stored), int(total)
+
+
+@pytest.mark.parametrize("kind", [Interrupted, Streaming])
+@pytest.mark.parametrize("seconds", [0, 60])
+def test_who_interrupts_is_told_how_many_answers_are_stored(
+    kind: type[Interrupted], seconds: float, tmp_path: Path
+) -> None:
+    """Also what was stored before, or while it ended: as many as the next run reuses."""
+    store = Store(tmp_path)
+
+    def engine(kind: type[FakeModel]) -> Engine:
+        return Engine(kind(lambda _, __: -1.0), store, block_tokens=64, seconds=seconds)
+
+    engine(FakeModel).ask([*PROMPTS[:10], Prompt(PROMPTS[10].text, ("Yes",))])
+    stored, total = counted(engine(kind), PROMPTS, Quiet())
+    assert total == len(PROMPTS)
+    assert stored == engine(kind).plan(PROMPTS).stored > 10
+
+
+@pytest.mark.parametrize("interrupts", ["asking", "_gather", "first"])
+def test_an_interrupt_at_any_time_counts_the_same(
+    interrupts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While progress is shown, while answers are read, before the first."""
+
+    def interrupt(*_: object, **__: object) -> Any:  # noqa: ANN401 - never returns
         raise KeyboardInterrupt
-    (message,) = caplog.messages
-    assert message.startswith("interrupted; all answers are stored; run the same command again")
+
+    store, reporter = Store(tmp_path), Quiet()
+    engine = Engine(FakeModel(lambda _, __: -1.0), store, block_tokens=64, seconds=0)
+    if interrupts == "asking":
+        monkeypatch.setattr(reporter, "asking", lambda _: nullcontext(interrupt))
+    if interrupts == "_gather":
+        monkeypatch.setattr(Engine, "_gather", interrupt)
+    if interrupts == "first":
+        monkeypatch.setattr(Engine, "ask", interrupt)
+    stored, _ = counted(engine, PROMPTS, reporter)
+    assert stored == engine.plan(PROMPTS).stored
+    assert (stored == 0) == (interrupts == "first")
+
+
+def test_the_innermost_says_what_is_kept() -> None:
+    """Before the first question and after the last answer, too."""
+    with (
+        pytest.raises(KeyboardInterrupt, match=r"^all answers are stored; run the same command"),
+        resumable(),
+        resumable("all answers are stored"),
+    ):
+        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("repeats", [False, True])

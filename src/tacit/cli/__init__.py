@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from tacit.cli import (
     show,
     suite,
 )
-from tacit.cli.interrupting import interruptible
+from tacit.cli.interrupting import INTERRUPTED, interruptible
 from tacit.cli.options import GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Commands(TyperGroup):
-    """The root command group, which removes pydantic's prefix "Value error" from error messages."""
+    """The root command group, which words the errors of pydantic and interrupts."""
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
         """Run the command that the command-line arguments name."""
@@ -46,6 +47,10 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")
+            raise
+        except KeyboardInterrupt as error:
+            said = error.args[0] if error.args else "run the same command again"
+            sys.stderr.write(f"tacit: interrupted; {said}\n")
             raise
 
 
@@ -107,6 +112,8 @@ def _run() -> None:
             check_holds_no_password(argument, "an address on the command line")
         with interruptible(), _flushed():
             app(prog_name="tacit")
+    except KeyboardInterrupt:  # outside a command
+        sys.exit(INTERRUPTED)
     except TacitError as error:
         sys.stderr.write(f"tacit: {error}\n")
         sys.exit(error.exit_code)
@@ -120,6 +127,11 @@ def _run() -> None:
         )
         sys.exit(RequestError.exit_code)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            sys.stderr.write(
+                f"tacit: {error.filename}: the name is too long: choose a shorter one\n"
+            )
+            sys.exit(RequestError.exit_code)
         if not is_full(error):
             raise
         # Errors on our own files are translated earlier: this is standard output or a library file.

@@ -81,7 +81,7 @@ def predict(
         Terminal(),
     ).predict(question, listed(choices))
     if as_json:
-        typer.echo(json.dumps(found.to_json(), ensure_ascii=False))
+        typer.echo(json.dumps(found.to_json()))
     else:
         _echo(found)
 

@@ -182,7 +182,7 @@ def anchor(
 
     tables = read_findings(run, TABLES)
     found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
-    typer.echo(json.dumps(found, ensure_ascii=False) if as_json else traced(found))
+    typer.echo(json.dumps(found) if as_json else traced(found))
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
@@ -224,7 +224,7 @@ def sources(
         shown = (
             found.model_dump() if found else [one.model_dump() for one in known.sources.values()]
         )
-        typer.echo(json.dumps(shown, ensure_ascii=False))
+        typer.echo(json.dumps(shown))
         return
     typer.echo("\n".join(detail(found) if found else listing(known)))
 
@@ -252,7 +252,7 @@ def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_jso
         shown = _shown(loaded, prompt)
         if as_json:
             typer.echo("[" if number == 1 else ", ", nl=False)
-            typer.echo(json.dumps(shown, ensure_ascii=False), nl=False)
+            typer.echo(json.dumps(shown), nl=False)
         else:
             typer.echo(_readable(number, shown))
     if as_json:

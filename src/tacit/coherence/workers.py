@@ -77,7 +77,7 @@ class Worker:
         # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         process = subprocess.Popen(
-            [sys.executable, "-m", "tacit.coherence.worker"],
+            [sys.executable, "-P", "-m", "tacit.coherence.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

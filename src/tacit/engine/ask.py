@@ -296,7 +296,7 @@ class Engine:
         answers = self._answers(requests, partial(self.model.answer, requests))
         return self.store.append(self.model.description, requests, answers)
 
-    def execute(self, plan: Plan, late: list[Part] | None = None) -> Generator[Part]:
+    def execute(self, plan: Plan) -> Generator[Part]:
         """Compute and store a plan's blocks in this process; yield each block after storing it.
 
         If the model streams answers, yield a ``Part`` after each write to the store. Each ``Part``
@@ -304,7 +304,6 @@ class Engine:
 
         Args:
             plan: The plan.
-            late: List to which blocks are added that are stored when the work is interrupted.
 
         Raises:
             ScoringError: If the model failed.
@@ -314,15 +313,14 @@ class Engine:
             for _, blocks in groupby(plan.blocks, key=lambda block: id(block.kind)):
                 yield from self._stream(self.model, list(blocks))
             return
-        yield from self._in_blocks(plan.blocks, [] if late is None else late)
+        yield from self._in_blocks(plan.blocks)
 
     def _execute(
         self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool = False
     ) -> bool:
         """Carry out a plan; return False if answers were set aside that must be asked again."""
-        late: list[Part] = []
         rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
-        asking = closing(self.executor.execute(plan) if self.executor else self.execute(plan, late))
+        asking = closing(self.executor.execute(plan) if self.executor else self.execute(plan))
         try:
             with frozen(), asking as done:
                 for part in done:
@@ -333,15 +331,11 @@ class Engine:
         except UnreliableError:
             rechecks.withdraw()
             raise
-        finally:
-            if progress:
-                for part in late:
-                    progress(part)
         with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
             self.store.hashes.save()
         return rechecks.sound
 
-    def _in_blocks(self, blocks: Sequence[Block], late: list[Part]) -> Generator[Part]:
+    def _in_blocks(self, blocks: Sequence[Block]) -> Generator[Part]:
         """Compute blocks, while threads prepare the next block and store earlier blocks."""
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             writer = _Writer(self, behind)
@@ -357,7 +351,7 @@ class Engine:
                 yield from writer.stored(wait=True)
             finally:
                 writer.write()
-                late += writer.stored(wait=True)
+                list(writer.stored(wait=True))  # raises if they could not be stored
 
     def _prepared(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
         if isinstance(self.model, Prepares):
@@ -404,6 +398,11 @@ class Engine:
     def _cached(self, of: type) -> Cached[Any, Any]:
         """Return the cached answers of the model to requests of one class."""
         return KINDS[of].cached(self.store.read(self.model.fingerprint, of))
+
+    def stored(self, plan: Plan) -> int:
+        """Return how many of a plan's requests have all their answers in the store by now."""
+        cached = {of: self._cached(of).keys for of in {type(one) for one in plan.merged}}
+        return sum(KINDS[type(one)].without(one, cached[type(one)]) is None for one in plan.merged)
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:

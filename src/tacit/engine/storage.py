@@ -333,8 +333,8 @@ def storage_of(root: Path | str) -> Storage:
             unknown protocol, or if the package that supports the protocol is not installed.
         StoreError: If the path belongs to a file, or the storage cannot be reached.
     """
+    check_holds_no_password(str(root), "the store's address")
     if is_address(root):
-        check_holds_no_password(root, "the store's address")
         if root.lower().startswith("file://"):
             return LocalStorage(Path(unquote(root[len("file://") :])))
         if "::" in root.partition("://")[0]:

@@ -64,12 +64,14 @@ class LocalSettings:
         help="Allow Python code from the model's repository to run.",
         group=MODEL,
         requested=False,
+        permits=True,
     )
     allow_pickle: bool = option(
         default=False,
         help="Load pickled weights (pytorch_model.bin) if the model has no safetensors file.",
         group=MODEL,
         requested=False,
+        permits=True,
     )
     adapter: Path | None = option(
         None,
@@ -142,6 +144,7 @@ class ServerSettings:
         help="Do not ask for confirmation of the cost of a chat API.",
         group=CHAT,
         requested=False,
+        permits=True,
     )
 
     def check(self, models: Sequence[str]) -> None:
@@ -160,8 +163,8 @@ class ServerSettings:
         if self.api != "chat" and (self.samples is not None or self.thinking_tokens is not None):
             raise RequestError("--samples and --thinking-tokens require --api chat")
 
-    def options(self) -> ServerOptions:
-        """Return these settings as ``ServerOptions``.
+    def options(self, *, from_file: bool = False) -> ServerOptions:
+        """Return these settings as ``ServerOptions``; see there for ``from_file``.
 
         Raises:
             RequestError: If ``thinking_tokens`` is neither a number nor ``all``.
@@ -176,6 +179,7 @@ class ServerSettings:
             api=self.api,
             samples=self.samples,
             thinking=_reasoning_limit(self.thinking_tokens),
+            from_file=from_file,
         )
 
 
@@ -221,8 +225,12 @@ class ModelSettings:
     server: ServerSettings = field(default_factory=ServerSettings)
     described: DescribedSettings = field(default_factory=DescribedSettings)
 
-    def options(self, models: Sequence[str]) -> LoadOptions:
+    def options(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
         """Return these settings as ``LoadOptions`` for the given models.
+
+        Args:
+            models: The models' names.
+            from_file: Whether the names come from a file and not from the user.
 
         Raises:
             RequestError: If the server options are invalid (see ``ServerSettings``), or if the
@@ -245,7 +253,7 @@ class ModelSettings:
             local.batch_tokens,
             local.masked_mode,
             packing=not local.no_packing,
-            server=self.server.options(),
+            server=self.server.options(from_file=from_file),
             chat=local.chat,
             trust=Trust(local.trust_remote_code, local.allow_pickle),
             adapter=local.adapter,

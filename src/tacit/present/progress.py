@@ -78,21 +78,8 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
         yield lambda _: None
         return
     console = _terminal()
-    try:
-        with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
-
-            def counted(work: Work) -> None:
-                nonlocal stored
-                stored += work.ended
-                advance(work)
-
-            yield counted
-    except KeyboardInterrupt:
-        sys.stderr.write(
-            f"tacit: interrupted; {stored:,} of {several(total, 'answer')} stored; run the same "
-            "command again to resume\n"
-        )
-        raise
+    with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
+        yield advance
 
 
 @contextmanager

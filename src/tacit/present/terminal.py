@@ -1,7 +1,11 @@
-"""Safe terminal output: characters that control the terminal or the text direction are escaped."""
+"""Safe output: what a terminal would obey or a stream cannot encode is replaced, never raised."""
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -11,6 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import Console
+
+_PLAIN = str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u201c": '"', "\u201d": '"', "\u2019": "'"}
+    | {"\u00a0": " ", "\u00b7": "|", "\u00d7": "x", "\u00b2": "2", "\u2192": "->"}
+)
+"""ASCII for the characters that Tacit's own messages and tables use."""
 
 # Control characters except tab and line feed, line and paragraph separators, direction marks and
 # overrides, invisible tags, and lone surrogates, which represent the undecodable bytes of a name.
@@ -31,32 +41,69 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_escaped, text)
 
 
-class _Visible:
-    """A text stream that escapes control characters before it writes to an underlying stream."""
+_UNREAD = (errno.EPIPE, errno.EBADF)
+
+
+class _Open:
+    """A text stream that discards its text once nobody can read it.
+
+    A standard error that fails in any way is discarded too: only standard output has results.
+    """
+
+    buffer = None  # Typer would write to it directly if the encoding is ASCII
 
     def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
 
     def write(self, text: str) -> int:
-        """Write the text with control characters escaped."""
-        self.beneath.write(visible(text))
+        """Write the text."""
+        with self._open():
+            self.beneath.write(text)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the lines with control characters escaped."""
+        """Write the lines."""
         for line in lines:
             self.write(line)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        with self._open():
+            self.beneath.flush()
+
+    @contextmanager
+    def _open(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in _UNREAD and self.beneath is not sys.__stderr__:
+                raise
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, self.beneath.fileno())
+            os.close(null)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any attribute of the stream
         return getattr(self.beneath, name)
 
 
+class _Visible(_Open):
+    """An ``_Open`` that escapes control characters."""
+
+    def write(self, text: str) -> int:
+        """Write the text with control characters escaped."""
+        super().write(visible(text))
+        return len(text)
+
+
 @contextmanager
 def visible_output() -> Iterator[None]:
-    """In a ``with`` block, escape control characters in standard output and standard error."""
+    """In a ``with`` block, make standard output and standard error safe to write anything to."""
     before = sys.stdout, sys.stderr
+    _fill_closed()
     mine = _wrapped(sys.stdout), _wrapped(sys.stderr)
     sys.stdout, sys.stderr = mine
+    if before[0] is None:
+        sys.stderr.write("tacit: standard output is closed: what would be printed is lost\n")
     try:
         yield
     finally:
@@ -68,8 +115,8 @@ def visible_output() -> Iterator[None]:
 
 
 def beneath(stream: TextIO) -> TextIO:
-    """Return the stream that a ``_Visible`` wraps; return any other stream unchanged."""
-    return stream.beneath if isinstance(stream, _Visible) else stream
+    """Return a stream that does not escape, for Rich, whose own control characters are meant."""
+    return cast("TextIO", _Open(stream.beneath)) if isinstance(stream, _Visible) else stream
 
 
 def console() -> Console:
@@ -86,7 +133,30 @@ def console() -> Console:
 
 
 def _wrapped(stream: TextIO) -> TextIO:
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="tacit")
     return cast("TextIO", _Visible(stream))
+
+
+def _fill_closed() -> None:
+    """Open closed standard streams on nothing, so that no file gets their numbers."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard error's
+        pass
+    os.close(number)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "r+", encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """Replace what a stream cannot encode by similar ASCII, or else by a JSON escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_PLAIN)
+    return re.sub("[^\x00-\x7f]", _escaped, text), error.end
+
+
+codecs.register_error("tacit", _replaced)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -68,7 +68,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
-    with resumable(reporter, "no answer was requested yet"):
+    with resumable("no answer was requested yet"):
         plan = engine.plan(requests, folder.blocks)
     folder.begin({"model": dict(engine.model.description), "engine": engine.description})
     _warn_of_repeated(groups, reporter)
@@ -79,7 +79,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
         tokens = cache(partial(next_tokens, engine, plan))
         found = answers_to(requests, engine, plan, reporter, tokens)
         answers = grouped(groups, found)
-        with resumable(reporter, "all answers are stored"), paused():
+        with resumable("all answers are stored"), paused():
             findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
@@ -121,7 +121,11 @@ def answers_to(
             "add --chat to ask in its chat format"
         )
     _warn_of_skipped(engine.model.name, plan, reporter)
-    with reporter.asking(plan) as advance:
+
+    def stored() -> str:
+        return f"{engine.stored(plan):,} of {several(plan.distinct, 'answer')} stored"
+
+    with resumable(stored), reporter.asking(plan) as advance:
         first()
         found = engine.ask(requests, plan, advance)
     _warn_of_missing(engine.model.name, found, reporter)

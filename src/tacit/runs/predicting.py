@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
-from tacit.options import build, names_of, sha256_of
+from tacit.options import build, declarations, sha256_of
 from tacit.probes.base import probe
 from tacit.probes.consistency import predictor
 from tacit.probes.consistency.features import BOTH
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
+    from tacit.models.loading import LoadOptions
     from tacit.probes.base import Answers
     from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.probes.consistency.options import ConsistencyOptions
@@ -156,9 +157,13 @@ class RunPredictor:
         )
         return settings
 
+    @cached_property
+    def _loading(self) -> LoadOptions:
+        return self._settings.options([self._name], from_file=self.model is None)
+
     @property
     def _chats(self) -> list[str]:
-        return chats_of([self._name], self._settings.options([self._name]).server)
+        return chats_of([self._name], self._loading.server)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -169,8 +174,8 @@ class RunPredictor:
         """
         from tacit.engine.store import Store
 
-        loading = self._settings.options([self._name])
-        engine = EngineOptions().start(self._name, loading, self.store or Store.default())
+        store = self.store or Store.default()
+        engine = EngineOptions().start(self._name, self._loading, store)
         if engine.model.fingerprint != self.run.model.get("fingerprint"):
             raise RequestError(
                 f"{engine.model.name} differs from the model of the run, "
@@ -181,8 +186,9 @@ class RunPredictor:
 
 
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options of a run's request that are also fields of the given class."""
-    return {name: request[name] for name in names_of(kind) if name in request}
+    """Return those options of a class that ``run.yaml`` includes, with their values in a run."""
+    known = declarations(kind).items()
+    return {name: request[name] for name, (_, of) in known if of.requested and name in request}
 
 
 def _files(request: Mapping[str, Any]) -> list[str]:

@@ -75,12 +75,14 @@ class Reporter(Protocol):
 
 
 @contextmanager
-def resumable(reporter: Reporter, kept: str) -> Iterator[None]:
-    """If the work in a ``with`` block is interrupted, say what is kept and how to go on."""
+def resumable(kept: Callable[[], str] | str = "all answers so far are stored") -> Iterator[None]:
+    """If the work in a ``with`` block is interrupted, let the exception say what is kept."""
     try:
         yield
-    except KeyboardInterrupt:
-        reporter.warn(f"interrupted; {kept}; run the same command again to resume")
+    except KeyboardInterrupt as error:
+        if not error.args:
+            kept = kept if isinstance(kept, str) else kept()
+            error.args = (f"{kept}; run the same command again to resume",)
         raise
 
 

@@ -73,8 +73,8 @@ class RunRequest:
         engine: The options of the engine that queries the models.
         store: The score store; None for the default store.
         reporter: The object to which the progress of the run is reported.
-        own_settings: Settings of single models, by model name. A model that ``own_settings`` does
-            not contain is loaded with ``settings``.
+        own_settings: Settings of single models from a suite's file, by model name. A model that
+            ``own_settings`` does not contain is loaded with ``settings``.
         nested: Whether to create a subfolder of ``out`` for the model even if there is only one
             model.
 
@@ -127,7 +127,7 @@ class RunRequest:
                 is specified (``batch_tokens`` must be used instead).
         """
         own = self.own_settings.get(name)
-        return self.loading if own is None else own.options([name])
+        return self.loading if own is None else own.options([name], from_file=True)
 
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:
@@ -182,6 +182,7 @@ class RunRequest:
         told = {name: loading.words_of(name, self.loading_of(name)) for name in self.models}
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
+    @resumable()
     def run(self) -> dict[str, Run]:
         """Run the probe on each model in turn; return a mapping from model names to runs."""
         folders, about = self.folders, {"data": self.data}
@@ -191,6 +192,7 @@ class RunRequest:
         self.confirm(self.models)
         return {name: self.ask(name, self.start(name)) for name in self.models}
 
+    @resumable()
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
         """Compare the models; write a report and comparison tables, unless ``out`` is None.
 
@@ -277,7 +279,7 @@ class RunRequest:
 
     def start(self, name: str) -> Engine:
         """Start the engine for one model; deleting the engine frees the model's memory."""
-        with resumable(self.reporter, f"{name} was not asked yet"):
+        with resumable(f"{name} was not asked yet"):
             return self.engine.start(name, self.loading_of(name), self._store)
 
     def requests(self, name: str) -> list[Request]:

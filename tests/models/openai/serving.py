@@ -92,6 +92,7 @@ class Manners:
         slow: Seconds that it takes over a request, given how many came before it.
         drips: How many blanks it sends before an answer, a tenth of a second apart, so that the
             connection stays.
+        lists: The status of its list of models.
         key: The key that it wants.
         silent: How often it first says nothing of each prompt's next token.
         dies: After so many completions it only fails.
@@ -114,6 +115,7 @@ class Manners:
     stalls: int = 0
     slow: Callable[[int], float] | None = None
     drips: int = 0
+    lists: int = 200
     key: str | None = None
     silent: int = 0
     dies: int | None = None
@@ -133,6 +135,7 @@ class Serving:
         manners: How it behaves; they may be changed while it runs.
         requests: What it was asked.
         statuses: How often it answered with each status, or broke off.
+        keys: The header with a key that came with each request, if any.
     """
 
     address: str
@@ -140,6 +143,7 @@ class Serving:
     manners: Manners
     requests: list[dict[str, Any]] = field(default_factory=list)
     statuses: Counter[str] = field(default_factory=Counter)
+    keys: list[str | None] = field(default_factory=list)
     times: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
     slot: threading.Lock = field(default_factory=threading.Lock)
@@ -193,7 +197,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Lists the one model."""
         if self._is_let_in():
-            self.send(200, {"object": "list", "data": [{"id": "toy", "max_model_len": WINDOW}]})
+            models = [{"id": "toy", "max_model_len": WINDOW}]
+            self.send(self.state.manners.lists, {"object": "list", "data": models})
 
     def do_POST(self) -> None:
         """Completes a text."""
@@ -211,6 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_let_in(self) -> bool:
         sent = self.headers.get("Authorization")
+        self.state.keys.append(sent)
         if self.state.manners.key is None or sent == f"Bearer {self.state.manners.key}":
             return True
         self.send(401, {"error": f"wrong key: {sent}"})

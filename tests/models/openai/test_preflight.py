@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import ModelError, NetworkError
+from tacit.errors import ModelError, NetworkError, ScoringError
 from tests.models import tiny
 from tests.models.openai.conftest import load
 from tests.models.openai.serving import Toy
@@ -149,7 +149,8 @@ def test_a_right_but_slow_server_keeps_its_echo(
     """Only where no new token is asked for is the time short."""
     monkeypatch.setattr("tacit.models.openai.echo._SHORT", 0.01)
     echo = "none" if prompt_logprobs else "right"
-    model = load(serve(slow=lambda _: 0.03, echo=echo, prompt_logprobs=prompt_logprobs))
+    server = serve(slow=lambda _: 0.03, echo=echo, prompt_logprobs=prompt_logprobs)
+    model = load(server, timeout=None)
     way = "prompt_logprobs" if prompt_logprobs else "echo"
     assert model.description["identity"]["echo"] == way
 
@@ -157,17 +158,18 @@ def test_a_right_but_slow_server_keeps_its_echo(
 def test_a_server_that_generates_without_end_is_hung_up_on(
     serve: Serve, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It then has time for what comes next; no hint tells of a time-out that plays no part."""
+    """It then has time for what comes next; --timeout is the limit where it is given."""
     monkeypatch.setattr("tacit.models.openai.echo._SHORT", 0.2)
     server = serve(zero="busy")
-    assert load(server).description["identity"]["echo"] == "echo"
+    assert load(server, timeout=None).description["identity"]["echo"] == "echo"
     assert server.requests[-1]["max_tokens"] == 1
     server.manners.echo = "shifted"
-    first, *_ = load(server, tokenizer_file).description["refused"]
-    assert first.endswith(
-        "the server failed 2 times; the last failure: "
-        "ReadTimeout: the response was not complete after 0.2 s)"
-    )
+    for given, limit in ((None, "0.2"), (0.3, "0.3")):
+        first, *_ = load(server, tokenizer_file, timeout=given).description["refused"]
+        assert (
+            "failed 2 times; the last failure: ReadTimeout: the response was not complete " in first
+        )
+        assert f"after {limit} s (raise this limit with --timeout)" in first
 
 
 def test_vllms_own_way_is_found(serve: Serve, tokenizer_file: Path) -> None:
@@ -183,9 +185,20 @@ def test_a_server_that_lists_several_models_is_asked_for_a_name(
     """And told which there are."""
     from tacit.models.openai.client import Client
 
-    monkeypatch.setattr(Client, "models", lambda _: [{"id": "one"}, {"id": "two"}])
+    monkeypatch.setattr(Client, "models", lambda *_: [{"id": "one"}, {"id": "two"}])
     with pytest.raises(ModelError, match="serves one, two: choose the model with --served-model"):
         load(serve())
+
+
+def test_a_list_of_models_that_fails_is_not_needed_with_a_name(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is with none."""
+    server = serve(lists=500)
+    assert load(server, served_model="toy").name.startswith("toy at ")
+    assert "--served-model" in caplog.text
+    with pytest.raises(ScoringError, match="status 500"):
+        load(server)
 
 
 def test_nobody_at_the_address_is_said_at_once() -> None:

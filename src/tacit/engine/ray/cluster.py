@@ -7,6 +7,7 @@ import math
 import os
 import re
 import socket
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from tacit.english import several
 from tacit.errors import MissingPackage, RequestError, WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,9 @@ def connect(options: RayOptions) -> None:
         return
     address = options.address or os.environ.get("RAY_ADDRESS") or "local"
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if not address.startswith("ray://"):
+        job = quiet["job_config"] = ray.job_config.JobConfig()
+        job._py_driver_sys_path = _OwnPaths()  # noqa: SLF001 - Ray has no setting for it
     check_holds_no_password(address, "the cluster's address (--address, or $RAY_ADDRESS)")
     if address == "local":
         _start(options, quiet)
@@ -163,6 +167,14 @@ def connect(options: RayOptions) -> None:
         raise MissingPackage(error.name or "grpcio", "ray") from error
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         raise RequestError(_nobody(address, _first_line(error))) from error
+
+
+class _OwnPaths(list[str]):
+    """The import paths that workers get: not the current folder, unless this process has it."""
+
+    def extend(self, paths: Iterable[str]) -> None:
+        own = {os.path.abspath(path) for path in sys.path}  # noqa: PTH100 - "" is the current folder
+        super().extend(path for path in paths if path in own)
 
 
 def _start(options: RayOptions, quiet: dict[str, Any]) -> None:

@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _AGAIN = frozenset({408, 425, 429})
-_CUT = 200
+_CUT, _READ = 200, 4000
 _REFUSES_KEY = frozenset({401, 403})
 _NOT_FOUND = 404
 _SERVER_FAILS = 500
@@ -88,6 +88,7 @@ class Client:
 
         self.address = address
         self._backoff = options.backoff
+        self.limit = options.timeout
         self._timeout = options.patience
         try:
             httpx.URL(address)
@@ -97,7 +98,7 @@ class Client:
                 "http://localhost:8000/v1"
             ) from error
         proxy = None if transport else proxy_for(address)
-        secrets = (key, *(proxy.login or () if proxy else ()))
+        secrets = (key, *(proxy.secrets if proxy else ()))
         self.hide = hider(*secrets)
         self._parsed = reader(*secrets)
         self._errors = httpx.HTTPError
@@ -174,8 +175,12 @@ class Client:
             return ""
         return f"; is the address {self.address.rstrip('/')}/v1?"
 
-    def models(self) -> list[dict[str, Any]]:
+    def models(self, attempts: int | None = None) -> list[dict[str, Any]]:
         """Return the server's list of models (``/models``); empty if there is no list.
+
+        Args:
+            attempts: The maximum number of attempts; None for the number in the client's back-off
+                options.
 
         Raises:
             NetworkError: If no server answers at the address.
@@ -183,7 +188,9 @@ class Client:
             ScoringError: If the server failed at every attempt.
         """
         try:
-            answer = self._ask("GET", "/models", None, self._backoff.attempts, first=True)
+            answer = self._ask(
+                "GET", "/models", None, attempts or self._backoff.attempts, first=True
+            )
         except RefusalError:
             return []
         data = answer.get("data")
@@ -287,9 +294,7 @@ class Client:
         except self._errors as error:
             failure = f"{type(error).__name__}: {self._shown(str(error))}"
             if isinstance(error, self._timed_out):
-                failure += f" after {seconds:g} s"
-                longer = seconds == self._timeout
-                failure += " (raise this limit with --timeout)" if longer else ""
+                failure += f" after {seconds:g} s (raise this limit with --timeout)"
             if first and isinstance(error, self._cannot_connect):
                 raise NetworkError(
                     f"{self.address}: no server responds ({failure}); is it running?"
@@ -357,7 +362,7 @@ class Client:
 
     def _shown(self, text: str) -> str:
         """Return the beginning of a server's text on one line, with the API key redacted."""
-        line = " ".join(self.hide(text).split())
+        line = " ".join(self.hide(text)[:_READ].split())
         return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
 
 

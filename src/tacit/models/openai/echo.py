@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import TokenizerFile
 
 _SHORT = 10.0
-"""Timeout in seconds of the first echo request, which asks for zero generated tokens.
+"""Default timeout in seconds of the first echo request, which asks for zero generated tokens.
 
 The timeout is short because some servers that are asked for zero tokens generate tokens until their
 memory is full. If a server does not respond within the short timeout, Tacit repeats the echo
@@ -194,7 +194,8 @@ def _try(
     first, *others = nexts
     empty = asked.way == "echo" and asked.least == 0
     try:
-        tokens = asked.echoed(first, _SHORT if empty else None, _TRIES)
+        short = asked.client.limit or _SHORT
+        tokens = asked.echoed(first, short if empty else None, _TRIES)
         found = _aligned(asked, tokens, first, tokenizer)
         if found is None:
             return _unaligned(asked, tokens)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.chat import Talk
 from tacit.models.openai.chat_preflight import try_sampling
 from tacit.models.openai.client import Client
@@ -16,6 +17,11 @@ from tacit.models.openai.sampling import SampledModel
 if TYPE_CHECKING:
     from pathlib import Path
 
+log = logging.getLogger(__name__)
+
+_TRIES = 3
+"""The number of times that a list of models is requested that is not needed."""
+
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
     """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None.
@@ -26,7 +32,14 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
         ModelError: If no name is given, and the server lists no model, several models, or a single
             model whose name contains the API key.
     """
-    known = {str(one["id"]): dict(one) for one in client.models()}
+    try:
+        models = client.models(None if name is None else _TRIES)
+    except ScoringError as error:
+        if name is None:
+            raise
+        log.warning("%s; its list of models is not needed with --served-model", error)
+        return {"id": name}
+    known = {str(one["id"]): dict(one) for one in models}
     if name is None:
         shown = [client.hide(one) for one in sorted(known)]
         # A model's name goes into messages and files, so it must not contain the key.

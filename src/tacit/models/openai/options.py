@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from tacit.addresses import holds_secret
 from tacit.errors import ModelError
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
 
 Tacit uses the first of the variables in ``KEYS`` that is set, even if its value is empty.
 """
+
+HOSTS = "TACIT_API_KEY_HOSTS"
+"""Environment variable with the hosts, separated by commas, that get the key from any file."""
 
 SHORT, LONG = 120.0, 600.0
 """Default timeouts in seconds: ``SHORT``, or ``LONG`` if the model is asked to reason."""
@@ -79,6 +83,8 @@ class ServerOptions:
         thinking: The maximum length of the reasoning before a chat reply, in tokens. 0 turns
             reasoning off, ``all`` sets no limit, and None is for a model that does not reason.
         seed: The number from which the seeds of all sampled replies are computed.
+        from_file: Whether the address comes from a file and not from the user. An API key is then
+            sent only to hosts that the user has listed.
     """
 
     served_model: str | None = None
@@ -90,6 +96,7 @@ class ServerOptions:
     samples: int | None = None
     thinking: Thinking = None
     seed: int = 0
+    from_file: bool = False
 
     @property
     def patience(self) -> float:
@@ -112,7 +119,7 @@ def check_holds_no_key(name: str) -> None:
         ModelError: If the address contains a user name, a password, a query or a fragment. The
             error message does not repeat any part of the address.
     """
-    if "://" in name and any(mark in name for mark in "@?#"):
+    if holds_secret(name) or ("://" in name and any(mark in name for mark in "@?#")):
         raise ModelError(
             "the server's address contains a user, a password, a query or a fragment, which logs "
             "would show: write it as http://host:8000/v1, and set the key in the variable "
@@ -137,6 +144,8 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
             "the server's address has no host, an invalid port or an invalid character; expected "
             "one such as http://localhost:8000/v1"
         )
+    if options.from_file:
+        _check_may_get_key(name)
     if options.concurrency < 1:
         raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
     if options.timeout is not None and not 0 < options.timeout < math.inf:
@@ -158,6 +167,19 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
     if options.api == "completions" and (options.samples or options.thinking is not None):
         raise ModelError("--samples and --thinking-tokens require --api chat")
     return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
+
+
+def _check_may_get_key(address: str) -> None:
+    """Refuse an address from a file if it would get an API key and its host is not listed."""
+    parts = urlsplit(address)
+    listed = [one.strip().lower() for one in os.environ.get(HOSTS, "").split(",")]
+    host = (parts.hostname or "").lower()
+    if key_from_environment() and not {host, parts.netloc.lower()} & {*listed}:
+        raise ModelError(
+            f"{parts.netloc} would get your API key, but its address comes from a file: to allow "
+            f"it, set {HOSTS}={host} or, with tacit predict, give the address as --model; to send "
+            f"no key, set {KEYS[0]} to nothing"
+        )
 
 
 def _leads_somewhere(address: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import socket
+from base64 import b64encode
 from dataclasses import dataclass, field
 from functools import cache
 from urllib.parse import unquote, urlsplit
@@ -32,6 +33,13 @@ class Proxy:
     host: str
     port: int
     login: tuple[str, str] | None = field(default=None, repr=False)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The login, as it is and as it is sent; empty if there is none."""
+        if self.login is None:
+            return ()
+        return (*self.login, b64encode(":".join(self.login).encode()).decode())
 
     @property
     def shown(self) -> str:

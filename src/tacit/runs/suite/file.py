@@ -112,7 +112,6 @@ class SuiteFile:
 
     Args:
         path: The path of the suite's file.
-        out: The folder for all runs; None if the file does not specify a folder.
         models: The models that are used in at least one of ``runs``, in the order of the file.
         runs: The runs that were selected by the argument ``only`` of ``SuiteFile.read``; all runs
             of the file if ``only`` is empty.
@@ -122,10 +121,20 @@ class SuiteFile:
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
 
     path: Path
-    out: Path | None
     models: tuple[ModelEntry, ...]
     runs: tuple[RunEntry, ...]
     document: Document[_Content]
+
+    @property
+    def out(self) -> Path | None:
+        """The folder for all runs, which must lie beside the file; None if the file names none."""
+        named, base = self.document.content.out, base_of(self.path)
+        if named is not None and not (base / named).resolve().is_relative_to(base.resolve()):
+            raise self.document.error(
+                f"out is {named}, which leads out of {base.resolve()}: give the folder with --out",
+                "out",
+            )
+        return None if named is None else base / named
 
     @classmethod
     def read(
@@ -200,6 +209,7 @@ class _Reader:
     def suite(self, given: Mapping[str, Any], only: Sequence[str]) -> SuiteFile:
         """Return the suite; see ``SuiteFile.read``."""
         content = self.document.content
+        self._check_secrets(content.model_dump())
         models = self._models(content.models, given)
         entries = [self._mapping(one, "runs", at) for at, one in enumerate(content.runs)]
         probes_of = [self._probe(entry, at) for at, entry in enumerate(entries)]
@@ -211,10 +221,9 @@ class _Reader:
             for at, entry in enumerate(entries)
             if not only or names[at] in only
         )
-        out = None if content.out is None else self.base / content.out
         used = {model.name for run in runs for model in run.models}
         order = tuple(model for model in models.values() if model.name in used)
-        return SuiteFile(self.document.path, out, order, runs, self.document)
+        return SuiteFile(self.document.path, order, runs, self.document)
 
     def _mapping(self, entry: Any, *location: int | str) -> dict[str, Any]:  # noqa: ANN401 - YAML
         if not isinstance(entry, dict):
@@ -243,16 +252,20 @@ class _Reader:
                     problem = f"{_dotted(location)}.{key} must be text or a number"
                     raise self._error(problem, *location, key)
             settings = self._built(ModelSettings, entry, location, given)
-            self._check_model(name, location)
             texts = {key: str(value) for key, value in described.items()}
             found[name] = ModelEntry(_model_name(name, self.base), settings, texts, at)
         return found
 
-    def _check_model(self, name: str, location: Sequence[int | str]) -> None:
-        try:
-            check_holds_no_key(name)
-        except RequestError as error:
-            raise self._error(str(error), *location) from error
+    def _check_secrets(self, value: Any, *location: int | str) -> None:  # noqa: ANN401 - YAML
+        """Refuse addresses with secrets before any message can repeat them."""
+        if isinstance(value, dict | list):
+            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
+                self._check_secrets(one, *location, key)
+        elif isinstance(value, str):
+            try:
+                check_holds_no_key(value)
+            except RequestError as error:
+                raise self._error(str(error), *location) from error
 
     def _probe(self, entry: Mapping[str, Any], at: int) -> str:
         name = entry.get("probe")
@@ -342,6 +355,13 @@ class _Reader:
     ) -> Any:  # noqa: ANN401 - an instance of kind
         """Return the options of a model or run; values in ``given`` override the file's values."""
         known = declarations(kind)
+        for key in entry:
+            if known[key][1].permits:
+                raise self._error(
+                    f"{_dotted(location)}.{key} counts only on the command line: remove it and, if "
+                    f"you allow it for these models, add --set {key}=true",
+                    *(*location, key),
+                )
         mine = {
             key: _given(key, of, known[key])
             for key, of in given.items()

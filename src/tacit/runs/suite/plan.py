@@ -94,7 +94,8 @@ class Plan:
         """
         for model in self.file.models:
             try:
-                self.engine.check([model.name], model.settings.options([model.name]))
+                loading = model.settings.options([model.name], from_file=True)
+                self.engine.check([model.name], loading)
             except RequestError as error:
                 raise self.file.error(error, model) from error
         return {run.name: self._request(run) for run in self.file.runs}

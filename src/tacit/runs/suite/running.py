@@ -15,6 +15,7 @@ from tacit.errors import RequestError, TacitError
 from tacit.outputs import check_outputs
 from tacit.runs.comparison import compared, warnings
 from tacit.runs.reading import Run, Runs, named, read_runs
+from tacit.runs.reporter import resumable
 from tacit.runs.scale import scaled
 from tacit.runs.suite.status import KIND, STATUS, Status
 from tacit.runs.workflow import REPORT
@@ -72,6 +73,7 @@ class SuiteRuns(Mapping[str, Runs]):
         return "\n".join(["SuiteRuns:", *lines, *([self.problem] if self.problem else [])])
 
 
+@resumable("finished runs and all answers so far are stored")
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
     """Run the unfinished runs of a suite, and write one report about all finished runs.
 
