@@ -30,6 +30,7 @@ from tacit.cli.interrupting import interruptible
 from tacit.cli.options import GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
+from tacit.present.progress import show_warnings
 from tacit.present.terminal import visible, visible_output
 from tacit.version import __version__
 
@@ -105,6 +106,7 @@ def _run() -> None:
     try:
         for argument in sys.argv[1:]:
             check_holds_no_password(argument, "an address on the command line")
+        show_warnings()
         with interruptible(), _flushed():
             app(prog_name="tacit")
     except TacitError as error:

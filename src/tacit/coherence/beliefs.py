@@ -176,6 +176,8 @@ def read_beliefs(
         return f"line {line_of_row(path, row)}"
 
     table = read_table(path, REQUIRED)
+    if table.is_empty():
+        raise DataError("contains no beliefs; expected one row per statement", path)
     columns = group_columns(table, groups)
     frame = _typed(_stripped(table, columns), complain)
     _refuse_bad_rows(frame, ontology, complain)
@@ -315,7 +317,7 @@ def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
         row = wrong.arg_true()[0]
         raise complain(
             f"has p_true {column[row]!r}; expected a probability from 0 to 1, "
-            "or an empty value if it is missing",
+            "such as 0.9, or an empty value if it is missing",
             row,
         )
     return numbers
