@@ -33,7 +33,7 @@ def read_rows(path: Path) -> Iterator[Numbered]:
     """
     begin = 1
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
             separator = SEPARATORS.get(path.suffix.lower(), "\t")
             reader = csv.reader(file, delimiter=separator, strict=True)
             for cells in reader:
@@ -42,8 +42,8 @@ def read_rows(path: Path) -> Iterator[Numbered]:
                 begin = reader.line_num + 1
     except csv.Error as error:
         raise DataError(
-            f"is malformed: {error}; a cell that begins with a quote must end with one, and quotes "
-            "within it must be doubled",
+            f"is malformed: {error}; a cell that begins with a quote must end with one, quotes "
+            "within it must be doubled, and lines must end with LF or CRLF",
             path,
             begin,
         ) from error
@@ -67,12 +67,12 @@ def not_utf8(path: Path) -> DataError:
 
 
 def with_header(
-    rows: Iterable[Numbered], path: Path, *, short: bool = False
+    rows: Iterable[Numbered], path: Path, *, uneven: bool = False
 ) -> tuple[Numbered, list[Numbered]]:
     """Return the header and the rows, each with as many cells as the header.
 
-    Columns without a name are removed, with a notice. With ``short``, the last cells of a row may
-    be missing.
+    Columns without a name are removed, with a notice. With ``uneven``, blank cells at the end of a
+    row may be missing or too many.
 
     Raises:
         DataError: If there is no header, a name occurs twice, or a row has too many or too few
@@ -89,12 +89,13 @@ def with_header(
     named = [place for place, name in enumerate(header) if name.strip()]
     kept, ignored = [], set[int]()
     for line, cells in found:
-        if short:
+        if uneven and not any(cells[len(header) :]):
+            cells[len(header) :] = []
             cells.extend([""] * (len(header) - len(cells)))
-        if len(cells) < len(header) or any(cells[len(header) :]):
+        if len(cells) != len(header):
             raise _ragged(cells, header, path, line)
         if len(named) == len(header):
-            kept.append((line, cells[: len(header)]))
+            kept.append((line, cells))
         else:
             ignored |= {place for place, cell in enumerate(cells, 1) if cell}
             kept.append((line, [cells[place] for place in named]))

@@ -46,7 +46,7 @@ def frame_of(given: Any) -> pl.DataFrame | None:  # noqa: ANN401 - any object
             named = any(name is not None for name in given.index.names)
             given = pl.from_pandas(given, include_index=named)
         except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            raise DataError(f"the data frame cannot be read: {error}") from error
+            raise DataError(f"the data frame cannot be used as a table: {error}") from error
     if isinstance(given, pl.LazyFrame):
         given = given.collect()
     return _with_texts(given) if isinstance(given, pl.DataFrame) else None
@@ -57,8 +57,13 @@ def table_path(given: Any) -> Path:  # noqa: ANN401 - a path or a data frame
     frame = frame_of(given)
     if frame is None:
         return Path(given)
+    import polars as pl
+
     content = BytesIO()
-    frame.write_parquet(content)
+    try:
+        frame.write_parquet(content)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DataError(f"the data frame cannot be used as a table: {error}") from error
     path = _frames() / f"data-frame-{hashlib.sha256(content.getvalue()).hexdigest()[:16]}.parquet"
     path.write_bytes(content.getvalue())
     return path

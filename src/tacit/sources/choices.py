@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _FEWEST = 2
 _UNKNOWN = ("", "-1")  # PIQA's test split has -1 for withheld labels
 _SEPARATOR = "|"
-_NESTED = re.compile(r"\s*[\[{]")
-_OF_TEXTS = re.compile(r"""\s*(\[\s*\{?|\{)\s*["']|\s*\[?array\(""")  # JSON, Python or numpy
+_NESTED = re.compile(r"\s*[\[{]|array\(")
+_OF_TEXTS = re.compile(r"""\s*(\[\s*\{?|\{)\s*["']|array\(""")  # JSON, Python or numpy
 
 
 @dataclass(frozen=True, slots=True)

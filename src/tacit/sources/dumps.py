@@ -25,7 +25,7 @@ from tacit.errors import DataError, RequestError
 from tacit.sources.missing import check_exists
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
-from tacit.tables import line_of_row, read_table
+from tacit.tables import line_of_row, read_table, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ class Dump:
     """A knowledge base file (assertions or triples), with counts of the lines read so far.
 
     Args:
-        path: The path of the file.
+        path: The path of the file, or a data frame of triples.
         language: The language code of the assertions to read, such as ``en``. An assertion is read
             only if its start and end concepts are both in ``language``.
         columns: The column names of a file of plain triples, in the order of the file. The names
@@ -93,6 +93,7 @@ class Dump:
     _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.path = table_path(self.path)
         convert_strings(self, "columns")
         given = self.columns
         if given and not _are_triples(given):

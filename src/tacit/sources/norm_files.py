@@ -58,7 +58,7 @@ def read_sheet(path: Path) -> Sheet:
             path,
         )
     check_exists(path, "norms")
-    (_, header), rows = with_header(_lines(path), path, short=True)
+    (_, header), rows = with_header(_lines(path), path, uneven=True)
     columns = tuple(header)
     return Sheet(
         columns, tuple(Row(line, dict(zip(columns, cells, strict=True))) for line, cells in rows)
