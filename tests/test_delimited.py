@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -28,6 +26,8 @@ from tacit.tables import read_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+pd = pytest.importorskip("pandas")
 
 PARTS = Ontology.load("parts")
 Rows = list[list[str]]
@@ -121,7 +121,7 @@ def written(path: Path, content: str, encoding: str = "utf-8") -> Path:
 
 @kinds
 def test_quotes_marks_and_blank_lines_do_not_matter(tmp_path: Path, kind: str, suffix: str) -> None:
-    """Everything quoted, a byte-order mark, CRLF and blank lines give what the plain table gives."""
+    """Everything quoted, a byte-order mark, CRLF and blank lines change nothing."""
     reader = READERS[kind]
     plain = reader.read(written(tmp_path / f"t{suffix}", text(reader.rows, suffix)))
     quoted = text(reader.rows, suffix, quoting=csv.QUOTE_ALL, lineterminator="\r\n\r\n")
@@ -190,7 +190,7 @@ def test_semicolons_are_named_whatever_the_decimal_mark(
     reader = READERS[kind]
     rows = [[cell.replace("0.9", "0,9") for cell in row] for row in reader.rows]
     path = written(tmp_path / f"t{suffix}", text(rows, suffix, delimiter=";"))
-    with pytest.raises(DataError, match="separated by (semicolons|tabs)"):
+    with pytest.raises(DataError, match="separated by"):
         reader.read(path)
 
 
@@ -301,7 +301,6 @@ def test_any_table_of_any_writer_is_read_back_or_refused(
 ) -> None:
     """Columns without a name and rows without text are left out; an empty cell is missing."""
     path = tmp_path / f"t{suffix}"
-    logging.getLogger("tacit").setLevel(logging.ERROR)
 
     @fuzzed
     @given(tables())
@@ -331,7 +330,7 @@ def test_a_plain_table_of_any_writer_is_read(tmp_path: Path, writer: str, suffix
     if writer == "R's write.table":
         rows = [["a", "b"], ["x", "y"]]
         written(path, WRITERS[writer](rows, suffix))
-        with pytest.raises(DataError, match="row.names"):
+        with pytest.raises(DataError, match="row names"):
             read_table(path)
     else:
         assert read_table(path).rows() == [("x, y", '5" disk'), ("\t", "é")]
@@ -350,7 +349,6 @@ def test_any_triples_are_read_back_or_counted_as_malformed(
     order = [names.index(name) for name in names if name.startswith("rel")]
     order += [names.index(name) for name in names if name in {"head", "subject"}]
     order += [names.index(name) for name in names if name in {"tail", "object"}]
-    logging.getLogger("tacit").setLevel(logging.ERROR)
 
     @fuzzed
     @given(st.lists(st.lists(WORDS, min_size=3, max_size=3), min_size=1, max_size=4))

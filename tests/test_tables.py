@@ -3,7 +3,6 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,6 +26,8 @@ from tacit.tables import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pd = pytest.importorskip("pandas")
 
 TABLE = pl.DataFrame(
     {"subject": ["trunk", None], "p_true": [0.25, None], "believed": [True, None], "n": [1, 2]}
@@ -293,7 +294,7 @@ def test_a_table_of_one_column_says_nothing_of_separators(tmp_path: Path, suffix
     """Nothing separates its columns."""
     path = tmp_path / f"a{suffix}"
     path.write_text("z\n1\n", encoding="utf-8")
-    with pytest.raises(DataError, match="has no column x, y; expected x, y, found z$"):
+    with pytest.raises(DataError, match=r"has no column x, y; expected x, y, found z$"):
         read_table(path, ("x", "y"))
 
 

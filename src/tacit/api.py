@@ -289,7 +289,7 @@ def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 -
     from tacit.knowledge.build import Source, build
     from tacit.sources.dumps import Dump
 
-    build(Source([Dump(dump)]), Path(out))
+    build(Source([Dump(table_path(dump))]), Path(out))
     return Path(out)
 
 

@@ -208,14 +208,6 @@ def test_elicitation_as_json_without_the_preface(tacit: Tacit, norms: Path) -> N
     assert counts["relations"]["has"] == {"prompts": 1, "published": None, "without": 0}
 
 
-def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
-    """The table then has its header alone, and the counts say why."""
-    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 11)
-    assert ran.code == 0
-    assert (norms.parent / "p.tsv").read_text(encoding="utf-8") == "concept\tn\ttext\n"
-    assert "0 prompts for 0 concepts" in ran.out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

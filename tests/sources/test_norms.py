@@ -258,7 +258,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
         read_norms(tmp_path / "norms.xls")
     path = tmp_path / "norms.tsv"
     path.write_bytes(TABLE.encode() + b"b\xe4r\tis big\t1\n")
-    with pytest.raises(DataError, match="line 2: is not UTF-8 text"):
+    with pytest.raises(DataError, match="line 3: is not UTF-8 text"):
         read_norms(path)
 
 

@@ -34,8 +34,8 @@ def enrich(statements: pl.DataFrame | Any, ontology: Ontology) -> pl.DataFrame: 
 
     Args:
         statements: A polars or pandas frame of true statements with the columns ``subject``,
-            ``relation`` and ``object``. The columns other than ``subject``, ``relation`` and ``object`` together
-            identify the group of each statement. Duplicate rows count once.
+            ``relation`` and ``object``. The other columns together identify the group of each
+            statement. Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:

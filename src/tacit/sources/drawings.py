@@ -303,9 +303,9 @@ def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str
 
 
 def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[Drawing]:
-    wanted = {thing.strip().lower() for thing in strings(things, "things")} - {""}
-    if not wanted:
-        raise RequestError("--things names no thing; give the names of one or more things")
+    wanted = {thing.strip().lower() for thing in strings(things, "things")}
+    if not wanted or "" in wanted:
+        raise RequestError("--things has no name or an empty name; name one or more things")
     drawn = list(dict.fromkeys(drawing.thing for drawing in drawings))
     for thing in sorted(wanted.difference(drawn)):
         near = difflib.get_close_matches(thing, drawn, n=5)
