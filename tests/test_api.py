@@ -147,7 +147,7 @@ def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
         ({"drawings": "nowhere/"}, "nowhere"),
         (
             {"drawings": pl.DataFrame()},
-            "drawings is an object of type DataFrame; expected the path",
+            "has no column Everyday thing, Parts",
         ),
         ({"model": []}, "give either models"),
         ({"beliefs": "b.tsv"}, "give either models"),
@@ -195,6 +195,33 @@ def test_consistency_is_run_from_triples_to_a_comparison() -> None:
 def test_beliefs_may_be_any_table(beliefs: object) -> None:
     """A list of rows, a frame of polars or of pandas."""
     assert tacit.check(beliefs).to_json()["asymmetric"]["violated"] == 1
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_categories_and_lazy_frames_are_taken(library: str) -> None:
+    """As text, wherever statements are read."""
+    texts = ["subject", "relation", "object"]
+    lazy = pl.LazyFrame(ROWS).with_columns(pl.col(texts).cast(pl.Categorical()))
+    frame: Any = lazy if library == "polars" else lazy.collect().to_pandas()
+    assert tacit.check(frame).to_json() == tacit.check(ROWS).to_json()
+    assert tacit.repair(frame, processes=1).beliefs["repaired"].to_list() == [True, False]
+    kept = lazy.head(1).select(texts)
+    frame = kept if library == "polars" else kept.collect().to_pandas()
+    ontology = tacit.Ontology.load("parts")
+    assert tacit.enrich(frame, ontology).equals(
+        tacit.enrich(pl.DataFrame(ROWS[:1]).select(texts), ontology)
+    )
+
+
+def test_an_option_may_be_a_data_frame(tmp_path: Path) -> None:
+    """The run is resumed with an equal frame, and refused with another."""
+    things = pl.DataFrame({"Everyday thing": ["lamp", "pot"], "Parts": ["base, shade", "lid, rim"]})
+    asked: dict[str, Any] = {"model": "demo", "out": tmp_path / "r", "progress": False}
+    run = tacit.run("parts", drawings=things, report=False, **asked)
+    again = tacit.run("parts", drawings=things.to_pandas(), report=False, **asked)
+    assert again.tables["beliefs"].equals(run.tables["beliefs"])
+    with pytest.raises(RequestError, match="a run with different options"):
+        tacit.run("parts", drawings=things.head(1), report=False, **asked)
 
 
 def test_beliefs_may_be_a_file(tmp_path: Path) -> None:

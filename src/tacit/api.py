@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from tacit.errors import RequestError
 from tacit.options import build as built
 from tacit.options import names_of
+from tacit.tables import frame_of, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,14 +38,14 @@ def run(probe: str | type[AnyProbe], *, model: Sequence[str | Path], **options: 
 
 
 @overload
-def run(probe: str | type[AnyProbe], *, beliefs: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
+def run(probe: str | type[AnyProbe], *, beliefs: str | Path | Any, **options: Any) -> Run: ...  # noqa: ANN401
 
 
 def run(  # noqa: PLR0913 - all of a run in one call
     probe: str | type[AnyProbe],
     *,
     model: str | Path | Sequence[str | Path] | None = None,
-    beliefs: str | Path | None = None,
+    beliefs: str | Path | Any | None = None,
     out: str | Path | None = None,
     report: bool = True,
     store: str | Path | Store | None = None,
@@ -62,8 +63,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
         model: The name of a model on the Hugging Face hub, the folder of a model, a GGUF file,
             ``demo`` (the included demo model), or the address of a server. To run several models,
             pass a sequence of them.
-        beliefs: A file of beliefs to use in place of a model. Of the probes that Tacit includes,
-            only ``parts`` accepts beliefs.
+        beliefs: A file or data frame of beliefs to use in place of a model. Of the probes that
+            Tacit includes, only ``parts`` accepts beliefs.
         out: The folder to which the run is written. For several models, ``out`` is the folder that
             contains the run folders of all models. If ``out`` is None, the run is not written to a
             folder.
@@ -75,6 +76,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
         options: Options of the probe (such as ``drawings=`` and ``limit=``), and options of models,
             servers and clusters (such as ``device=``, ``dtype=`` and ``chat=``). Each option has
             the name of the corresponding command-line option, with underscores in place of hyphens.
+            An option that names a table also accepts a polars or pandas data frame.
 
     Returns:
         The finished run. For a sequence of models, the result is a mapping from each model's name
@@ -108,7 +110,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
         kind.name,
         built(kind.Options, options),
         tuple(map(str, [model] if isinstance(model, str | Path) else model or ())),
-        None if beliefs is None else Path(beliefs),
+        None if beliefs is None else table_path(beliefs),
         None if out is None else Path(out),
         built(ModelSettings, options),
         built(EngineOptions, options),
@@ -263,12 +265,12 @@ def load_run(folder: str | Path) -> Run:
     return found[0]
 
 
-def build_kb(dump: str | Path, out: str | Path) -> Path:
+def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 - any data frame
     """Build a knowledge base, as ``tacit kb import`` does.
 
     Args:
-        dump: The path of ConceptNet's assertions file or of a file of tab-separated triples. The
-            file may be compressed with gzip.
+        dump: The path of ConceptNet's assertions file or of a file of triples, or a data frame of
+            triples.
         out: The path of the knowledge base to write.
 
     Returns:
@@ -287,7 +289,7 @@ def build_kb(dump: str | Path, out: str | Path) -> Path:
     from tacit.knowledge.build import Source, build
     from tacit.sources.dumps import Dump
 
-    build(Source([Dump(Path(dump))]), Path(out))
+    build(Source([Dump(table_path(dump))]), Path(out))
     return Path(out)
 
 
@@ -449,10 +451,9 @@ _TABLES = (
 def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
     import polars as pl
 
-    if isinstance(given, pl.DataFrame):
-        return given
-    if type(given).__module__.partition(".")[0] == "pandas":
-        return pl.from_pandas(given)
+    frame = frame_of(given)
+    if frame is not None:
+        return frame
     try:
         rows = list(given)
     except TypeError as error:

@@ -15,7 +15,7 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from tacit.errors import RequestError
-from tacit.tables import check_file
+from tacit.tables import check_file, frame_of, recorded_path, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -145,7 +145,7 @@ def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass o
         if about is None:
             found |= requested(value)
         elif about.requested:
-            found[one.name] = str(value) if isinstance(value, Path) else value
+            found[one.name] = recorded_path(value) if isinstance(value, Path) else value
     return found
 
 
@@ -169,7 +169,7 @@ def sha256_of(*files: Path) -> dict[str, str]:
     Raises:
         DataError: If a file is missing or cannot be read.
     """
-    return {str(file): _sha256(file) for file in files}
+    return {recorded_path(file): _sha256(file) for file in files}
 
 
 def _sha256(file: Path) -> str:
@@ -192,12 +192,12 @@ def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any v
     if choices and value is not None and value not in choices:
         raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
     if Path in kinds and value is not None:
-        if not isinstance(value, str | PathLike):
+        if not isinstance(value, str | PathLike) and frame_of(value) is None:
             raise RequestError(
-                f"{name} is an object of type {type(value).__name__}; expected the path of a file "
-                "or a folder"
+                f"{name} is an object of type {type(value).__name__}; expected a data frame, or "
+                "the path of a file or a folder"
             )
-        return Path(value)
+        return table_path(value)
     if str in kinds and isinstance(value, list | tuple):
         return ",".join(map(str, value))
     return value

@@ -7,19 +7,15 @@ command does not overwrite a non-empty file that differs in kind from the comman
 
 from __future__ import annotations
 
-import csv
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
-from tacit.tables import SUFFIXES, check_suffix, resolved
+from tacit.errors import DataError, RequestError
+from tacit.tables import check_suffix, columns_of, resolved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
-
-_LONGEST_HEADER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -98,19 +94,7 @@ def check_outputs(
 
 def _columns(path: Path) -> set[str]:
     """Return the column names of a table; empty if the table is not readable."""
-    import polars as pl
-
     try:
-        if path.suffix == ".parquet":
-            with path.open("rb") as file:
-                return set(pl.read_parquet_schema(file))
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            first = lines.readline(_LONGEST_HEADER)
-        if path.suffix == ".jsonl":
-            record = json.loads(first)
-            return set(record) if isinstance(record, dict) else set()
-        if path.suffix in SUFFIXES:
-            return set(next(csv.reader([first], delimiter="," if path.suffix == ".csv" else "\t")))
-    except (OSError, ValueError, RecursionError, csv.Error, pl.exceptions.PolarsError):
+        return set(columns_of(path))
+    except DataError:
         return set()
-    return set()

@@ -1,22 +1,24 @@
 """Read and write TSV, CSV, JSONL and Parquet tables; the suffix selects the format.
 
-TSV files have no quoted cells, so each row is exactly one line. CSV files use standard quoting. In
-TSV and CSV files, an empty cell is a missing value, and Booleans are written as ``True`` and
+In TSV and CSV files, an empty cell is a missing value, and Booleans are written as ``True`` and
 ``False``. Files are written atomically.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
-import csv
+import hashlib
 import json
-from functools import partial
+import shutil
+import tempfile
+from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import files
-from tacit.english import several
+from tacit.delimited import SEPARATORS, not_utf8, read_rows, warn_unnamed, with_header
 from tacit.errors import DataError
 from tacit.files import publish_bytes
 from tacit.strings import strings
@@ -32,14 +34,62 @@ _JSON_KINDS = {str: "text", int: "number", float: "number", bool: "Boolean"}
 _TOO_LARGE = 1 << 63
 
 
-def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
+def frame_of(given: Any) -> pl.DataFrame | None:  # noqa: ANN401 - any object
+    """Return a polars or pandas frame as a polars frame, with categories as text; else None."""
+    library = type(given).__module__.partition(".")[0]
+    if library not in {"polars", "pandas"}:
+        return None
+    import polars as pl
+
+    if library == "pandas" and type(given).__name__ == "DataFrame":
+        try:
+            named = any(name is not None for name in given.index.names)
+            given = pl.from_pandas(given, include_index=named)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise DataError(f"the data frame cannot be used as a table: {error}") from error
+    if isinstance(given, pl.LazyFrame):
+        given = given.collect()
+    return _with_texts(given) if isinstance(given, pl.DataFrame) else None
+
+
+def table_path(given: Any) -> Path:  # noqa: ANN401 - a path or a data frame
+    """Return a path as it is; write a data frame to a temporary Parquet file."""
+    frame = frame_of(given)
+    if frame is None:
+        return Path(given)
+    import polars as pl
+
+    content = BytesIO()
+    try:
+        frame.write_parquet(content)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise DataError(f"the data frame cannot be used as a table: {error}") from error
+    path = _frames() / f"data-frame-{hashlib.sha256(content.getvalue()).hexdigest()[:16]}.parquet"
+    path.write_bytes(content.getvalue())
+    return path
+
+
+def recorded_path(path: Path) -> str:
+    """Return a path as a run records it; a data frame has a name that its content determines."""
+    made = _frames.cache_info().currsize and path.parent == _frames()
+    return path.name if made else str(path)
+
+
+@cache
+def _frames() -> Path:
+    folder = tempfile.mkdtemp(prefix="tacit-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def read_table(source: Any, required: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ANN401
     """Read a table; the suffix of the file selects the format.
 
     Cells of TSV and CSV files are read as strings. Empty cells of TSV and CSV files are read as
-    null.
+    null. Columns without a name are ignored, with a notice.
 
     Args:
-        path: The path of the table.
+        source: The path of the table, or a data frame.
         required: The columns that the table must have. Columns that are not in ``required`` are
             also read.
 
@@ -50,61 +100,69 @@ def read_table(path: Path | str, required: Sequence[str] = ()) -> pl.DataFrame:
             contains values of different types.
     """
     required = strings(required, "required")
-    path = Path(path)
+    path = table_path(source)
     suffix = _suffix_of(path)
     check_file(path)
     try:
         frame = _READERS[suffix](path)
-    except (UnicodeDecodeError, OSError) as error:
-        raise DataError(f"cannot be read as UTF-8 {suffix[1:].upper()}: {error}", path) from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+    unnamed = [name for name in frame.columns if not name.strip()]
+    warn_unnamed([frame.columns.index(name) + 1 for name in unnamed], path)
+    frame = frame.drop(unnamed)
     _refuse_nested(frame, path)
     missing = [name for name in required if name not in frame.columns]
     if missing:
         raise DataError(
             f"has no column {', '.join(missing)}; expected {', '.join(required)}, "
-            f"found {', '.join(frame.columns) or 'none'}{separator_hint(frame.columns, suffix)}",
+            f"found {', '.join(frame.columns) or 'none'}",
             path,
             1 if suffix in {".tsv", ".csv"} else None,
         )
     return frame
 
 
-def separator_hint(columns: Sequence[str], suffix: str) -> str:
-    """Return a hint about the separator if the header of a table has only one column."""
-    tabs = dict.fromkeys((".tsv", ".dat", ".txt"), ("\t", "tabs"))
-    expected = {".csv": (",", "commas"), **tabs}.get(suffix)
-    others = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
-    if expected is None or len(columns) != 1:
-        return ""
-    used = next((name for mark, name in others.items() if mark in columns[0]), None)
-    if used is None:
-        return ""
-    return f"; the columns seem to be separated by {used}, but {suffix} requires {expected[1]}"
+def columns_of(path: Path) -> list[str]:
+    """Return the names of a table's columns; the rows are not read.
+
+    Raises:
+        DataError: If the first row cannot be read.
+    """
+    import polars as pl
+
+    try:
+        if path.suffix == ".parquet":
+            with path.open("rb") as file:
+                return list(pl.read_parquet_schema(file))
+        if path.suffix == ".jsonl":
+            return list(next(_json_lines(path), (1, {}))[1])
+        return next(read_rows(path), (1, []))[1]
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     """Write a table atomically; the suffix of the file selects the format.
 
     Raises:
-        DataError: If the suffix of the file is not supported. If a cell or a column name of a TSV
-            file contains a tab or a line break.
+        DataError: If the suffix of the file is not supported.
         WorkError: If the file cannot be written.
     """
     write_tables([(frame, Path(path))])
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write several tables, each atomically; if a table is invalid, no table is written.
+    """Write several tables, each atomically.
 
     Raises:
-        DataError: If the suffix of a file is not supported. If a cell or a column name of a TSV
-            file contains a tab or a line break. No table is written if a ``DataError`` is raised.
+        DataError: If the suffix of a file is not supported; no table is written.
         WorkError: If a file cannot be written. If writing one of the files fails, the earlier
             tables in ``tables`` have already been written.
     """
-    for frame, path in tables:
-        if _suffix_of(path) == ".tsv":
-            _refuse_breaks(frame, path)
+    for _, path in tables:
+        check_suffix(path)
     for frame, path in tables:
         _WRITERS[path.suffix](frame, path)
 
@@ -126,8 +184,7 @@ def line_of_row(path: Path | str, row: int) -> int:
     if path.suffix == ".jsonl":
         lines = [number for number, _ in _json_lines(path)]
         return lines[row]
-    lines = [line for line, cells in _numbered_rows(path) if cells]
-    return lines[row + 1]
+    return [line for line, _ in read_rows(path)][row + 1]
 
 
 def _suffix_of(path: Path) -> str:
@@ -174,46 +231,11 @@ def check_file(path: Path) -> None:
         raise DataError("there is no such file", path)
 
 
-def _numbered_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the number of each row's first line and the row's cells; a blank row has no cells."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix == ".tsv":
-            for number, line in enumerate(file, 1):
-                stripped = line.rstrip("\r\n")
-                yield number, stripped.split("\t") if stripped else []
-        else:
-            reader = csv.reader(file, strict=True)  # an unclosed quote is an error, not a long cell
-            begin = 1
-            try:
-                for row in reader:
-                    yield begin, row
-                    begin = reader.line_num + 1
-            except csv.Error as error:
-                raise DataError(f"is not valid CSV: {error}", path, begin) from error
-
-
 def _read_separated(path: Path) -> pl.DataFrame:
     import polars as pl
 
-    rows = ((line, cells) for line, cells in _numbered_rows(path) if cells)
-    try:
-        _, header = next(rows)
-    except StopIteration:
-        raise DataError("is empty; expected a header line", path) from None
-    repeated = sorted({name for name in header if header.count(name) > 1})
-    if repeated:
-        raise DataError(f"names the column {', '.join(repeated)} twice", path, 1)
-    columns: list[list[str | None]] = [[] for _ in header]
-    for line, cells in rows:
-        if len(cells) != len(header):
-            raise DataError(
-                f"has {several(len(cells), 'cell')}; the header has {len(header)}: "
-                f"{', '.join(header)}",
-                path,
-                line,
-            )
-        for column, cell in zip(columns, cells, strict=True):
-            column.append(cell or None)
+    (_, header), rows = with_header(read_rows(path), path)
+    columns = [[cells[place] or None for _, cells in rows] for place in range(len(header))]
     return pl.DataFrame(
         dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String)
     )
@@ -271,8 +293,10 @@ def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
     check_file(path)
     try:
         return list(_json_lines(path))
-    except (UnicodeDecodeError, OSError) as error:
-        raise DataError(f"cannot be read as UTF-8 JSONL: {error}", path) from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error}", path) from error
 
 
 def _read_jsonl(path: Path) -> pl.DataFrame:
@@ -339,9 +363,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
             newer = files.unreadable(metadata.get(files.KEY, files.TABLE), files.TABLE)
             if newer:
                 raise DataError(newer, path)
-            frame = pl.read_parquet(file)
-        dictionaries = pl.selectors.categorical() | pl.selectors.enum()
-        return frame.with_columns(dictionaries.cast(pl.String))
+            return _with_texts(pl.read_parquet(file))
     # polars may panic on a malformed file, and a panic is not a subclass of Exception.
     except (
         pl.exceptions.PolarsError,
@@ -352,22 +374,11 @@ def read_parquet(path: Path) -> pl.DataFrame:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 
-def _refuse_breaks(frame: pl.DataFrame, path: Path) -> None:
+def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    for name in frame.columns:
-        if any(character in name for character in "\t\r\n"):
-            raise DataError(
-                f"the name of column {name!r} contains a tab or a line break; write CSV instead",
-                path,
-            )
-        column = frame[name]
-        if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-            broken = column.cast(pl.String).str.contains(r"[\t\r\n]").any()
-            if broken:
-                raise DataError(
-                    f"column {name} contains a tab or a line break; write CSV instead", path
-                )
+    dictionaries = pl.selectors.categorical() | pl.selectors.enum()
+    return frame.with_columns(dictionaries.cast(pl.String))
 
 
 def _write_separated(frame: pl.DataFrame, path: Path) -> None:
@@ -376,9 +387,7 @@ def _write_separated(frame: pl.DataFrame, path: Path) -> None:
     truth = pl.selectors.boolean()
     words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
     text = frame.with_columns(words)
-    quoting: Any = "necessary" if path.suffix == ".csv" else "never"
-    separator = "," if path.suffix == ".csv" else "\t"
-    _publish(path, partial(text.write_csv, separator=separator, quote_style=quoting))
+    _publish(path, partial(text.write_csv, separator=SEPARATORS[path.suffix]))
 
 
 def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:

@@ -141,17 +141,6 @@ def test_two_tables_are_not_one_file(tacit: Tacit, beliefs: Path, tmp_path: Path
     assert not out.exists()
 
 
-def test_neither_table_is_written_when_one_cannot_be(tacit: Tacit, tmp_path: Path) -> None:
-    """A group whose name holds a tab fits CSV and not TSV, so nothing is written."""
-    given, violations, groups = (tmp_path / name for name in ("in.csv", "v.csv", "g.tsv"))
-    given.write_text('thing,subject,relation,object,p_true\n"a\tb",x,above,y,0.9\n')
-    ran = tacit("check", given, "--violations", violations, "--by-group", groups)
-    assert ran.code == 2
-    assert "contains a tab" in ran.err
-    assert not violations.exists()
-    assert not groups.exists()
-
-
 @pytest.fixture
 def numbered(tmp_path: Path) -> Path:
     """Two beliefs that contradict one another, each with a number of its own."""

@@ -158,8 +158,11 @@ def test_a_malformed_file_is_refused(tmp_path: Path, out: Path, text: str, messa
         ([DEMO, "--out", "out/e.xlsx"], "has the unsupported suffix '.xlsx'; expected one of .tsv"),
         (["missing", "--out", "out/e"], "has the unsupported suffix ''"),
         ([DEMO, "--out", "out/e.tsv", "--things", "peac"], "of 'peac'; similar names: peach"),
-        ([DEMO, "--out", "out/e.tsv", "--things", "peach,"], "no drawing of ''"),
-        ([DEMO, "--out", "out/e.tsv", "--things", ""], "no drawing of ''"),
+        (
+            [DEMO, "--out", "out/e.tsv", "--things", "peach,"],
+            "--things has no name or an empty name",
+        ),
+        ([DEMO, "--out", "out/e.tsv", "--things", ""], "--things has no name or an empty name"),
         ([DEMO, "--out", DEMO / "annotations-7.tsv"], "choose another name"),
         ([DEMO / "annotations-0.tsv", "--out", DEMO / "annotations-0.tsv"], "another name"),
         ([DEMO], "--out"),

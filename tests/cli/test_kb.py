@@ -226,15 +226,38 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
             "cannot draw negatives from the 0 most frequent words",
         ),
         (("facts", "small.kb", "A dog", "--frequent", "9" * 30), "expected 1 to 1,000,000,000"),
-        (("facts", "small.kb", "A dog", "--relations", ","), "has no relation with an empty name"),
+        (("facts", "small.kb", "A dog", "--relations", ","), "--relations is empty; name one"),
         (("import", "triples.tsv", "--out", "small.kb/x.kb"), "cannot be used as a file's path"),
         (("info", "."), "is a folder; expected a file"),
+        (
+            ("background", "small.kb", "--questions", "birds.csv", "--out", "b.tsv"),
+            "no question has a background fact",
+        ),
+        (
+            ("audit", "small.kb", "--questions", "birds.csv", "--out", "b.tsv"),
+            "no question has a background fact",
+        ),
+        (("facts", "own.kb", "A fox in a den"), "none of the default relations; name one or more"),
+        (
+            ("background", "own.kb", "--questions", "birds.csv", "--out", "b.tsv"),
+            "none of the default relations; name one or more of these with --relations: Eats",
+        ),
+        (
+            ("import", "named.tsv", "--columns", "relation,head,tail", "--out", "x.kb"),
+            "leave out --columns",
+        ),
         (("background", "small.kb", "--questions", "q.csv", "--out", "b.tsv"), "no such file"),
         (("background", "small.kb", "--questions", "questions.csv", "--out", "b.x"), "suffix"),
     ],
 )
 def test_bad_requests(tacit: Tacit, base: Path, arguments: tuple[str, ...], message: str) -> None:
     """Exit code 2, one line that says what is wrong, and nothing written."""
+    base.with_name("birds.csv").write_text(
+        "question,choices,answer\nWhich one nests on cliffs?,albatross|whip-poor-will,albatross\n"
+    )
+    base.with_name("own.tsv").write_text("Eats\tfox\tmouse\n")
+    assert tacit("kb", "import", "own.tsv", "--out", "own.kb").code == 0
+    base.with_name("named.tsv").write_text("head\trelation\ttail\ndog\tIsA\tpet\n")
     before = sorted(base.parent.rglob("*"))
     ran = tacit("kb", *arguments)
     assert ran.code == 2
@@ -276,6 +299,53 @@ def test_triples_may_name_concepts_by_their_uri(tacit: Tacit, base: Path) -> Non
     asked = ("kb", "facts", "uris.kb", "A guide dog is an animal", "--relations", "is a", "--json")
     (fact,) = json.loads(tacit(*asked).out)["facts"]
     assert (fact["head"], fact["relation"], fact["tail"]) == ("guide dog", "IsA", "animal")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.tsv", "head\trelation\ttail\ndog\tAtLocation\tkennel\n"),
+        ("t.tsv", '"head"\t"relation"\t"tail"\n"dog"\t"AtLocation"\t"kennel"\n'),
+        ("t.tsv", "Weight\tSubject\tPredicate\tObject\n0.5\tdog\tAtLocation\tkennel\n"),
+        ("t.tsv", "\tsubject\trel\tobject\tnote\n1\tdog\tAtLocation\tkennel\tx\n"),
+        ("t.jsonl", '{"tail": "kennel", "rel": "AtLocation", "head": "dog", "weight": 1}\n'),
+        ("t.parquet", ""),
+    ],
+)
+def test_triples_are_read_by_the_names_of_their_columns(
+    tacit: Tacit, workplace: Path, name: str, text: str
+) -> None:
+    """In any order, which is printed; other columns are ignored."""
+    if name == "t.parquet":
+        row = {"object": ["kennel"], "predicate": ["AtLocation"], "subject": ["dog"]}
+        pl.DataFrame(row).write_parquet(name)
+    else:
+        (workplace / name).write_text(text, encoding="utf-8")
+    ran = tacit("kb", "import", name, "--out", "t.kb")
+    order = "head, relation, tail" if "head" in text[:6] else "relation"
+    assert order in next(line for line in ran.out.splitlines() if line.startswith("from t."))
+    assert ran.err == "" or "are ignored: column 1, note" in ran.err
+    about = json.loads(tacit("kb", "info", "t.kb", "--json").out)
+    assert (about["facts"], about["relations"]) == (1, {"AtLocation": 1})
+    asked = tacit("kb", "facts", "t.kb", "A dog in a kennel", "--json")
+    (fact,) = json.loads(asked.out)["facts"]
+    assert (fact["head"], fact["tail"]) == ("dog", "kennel")
+
+
+@pytest.mark.parametrize("line", ["source\trelation\ttarget", "rel\targ1\targ2"])
+def test_a_header_of_other_names_is_refused(tacit: Tacit, workplace: Path, line: str) -> None:
+    """It is no fact."""
+    (workplace / "t.tsv").write_text(f"{line}\ndog\tIsA\tpet\n", encoding="utf-8")
+    ran = tacit("kb", "import", "t.tsv", "--out", "t.kb")
+    assert (ran.code, "t.tsv, line 1" in ran.err) == (2, True)
+
+
+def test_a_malformed_fact_of_a_table_has_its_line(tacit: Tacit, workplace: Path) -> None:
+    """Blank lines count."""
+    row = '{"relation": "IsA", "head": "dog", "tail": %s}\n'
+    (workplace / "t.jsonl").write_text((row % '"pet"') * 200 + "\n" + row % "null")
+    ran = tacit("kb", "import", "t.jsonl", "--out", "t.kb")
+    assert (ran.code, "line 202" in ran.err) == (0, True)
 
 
 def test_the_order_of_columns_is_recorded(tacit: Tacit, base: Path) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from tacit.tables import read_table
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -43,17 +45,25 @@ def test_prompts_are_written(tacit: Tacit, norms: Path) -> None:
     assert "20 prompts for 2 concepts\n\nWritten: p.tsv" in ran.out
 
 
-def test_filters_that_leave_no_prompt_are_blamed(tacit: Tacit, norms: Path) -> None:
-    """An empty table is written, and the remedy is printed."""
-    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 50)
-    told = (
-        "0 prompts for 0 concepts\nThe filters remove every concept: use --articles candidate or "
-    )
-    assert f"{told}lower --least." in ran.out
-    (norms.with_name("words")).write_text("moose\n")
-    command = ("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--articles", "candidate")
-    shown = tacit(*command, "--vocabulary", "words").out
-    assert "The filters remove every concept: use another --vocabulary." in shown
+@pytest.mark.parametrize(
+    ("filters", "remedy"),
+    [
+        (("--least", 50), "use --articles candidate or lower --least"),
+        (("--articles", "candidate", "--vocabulary", "words"), "use another --vocabulary"),
+        (("--least-people", 99), "--least-people"),
+        (("--elicitation", "--least-people", 99), "lower --least-people"),
+    ],
+)
+def test_filters_that_leave_no_prompt_are_blamed(
+    tacit: Tacit, norms: Path, filters: tuple[object, ...], remedy: str
+) -> None:
+    """With the remedy; nothing is written."""
+    norms.with_name("words").write_text("moose\n")
+    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", *filters)
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert remedy in ran.err
+    assert not norms.with_name("p.tsv").exists()
 
 
 def test_counts_as_json(tacit: Tacit, norms: Path) -> None:
@@ -177,11 +187,9 @@ def test_elicitation_prompts_are_written(tacit: Tacit, norms: Path) -> None:
         *("norms", "prompts", "--norms", norms, "--out", "e.tsv", "--elicitation", "--limit", 2),
         *("--least-people", 19),
     )
-    lines = (norms.parent / "e.tsv").read_text(encoding="utf-8").splitlines()
-    assert lines == [
-        "relation\tconcept\ttext\tresponses",
-        'has\tape\tEveryone knows that an ape has ___.\t{"legs": 20, "arms": 19}',
-        'has\tbear\tEveryone knows that a bear has ___.\t{"legs": 20, "arms": 19}',
+    assert read_table("e.tsv").rows() == [
+        ("has", "ape", "Everyone knows that an ape has ___.", '{"legs": 20, "arms": 19}'),
+        ("has", "bear", "Everyone knows that a bear has ___.", '{"legs": 20, "arms": 19}'),
     ]
     assert "has                 2        564            0" in ran.out
     assert "plural                                  1        2" in ran.out
@@ -198,14 +206,6 @@ def test_elicitation_as_json_without_the_preface(tacit: Tacit, norms: Path) -> N
     plain.write_text("concept,feature,pf\nbear,has fur,3\n", encoding="utf-8")
     counts = json.loads(tacit(*command, "--norms", plain).out)
     assert counts["relations"]["has"] == {"prompts": 1, "published": None, "without": 0}
-
-
-def test_no_prompt_is_no_error(tacit: Tacit, norms: Path) -> None:
-    """The table then has its header alone, and the counts say why."""
-    ran = tacit("norms", "prompts", "--norms", norms, "--out", "p.tsv", "--least", 11)
-    assert ran.code == 0
-    assert (norms.parent / "p.tsv").read_text(encoding="utf-8") == "concept\tn\ttext\n"
-    assert "0 prompts for 0 concepts" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,14 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
         read_beliefs(file, Ontology.load("parts"))
 
 
+def test_a_file_without_beliefs_is_refused(tmp_path: Path) -> None:
+    """A header alone says nothing of coherence."""
+    file = tmp_path / "beliefs.tsv"
+    file.write_text(HEADER)
+    with pytest.raises(DataError, match="contains no beliefs"):
+        read_beliefs(file, Ontology.load("parts"))
+
+
 def test_an_empty_p_is_missing(tmp_path: Path) -> None:
     """An empty cell of p_true is null, not a number."""
     file = tmp_path / "beliefs.tsv"

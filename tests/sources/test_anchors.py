@@ -295,8 +295,8 @@ def test_the_columns_of_piqa_are_read(tmp_path: Path, suffix: str) -> None:
         ({"choices": ["a", None]}, "has an empty choice 2"),
         ({"choices": ["a", 2]}, "has 2 as its choice 2; expected text"),
         ({"choices": ["a", "b", "a "]}, "has the choice 'a' 2 times"),
-        ({"choices": "['a', 'b']"}, "has choices that begin with [ but are not a JSON list"),
-        ({"choices": "[" * 100_000}, "has choices that begin with [ but are not a JSON list"),
+        ({"choices": "['a', 'b']"}, """has "['a', 'b']" as its choices, a list or record that"""),
+        ({"choices": "[" * 100_000}, "has only the choice '[[["),
         ({"choices": '["a", "\\ud800"]'}, "has an unpaired surrogate in its choice 2"),
         (
             {"answer": "d"},
@@ -511,3 +511,52 @@ def test_the_real_questions_are_the_same_in_every_layout(
     assert [(a.id, a.question, a.choices, a.answer, a.concept) for a in again] == [
         (a.id, a.question, a.choices, a.answer, a.concept) for a in anchors
     ]
+
+
+NESTED = {"label": ["A", "B"], "text": ["kennel", "oven"]}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
+@pytest.mark.parametrize(
+    "choices",
+    [NESTED, [{"label": "A", "text": "kennel"}, {"label": "B", "text": "oven"}]],
+    ids=["columns", "objects"],
+)
+def test_nested_choices_may_be_json_text(tmp_path: Path, suffix: str, choices: object) -> None:
+    """In a column of their own, or within the question as in the first releases."""
+    path = tmp_path / f"q{suffix}"
+    row = {"id": "q1", "question": "Where does a dog sleep?", "answerKey": "B"}
+    write_table(pl.DataFrame([{**row, "choices": json.dumps(choices)}]), path)
+    [flat] = read_anchors(path)
+    assert (flat.choices, flat.answer) == (("kennel", "oven"), 1)
+    within = {"stem": row["question"], "choices": choices}
+    write_table(pl.DataFrame([{**row, "question": json.dumps(within)}]), path)
+    assert read_anchors(path) == [flat]
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        "{'label': array(['A', 'B'], dtype=object), 'text': array(['a', 'b'], dtype=object)}",
+        "[{'label': 'A', 'text': 'kennel'}, {'label': 'B', 'text': 'oven'}]",
+        "['kennel' 'oven']",
+        "array(['kennel', 'oven'], dtype=object)",
+    ],
+)
+def test_nested_choices_as_python_writes_them_are_refused(tmp_path: Path, choices: str) -> None:
+    """As pandas writes lists and arrays to CSV; the error says what to write."""
+    path = tmp_path / "q.csv"
+    row = {"question": "Where does a dog sleep?", "choices": choices, "answerKey": "A"}
+    write_table(pl.DataFrame([row]), path)
+    with pytest.raises(DataError, match=r"line 2: .* not JSON .* use JSONL or Parquet"):
+        read_anchors(path)
+
+
+@pytest.mark.parametrize("cell", ["[HH] | [Hh] | [hh]", "{a} | [Hh] | [hh]", "[1] | [2] | [hh]"])
+def test_choices_may_begin_with_brackets(tmp_path: Path, cell: str) -> None:
+    """Genotypes and sets are no lists."""
+    path = tmp_path / "q.csv"
+    row = {"question": "Which genotype has the calf?", "choices": cell, "answer": "[hh]"}
+    write_table(pl.DataFrame([row]), path)
+    [anchor] = read_anchors(path)
+    assert (anchor.choices, anchor.answer) == (tuple(cell.split(" | ")), 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.sources.drawings import Drawing, demo_drawings, read_drawings, read_things
 
 RELATIONS = ("part of", "inside", "behind", "above", "surrounds", "requires", "connects", "next to")
@@ -142,7 +142,7 @@ def test_text_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
     """Bytes that are no UTF-8 are an error that names the file."""
     path = tmp_path / "annotations-0.tsv"
     path.write_bytes(TREE.encode() + b"\t\t---\tb\xe4r\tabove\troots\n")
-    with pytest.raises(DataError, match="cannot be read as UTF-8") as caught:
+    with pytest.raises(DataError, match="line 3: is not UTF-8 text") as caught:
         read_drawings(path, RELATIONS)
     assert caught.value.path == path
 
@@ -161,6 +161,13 @@ def test_things_are_read_with_their_parts(tmp_path: Path) -> None:
     write(tmp_path, "Everyday thing\tParts\r\nCar\troof , CPU,wheel\r\n", "things.tsv")
     assert read_things(tmp_path) == {"car": ("roof", "cpu", "wheel")}
     assert read_things(tmp_path / "things.tsv") == read_things(tmp_path)
+
+
+@pytest.mark.parametrize("things", [[], [""], [" ", ""]])
+def test_a_choice_of_no_thing_is_refused(tmp_path: Path, things: list[str]) -> None:
+    """As --things "" gives it."""
+    with pytest.raises(RequestError, match="an empty name"):
+        read_drawings(write(tmp_path, TREE), RELATIONS, things)
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ def test_compression_shows_in_the_bytes_and_not_in_the_name(tmp_path: Path) -> N
 
 
 def test_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -> None:
-    """CRLF, a last line without an end, and a byte order mark change nothing; nor do quotes."""
+    """CRLF, a last line without an end, and a byte order mark change nothing."""
     path = tmp_path / "dump.tsv"
-    path.write_bytes(b'\xef\xbb\xbfIsA\t"dog\tanimal\r\nIsA\tcat"\tNULL')
-    assert triples(Dump(path)) == [("IsA", '"dog', "animal"), ("IsA", 'cat"', "NULL")]
+    path.write_bytes(b"\xef\xbb\xbfIsA\tdog\tanimal\r\nIsA\tcat\tNULL")
+    assert triples(Dump(path)) == [("IsA", "dog", "animal"), ("IsA", "cat", "NULL")]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_the_first_weight_may_be_blank(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "columns",
     [
-        (),
+        ("",),
         ("relation", "head"),
         ("relation", "head", "head"),
         ("relation", "head", "tail", "tail"),
@@ -155,6 +155,8 @@ BAD = {
     "Latin-1": b"IsA\tb\xe4r\tanimal",
     "Latin-1 and too few columns": b"b\xe4r",
     "half a character at the end": b"IsA\tdog\tanimal\xe2\x82",
+    "an unclosed quote": b'IsA\t"dog\tanimal',
+    "a quote that ends within a cell": b'IsA\t"dog" cat\tanimal',
     "a surrogate": b"IsA\tdog\t\xed\xa0\x80",
 }
 

@@ -220,7 +220,7 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
         ("concept\tfeature\tpf\n", "contains no properties; expected rows of concept, feature, pf"),
         (
             "concept;feature;pf\nbear;is big;1\n",
-            "; the columns seem to be separated by semicolons, but .tsv requires tabs",
+            "the columns seem to be separated by semicolons, but .tsv requires tabs",
         ),
         (
             "word\tattribute\tcount\nbear\tis big\t1\n",
@@ -258,7 +258,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
         read_norms(tmp_path / "norms.xls")
     path = tmp_path / "norms.tsv"
     path.write_bytes(TABLE.encode() + b"b\xe4r\tis big\t1\n")
-    with pytest.raises(DataError, match="save it as UTF-8"):
+    with pytest.raises(DataError, match="line 3: is not UTF-8 text"):
         read_norms(path)
 
 

@@ -31,6 +31,7 @@ from tacit.cli.interrupting import INTERRUPTED, interruptible
 from tacit.cli.options import GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
+from tacit.present.progress import show_warnings
 from tacit.present.terminal import visible, visible_output
 from tacit.version import __version__
 
@@ -110,6 +111,7 @@ def _run() -> None:
     try:
         for argument in sys.argv[1:]:
             check_holds_no_password(argument, "an address on the command line")
+        show_warnings()
         with interruptible(), _flushed():
             app(prog_name="tacit")
     except KeyboardInterrupt:  # outside a command

@@ -12,7 +12,6 @@ import typer
 from tacit.cli import options as given
 from tacit.cli.options import declared
 from tacit.english import several
-from tacit.errors import RequestError
 from tacit.findings.numbers import estimate, score
 from tacit.knowledge.options import BackgroundOptions
 
@@ -74,8 +73,7 @@ def audit(
     how = extracted.extraction()
     anchors = read_anchors(questions)
     found, asked = _worded(base, anchors, how, FactWording(wording, templates))
-    if found.facts.is_empty():
-        raise RequestError("no question has a background fact in this knowledge base")
+    found.check_facts()
     drawn = draw(asked, anchors, sample, extracted.seed)
     write_table(drawn, out)
     size = {"facts": drawn.height, "of": asked.links.height, "seed": extracted.seed}

@@ -172,9 +172,7 @@ def read(
     """
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
-    from tacit.present.progress import show_warnings
 
-    show_warnings()
     known = Ontology.load(ontology)
     named = None if groups is None else listed(groups)
     beliefs = read_beliefs(path, known, on_duplicate.value, named)

@@ -38,7 +38,7 @@ def import_command(
         list[Path],
         typer.Argument(
             help="Files of ConceptNet assertions or of tab-separated triples, optionally "
-            "compressed with gzip."
+            "compressed with gzip, or JSONL or Parquet tables of triples."
         ),
     ],
     out: Annotated[Path, typer.Option(help="File for the knowledge base.")],
@@ -47,11 +47,12 @@ def import_command(
         typer.Option(help="Language of the concepts to import from ConceptNet assertions."),
     ] = "en",
     columns: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Order of the columns relation, head and tail in a file of tab-separated triples."
+            help="Order of the columns relation, head and tail in a file of tab-separated triples "
+            "[default: the order of the header line, or relation,head,tail]."
         ),
-    ] = "relation,head,tail",
+    ] = None,
     source_version: Annotated[
         str | None,
         typer.Option(help="Version of the source, recorded in the knowledge base."),
@@ -77,7 +78,7 @@ def import_command(
     for path in dumps:
         if path.is_dir():
             raise DataError("this is a folder: name its files, for example with *.tsv", path)
-    order = tuple(name.strip() for name in columns.split(","))
+    order = () if columns is None else tuple(name.strip() for name in columns.split(","))
     files = [Dump(path, language, order) for path in dumps]
     check_outputs(dumps, [(out, Kind("a knowledge base", _is_base))], force=force)
     source = Source(files, language, source_version, licence)
@@ -180,6 +181,7 @@ def background_command(
     anchors = read_anchors(questions)
     with KnowledgeBase(base) as opened:
         found = background(opened, [(a.question, *a.choices) for a in anchors], how)
+    found.check_facts()
     write_table(_named(found.facts, anchors), out)
     summary = {**found.summary(), "extraction": how.to_json()}
     if as_json:
@@ -268,8 +270,10 @@ def _echo_about(path: Path, as_json: bool) -> None:
     typer.echo(f"version: {about['version'] or 'not given'}")
     typer.echo(f"licence: {about['licence'] or 'not given'}")
     for source in about["sources"]:
+        order = f" with the columns {', '.join(source['columns'])}" if source["columns"] else ""
         typer.echo(
-            f"from {source['file']} ({source['layout']}, {several(source['lines'], 'line')}, "
+            f"from {source['file']} ({source['layout']}{order}, "
+            f"{several(source['lines'], 'line')}, "
             f"{source['bad_lines']:,} unreadable), SHA-256 {source['sha256']}"
         )
     typer.echo("edges of each relation:")
@@ -289,8 +293,7 @@ def _readable_background(summary: dict[str, Any]) -> str:
         f"facts, {summary['without_facts']:,} without"
     )
     lines = [read, f"{several(summary['facts'], 'fact')}, {summary['distinct_facts']:,} distinct"]
-    if summary["with_facts"]:
-        lines.append(f"facts per question with background facts: {spread}")
+    lines.append(f"facts per question with background facts: {spread}")
     lines += counts_in_words(summary)
     if summary["without_negative"]:
         facts = several(summary["without_negative"], "distinct fact has", "distinct facts have")

@@ -90,6 +90,7 @@ def prompts_command(
     from tacit.knowledge.words import spare_torch
     from tacit.probes.assumptions.elicitation import Phrasing
     from tacit.probes.assumptions.prompt_tables import elicitation_prompts, retrieval_prompts_of
+    from tacit.probes.assumptions.properties import all_removed
     from tacit.tables import write_tables
 
     spare_torch(None)
@@ -99,6 +100,9 @@ def prompts_command(
     else:
         table, dropped, summary = retrieval_prompts_of(options, wording, vocabulary)
         tables = [(table, out), *([] if left_out is None else [(dropped, left_out)])]
+    if table.is_empty():
+        removed = {step["filter"]: step["removed"] for step in summary["filters"]}
+        raise all_removed(removed, summary["norms"]["concepts"])
     write_tables(tables)
     typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
 
@@ -154,11 +158,6 @@ def _readable(summary: dict[str, Any]) -> str:
         "",
         f"{several(summary['prompts'], 'prompt')} for {several(summary['concepts'], 'concept')}",
     ]
-    if not summary["prompts"]:
-        from tacit.probes.assumptions.properties import remedies
-
-        removed = {step["filter"]: step["removed"] for step in summary["filters"]}
-        lines.append(f"The filters remove every concept: {remedies(removed)}.")
     return "\n".join(lines)
 
 

@@ -12,18 +12,18 @@ copied unchanged to the results of ``check`` and ``repair``.
 from __future__ import annotations
 
 import logging
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.documents import similar
 from tacit.english import number_of, several
 from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings, strings
-from tacit.tables import line_of_row, read_table
+from tacit.tables import line_of_row, read_table, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -135,7 +135,7 @@ def _share_alone(beliefs: pl.DataFrame, columns: list[str]) -> float:
 
 
 def read_beliefs(
-    path: Path | str,
+    path: Path | str | Any,  # noqa: ANN401 - any data frame
     ontology: Ontology,
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
@@ -147,7 +147,7 @@ def read_beliefs(
     as a missing value. Names that look the same are read as one name (see ``tacit.strings``).
 
     Args:
-        path: A TSV, CSV, JSONL or Parquet file of beliefs.
+        path: A TSV, CSV, JSONL or Parquet file of beliefs, or a data frame.
         ontology: The ontology whose relations the file may use.
         on_duplicate: What to do if rows of a group contain the same statement with different values
             of ``p_true``: ``error`` (raise an error), ``mean`` (use the mean of the values that are
@@ -167,7 +167,7 @@ def read_beliefs(
         RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
             column.
     """
-    path = Path(path)
+    path = table_path(path)
 
     def complain(problem: str, row: int) -> DataError:
         return DataError(problem, path, line_of_row(path, row))
@@ -176,6 +176,8 @@ def read_beliefs(
         return f"line {line_of_row(path, row)}"
 
     table = read_table(path, REQUIRED)
+    if table.is_empty():
+        raise DataError("contains no beliefs; expected one row per statement", path)
     columns = group_columns(table, groups)
     frame = _typed(_spelled(_stripped(table, columns), columns, ontology, path), complain)
     _refuse_bad_rows(frame, ontology, complain)
@@ -332,7 +334,7 @@ def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
         row = wrong.arg_true()[0]
         raise complain(
             f"has p_true {column[row]!r}; expected a probability from 0 to 1, "
-            "or an empty value if it is missing",
+            "such as 0.9, or an empty value if it is missing",
             row,
         )
     return numbers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings
+from tacit.tables import frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -19,7 +20,7 @@ Statement: TypeAlias = tuple[str, str, str]  # subject, relation, object
 _COLUMNS = ("subject", "relation", "object")
 
 
-def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
+def enrich(statements: pl.DataFrame | Any, ontology: Ontology) -> pl.DataFrame:  # noqa: ANN401
     """Derive the consequences of true statements, and label each statement true or false.
 
     If s is the inverse of the relation r, a true statement "x r y" implies "y s x". If r is
@@ -33,9 +34,9 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     symmetric and "x r y" is false, "y r x" is false.
 
     Args:
-        statements: A table of true statements with the columns ``subject``, ``relation`` and
-            ``object``. The columns other than ``subject``, ``relation`` and ``object`` together
-            identify the group of each statement. Duplicate rows count once.
+        statements: A polars or pandas frame of true statements with the columns ``subject``,
+            ``relation`` and ``object``. The other columns together identify the group of each
+            statement. Duplicate rows count once.
         ontology: The relations and their properties.
 
     Returns:
@@ -59,6 +60,10 @@ def enrich(statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """
     import polars as pl
 
+    frame = frame_of(statements)
+    if frame is None:
+        raise RequestError("expected the statements as a polars or pandas frame")
+    statements = frame
     groups = _group_columns(statements)
     spelled = Spellings(ontology.relations)
     statements = spelled.within(statements, (*groups, *_COLUMNS))

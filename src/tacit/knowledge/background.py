@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tacit.errors import RequestError
 from tacit.knowledge.audit import (
     FACTS_ACROSS_PARTS,
     FACTS_SHARING_A_WORD,
@@ -268,6 +269,14 @@ class Background:
     topics: pl.DataFrame | None = None
     tails: pl.DataFrame | None = None
     audited: pl.DataFrame | None = None
+
+    def check_facts(self) -> None:
+        """Raise ``RequestError`` if no question has a fact."""
+        if self.facts.is_empty():
+            raise RequestError(
+                "no question has a background fact in this knowledge base: try --length 2, add "
+                "relations to --relations, or use another knowledge base"
+            )
 
     def summary(self) -> dict[str, Any]:
         """Return counts, and quantiles of the number of facts per question.

@@ -135,21 +135,26 @@ class KnowledgeBase:
                 contains.
 
         Raises:
-            RequestError: If the knowledge base lacks a requested relation, or ``relations`` is
-                empty.
+            RequestError: If the knowledge base lacks a requested relation, or no relation is
+                selected.
         """
         if relations is None:
-            return tuple(sorted({*relation_sets()["sahu2022"]} & {*self.relations}))
-        given = strings(relations, "relations")
-        given = tuple(map(comparable, given))
-        names = tuple(sorted({n if n in self.relations else canonical(n) for n in given}))
+            names = sorted({*relation_sets()["sahu2022"]} & {*self.relations})
+        else:
+            given = tuple(map(comparable, strings(relations, "relations")))
+            names = sorted({n if n in self.relations else canonical(n) for n in given})
         unknown = [name for name in names if name not in self.relations]
         if unknown or not names:
+            problem = f"{self.path} has no relation {', '.join(unknown)}"
+            if relations is None:
+                problem = f"{self.path} has none of the default relations"
+            elif not names:
+                problem = "--relations is empty"
             raise RequestError(
-                f"{self.path} has no relation {', '.join(unknown) or 'with an empty name'}; "
-                f"expected one or more of {', '.join(self.relations)}"
+                f"{problem}; name one or more of these with --relations: "
+                f"{', '.join(self.relations)}"
             )
-        return names
+        return tuple(names)
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
         """Return the result of an SQL query on the knowledge base and on ``frames``.

@@ -170,17 +170,13 @@ def _insert(
     base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
     _respell(base, spelled)
     good = "found.head <> '' AND found.tail <> '' AND found.relation NOT IN ('', '/r/') AND weighed"
-    # A header row is neither a fact nor a malformed line.
-    fact = "(found.relation, found.head, found.tail) <> ('relation', 'head', 'tail')"
     line = ", ".join(f"batch.{name}" for name in rows.column_names if name != "row")
     bad = f"""
         SELECT row, concat_ws(chr(9), {line}) FROM found JOIN batch USING (row)
-        WHERE {fact} AND NOT ({good}) ORDER BY row"""
+        WHERE NOT ({good}) ORDER BY row"""
     for row, text in base.execute(bad).fetchall():
         dump.reject(row, text)
-    base.execute(
-        f"INSERT INTO raw SELECT * EXCLUDE (row, weighed) FROM found WHERE {fact} AND {good}"
-    )
+    base.execute(f"INSERT INTO raw SELECT * EXCLUDE (row, weighed) FROM found WHERE {good}")
     base.unregister("batch")
 
 

@@ -21,6 +21,7 @@ from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet, resumable
 from tacit.runs.scale import scaled
+from tacit.tables import recorded_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -156,9 +157,8 @@ class RunRequest:
         """The folder of each model's run, by model name."""
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
-            return {
-                self.beliefs.name: RunFolder(self.out, {**request, "beliefs": str(self.beliefs)})
-            }
+            request["beliefs"] = recorded_path(self.beliefs)
+            return {self.beliefs.name: RunFolder(self.out, request)}
         if hasattr(self.made, "for_models"):
             request["compared"] = sorted(self.models)  # the requests depend on all models
         requests = {

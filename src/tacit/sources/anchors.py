@@ -9,7 +9,6 @@ choice (Sahu et al. 2022, section 3).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.errors import DataError
@@ -20,13 +19,22 @@ from tacit.sources.choices import (
     plain_choices,
     text_of,
     two_solutions,
+    unnested,
 )
 from tacit.sources.missing import check_exists
 from tacit.strings import comparable, convert_strings
-from tacit.tables import check_suffix, line_of_row, read_json_lines, read_parquet, read_table
+from tacit.tables import (
+    check_suffix,
+    line_of_row,
+    read_json_lines,
+    read_parquet,
+    read_table,
+    table_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     Row: TypeAlias = dict[str, Any]
 
@@ -70,11 +78,11 @@ class _NoColumnError(ValueError):
     """An error for a row whose columns do not match any known layout."""
 
 
-def read_anchors(path: Path | str) -> list[Anchor]:
+def read_anchors(path: Path | str | Any) -> list[Anchor]:  # noqa: ANN401 - any data frame
     """Read multiple-choice questions in file order; see ``docs/reference/questions.md``.
 
     Args:
-        path: The path of a JSONL, Parquet, CSV or TSV file.
+        path: A data frame, or the path of a JSONL, Parquet, CSV or TSV file.
 
     Raises:
         DataError: If the file is missing, empty or malformed, if its layout is unknown, or if one
@@ -83,7 +91,7 @@ def read_anchors(path: Path | str) -> list[Anchor]:
             choices; another row has the same ID. A row that repeats a choice is invalid, unless
             each choice has a label such as A or B.
     """
-    path = Path(path)
+    path = table_path(path)
     anchors: dict[str, Anchor] = {}
     rows: dict[str, int] = {}
     for number, row in enumerate(_rows(path)):
@@ -136,6 +144,9 @@ def _flat(row: Row) -> Row:
     if _is_piqa(row):
         return {**row, "question": row["goal"]}
     question = row.get("question", row.get("question_stem"))
+    if isinstance(question, str) and "stem" in question:
+        nested = unnested(question, "question")
+        question = nested if isinstance(nested, dict) else question
     if isinstance(question, dict):
         within = {name: question[name] for name in _WITHIN if name in question}
         return {**row, **within, "question": question.get("stem")}
@@ -167,7 +178,7 @@ def _choices(row: Row) -> Choices:
     if _is_piqa(row):
         return two_solutions(row["sol1"], row["sol2"], row.get("label"))
     _refuse_missing(row, ["question", "choices"])
-    cell = row["choices"]
+    cell = unnested(row["choices"], "choices")
     if cell is None:
         raise ValueError("has no choices; expected two or more")
     if is_labelled(cell):

@@ -8,11 +8,12 @@ adds the file and the row's line number to the message of the ValueError.
 from __future__ import annotations
 
 import json
+import re
 import string
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.strings import Spellings, comparable, convert_strings
+from tacit.strings import Spellings, comparable, convert_strings, shown
 from tacit.tables import once
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _FEWEST = 2
 _UNKNOWN = ("", "-1")  # PIQA's test split has -1 for withheld labels
 _SEPARATOR = "|"
+_NESTED = re.compile(r"\s*[\[{]|array\(")
+_OF_TEXTS = re.compile(r"""\s*(\[\s*\{?|\{)\s*["']|array\(""")  # JSON, Python or numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,25 @@ def is_labelled(cell: object) -> bool:
     return isinstance(cell, dict) or (
         isinstance(cell, list) and any(isinstance(choice, dict) for choice in cell)
     )
+
+
+def unnested(cell: object, name: str) -> object:
+    """Return the value of a cell with a list or record as JSON text; other cells as they are.
+
+    Raises:
+        ValueError: If the cell begins like a list or record of texts but is not JSON.
+    """
+    if not isinstance(cell, str) or not _NESTED.match(cell):
+        return cell
+    try:
+        return json.loads(cell, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        if not _OF_TEXTS.match(cell):
+            return cell
+        raise ValueError(
+            f"has {shown(cell)} as its {name}, a list or record that is not JSON ({error}); write "
+            'it as JSON text, such as ["a", "b"], or use JSONL or Parquet with nested columns'
+        ) from error
 
 
 def labelled_choices(cell: object, key: object) -> Choices:
@@ -77,11 +99,10 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Parse choices without labels: a list, a JSON list, or text with "|" between choices.
+    """Parse choices without labels: a list, or text with "|" between choices.
 
     Args:
-        cell: The text or the list that contains the choices. A text that begins with ``[`` is
-            parsed as a JSON list.
+        cell: The text or the list that contains the choices, as ``unnested`` returns it.
         answer: The right choice, in one of three forms: its text, its letter (A for the first
             choice), or its index as a whole number, counted from 0. If ``answer`` is the text of
             one choice and the letter of another choice, the choice with this text is used. If
@@ -92,7 +113,7 @@ def plain_choices(cell: object, answer: object) -> Choices:
             answer matches no choice, or if the answer is a number that is both the index of one
             choice and the text of another choice.
     """
-    texts = _texts(_split(cell) if isinstance(cell, str) else cell)
+    texts = _texts(cell.split(_SEPARATOR) if isinstance(cell, str) else cell)
     _refuse_few(texts)
     _refuse_repeated(texts)
     if isinstance(answer, int) and not isinstance(answer, bool):
@@ -167,18 +188,6 @@ def _paired(cell: object) -> tuple[object, object]:
     return None, None
 
 
-def _split(cell: str) -> object:
-    if not cell.lstrip().startswith("["):
-        return cell.split(_SEPARATOR)
-    try:
-        return json.loads(cell, object_pairs_hook=once)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(
-            f"has choices that begin with [ but are not a JSON list ({error}); "
-            f'write ["a", "b"] or a {_SEPARATOR} b'
-        ) from error
-
-
 def _texts(cell: object) -> tuple[str, ...]:
     if not isinstance(cell, list):
         raise ValueError(f"has {cell!r} as its choices; expected a list of texts")  # noqa: TRY004
@@ -191,7 +200,7 @@ def _texts(cell: object) -> tuple[str, ...]:
 
 def _refuse_few(texts: Sequence[str]) -> None:
     if len(texts) < _FEWEST:
-        only = f"only the choice {texts[0]!r}" if texts else "an empty list of choices"
+        only = f"only the choice {shown(texts[0])}" if texts else "an empty list of choices"
         raise ValueError(
             f"has {only}; expected {_FEWEST} or more different choices, in a list or separated by "
             f"{_SEPARATOR}"

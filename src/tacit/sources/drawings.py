@@ -15,16 +15,17 @@ import re
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tacit.delimited import read_rows
 from tacit.english import several
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 from tacit.sources.missing import advice, check_exists
 from tacit.strings import Spellings, convert_strings, strings
-from tacit.tables import line_of_row, read_table
+from tacit.tables import columns_of, line_of_row, read_table, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
 _PATTERN = "annotations-*.tsv"
 _COLUMNS = "annotator, thing, ---, subject, relation, object"
@@ -124,14 +125,14 @@ def read_drawings(
     return drawings if things is None else _only(drawings, things, path)
 
 
-def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
+def read_things(path: Path | str | Any) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - any frame
     """Read the parts listed for each everyday thing (Gu et al. 2023, section 4.1).
 
     The annotators of a thing were given the list of the thing's parts.
 
     Args:
-        path: A file with the columns ``Everyday thing`` and ``Parts``, or the folder that contains
-            this file as ``things.tsv``.
+        path: A file or data frame with the columns ``Everyday thing`` and ``Parts``, or the folder
+            that contains this file as ``things.tsv``.
 
     Returns:
         The parts of each thing, in lower case. Things and parts are in the order of the file. If
@@ -142,7 +143,7 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
         DataError: If the file is missing, a column is missing, a row has no thing, a thing is
             repeated, or a part is blank.
     """
-    path = Path(path)
+    path = table_path(path)
     path = path / "things.tsv" if path.is_dir() else path
     table = read_table(path, ("Everyday thing", "Parts"))
     found: dict[str, tuple[str, ...]] = {}
@@ -167,18 +168,18 @@ def read_things(path: Path | str) -> dict[str, tuple[str, ...]]:
 def is_things(path: Path | str) -> bool:
     """Return whether a file or folder contains things and their parts, but no drawings.
 
-    The result is true for a file with the column ``Everyday thing``, and for a folder that contains
-    ``things.tsv`` but no annotations files.
+    The result is true for a file with the column ``Everyday thing``, for any JSONL or Parquet file,
+    and for a folder that contains ``things.tsv`` but no annotations files.
     """
     path = Path(path)
     if path.is_dir():
         return (path / "things.tsv").is_file() and not any(path.glob(_PATTERN))
+    if path.suffix in {".jsonl", ".parquet"}:
+        return path.is_file()
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            names = re.split(r"[\t,]", lines.readline())
-    except (OSError, UnicodeDecodeError):
+        return "Everyday thing" in columns_of(path)
+    except DataError:
         return False
-    return "Everyday thing" in {name.strip().strip('"') for name in names}
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
@@ -242,8 +243,11 @@ def _read_file(
 ) -> None:
     """Add the drawings of one file to ``sketches``; a drawing cannot span two files."""
     current: _Sketch | None = None
-    for line, written in _rows(file):
-        cells = [*map(spelled, written[:6]), *written[6:]]
+    for line, untidy in read_rows(file):
+        cells = [cell.strip().lower() for cell in untidy]
+        if not any(cells):
+            continue
+        cells[:6] = map(spelled, cells[:6])
         try:
             current = _sketch_of(cells, current, sketches, f"{file}, line {line}")
             relation = _relation_of(cells, known)
@@ -251,17 +255,6 @@ def _read_file(
             raise DataError(str(error), file, line) from None
         current.relations.setdefault(relation)
         current.rows += 1
-
-
-def _rows(file: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's line number and its stripped, lower-case cells; skip blank lines."""
-    try:
-        with file.open(encoding="utf-8-sig") as lines:
-            for number, text in enumerate(lines, 1):
-                if text.strip():
-                    yield number, [cell.strip().lower() for cell in text.split("\t")]
-    except (UnicodeDecodeError, OSError) as error:
-        raise DataError(f"cannot be read as UTF-8 text: {error}", file) from error
 
 
 def _sketch_of(
@@ -323,6 +316,8 @@ def _only(drawings: list[Drawing], things: Collection[str], path: Path) -> list[
     drawn = list(dict.fromkeys(drawing.thing for drawing in drawings))
     spelled = Spellings(drawn)
     wanted = {spelled(thing.strip().lower()) for thing in strings(things, "things")}
+    if not wanted or "" in wanted:
+        raise RequestError("--things has no name or an empty name; name one or more things")
     for thing in sorted(wanted.difference(drawn)):
         near = difflib.get_close_matches(thing, drawn, n=5)
         hint = (

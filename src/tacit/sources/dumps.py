@@ -3,14 +3,18 @@
 The assertions file of ConceptNet 5.7 has five columns, separated by tabs: the URI of the assertion,
 the relation, the start concept, the end concept, and a JSON object with the weight, the licence and
 the surface text. A plain triple consists of a relation, a head and a tail, and optionally a weight.
-The user specifies the order of the columns in a file of triples. In files of assertions and in
-files of triples, quotation marks have no special meaning. A file of assertions or triples may be
-compressed with gzip. The reader detects gzip from the first bytes of the file.
+The header of a file of triples, or else the user, specifies the order of its columns. In files of
+triples, a cell is quoted as in CSV, but never contains a tab or a line break. In files of
+assertions, quotation marks have no special meaning. A file of assertions or triples may be
+compressed with gzip. The reader detects gzip from the first bytes of the file. Triples may also be
+a JSONL or Parquet table.
 """
 
 from __future__ import annotations
 
 import gzip
+import logging
+import re
 import zlib
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -21,18 +25,32 @@ from tacit.errors import DataError, RequestError
 from tacit.sources.missing import check_exists
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
+from tacit.tables import line_of_row, read_table, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    import polars as pl
     import pyarrow as pa
     from pyarrow import csv
+
+log = logging.getLogger(__name__)
 
 Layout = Literal["assertions", "triples"]
 
 ASSERTIONS = ("uri", "relation", "head", "tail", "info")
 TRIPLES = ("relation", "head", "tail")
+KNOWN = (*TRIPLES, "weight")
+_HEADER = {
+    **dict(zip(KNOWN, KNOWN, strict=True)),
+    "rel": "relation",
+    "predicate": "relation",
+    "subject": "head",
+    "object": "tail",
+}
+_QUOTED = '^"(?:[^"]|"")*"$'
+_TABLES = (".jsonl", ".parquet")
 # A file with a higher share of bad lines is assumed to have another format.
 TOLERATED = 0.01
 SHOWN = 5
@@ -50,20 +68,22 @@ class Dump:
     """A knowledge base file (assertions or triples), with counts of the lines read so far.
 
     Args:
-        path: The path of the file.
+        path: The path of the file, or a data frame of triples.
         language: The language code of the assertions to read, such as ``en``. An assertion is read
             only if its start and end concepts are both in ``language``.
         columns: The column names of a file of plain triples, in the order of the file. The names
-            ``relation``, ``head`` and ``tail`` are required, and ``weight`` is optional.
+            ``relation``, ``head`` and ``tail`` are required, and ``weight`` is optional. If empty,
+            the columns are those of the file's header, or else relation, head and tail.
 
     Raises:
-        DataError: If the file is missing or empty, or if the layout of its first line is unknown.
+        DataError: If the file is missing or empty, if the layout of its first line is unknown, or
+            if its header contradicts ``columns``.
         RequestError: If the columns are invalid.
     """
 
     path: Path
     language: str = "en"
-    columns: tuple[str, ...] = TRIPLES
+    columns: tuple[str, ...] = ()
     lines: int = 0
     bad: int = 0
     shown: list[tuple[int, str]] = field(default_factory=list)
@@ -73,14 +93,28 @@ class Dump:
     _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.path = table_path(self.path)
         convert_strings(self, "columns")
-        named = set(self.columns)
-        if len(named) < len(self.columns) or not set(TRIPLES) <= named <= {*TRIPLES, "weight"}:
+        given = self.columns
+        if given and not _are_triples(given):
             raise RequestError(
-                f"the columns {','.join(self.columns)} are invalid; expected relation, head and "
+                f"the columns {','.join(given)} are invalid; expected relation, head and "
                 "tail, and optionally weight, each once"
             )
+        # All columns of the file; the name of a column that is not read is its number.
+        self._names: tuple[str, ...] = given or TRIPLES
+        self._header: dict[str, str] = {}
+        self._table: pl.DataFrame | None = None
+        self._text: Legible | None = None
         self.layout: Layout = self._recognised()
+        self.columns = tuple(name for name in self._names if name in KNOWN)
+        if given and self.layout == "triples" and self.columns != given:
+            raise DataError(
+                f"has the columns {', '.join(self.columns)}, but --columns says {','.join(given)}; "
+                "leave out --columns",
+                self.path,
+                1,
+            )
         self._bytes = Counted(self.path)
 
     @property
@@ -110,9 +144,10 @@ class Dump:
         """
         import pyarrow as pa
 
+        table = self._table
         try:
             with self._bytes:
-                for batch in self._parsed():
+                for batch in self._parsed() if table is None else self._of_table(table):
                     yield self._good(batch)
                     if self.bad > _HOPELESS and 2 * self.bad > self.lines:
                         break
@@ -129,6 +164,8 @@ class Dump:
         line = row + 1
         for passed in sorted(self._passed):
             line += passed <= line
+        if self._table is not None and len(self.shown) < SHOWN:
+            line = line_of_row(self.path, row)
         self._count_bad(line, text)
 
     def check(self) -> None:
@@ -151,22 +188,45 @@ class Dump:
         return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
 
     def _recognised(self) -> Layout:
-        """Detect the layout of the file from its first line."""
+        """Detect the layout of the file from its column names or its first line."""
         check_exists(self.path, "dumps")
-        number, first = self._first_line()
-        cells = first.split("\t")
-        if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):
-            return "assertions"
-        triple = dict(zip(self.columns, cells, strict=False))
-        if len(cells) == len(self.columns) and all(triple[name].strip() for name in TRIPLES):
+        if self.path.suffix in _TABLES:
+            self._table = read_table(self.path)
+            number, cells = 1, self._table.columns
+        else:
+            number, first = self._first_line()
+            cells = first.split("\t")
+            if len(cells) == len(ASSERTIONS) and cells[0].startswith("/a/"):
+                return "assertions"
+            cells = [_unquoted(cell) for cell in cells]
+        names = tuple(
+            _HEADER.get(cell.strip().lower(), str(at)) for at, cell in enumerate(cells, 1)
+        )
+        if _are_triples([name for name in names if name in KNOWN]):
+            self._names, self._header = names, dict(zip(names, cells, strict=True))
+            self._warn_ignored()
+            return "triples"
+        triple = dict(zip(self._names, cells, strict=False))
+        headless = self._table is None and "relation" not in names
+        if headless and len(cells) == len(self._names) and all(triple[n].strip() for n in TRIPLES):
             return "triples"
         raise DataError(
             "is not a dump: expected the five columns of ConceptNet's assertions, the first of "
-            f"which begins with /a/, or the columns {', '.join(self.columns)}, separated by tabs; "
-            f"found {_cut(first)!r}",
+            f"which begins with /a/, or the columns {', '.join(self._names)}, separated by tabs, "
+            "in this order or in the order of a header line that names them; "
+            f"found {_cut(chr(9).join(cells))!r}",
             self.path,
             number,
         )
+
+    def _warn_ignored(self) -> None:
+        ignored = [
+            cell.strip() or f"column {name}"
+            for name, cell in self._header.items()
+            if name not in KNOWN
+        ]
+        if ignored:
+            log.warning("%s: these columns are ignored: %s", self.path, ", ".join(ignored))
 
     def _first_line(self) -> tuple[int, str]:
         """Return the number and the text of the first line that is not blank."""
@@ -194,7 +254,8 @@ class Dump:
         if self._compressed():
             stream = pa.CompressedInputStream(stream, "gzip")
         self._text = Legible(stream)
-        names = ASSERTIONS if self.layout == "assertions" else self.columns
+        names = ASSERTIONS if self.layout == "assertions" else self._names
+        read = ASSERTIONS[1:] if self.layout == "assertions" else self.columns
         return csv.open_csv(
             pa.PythonFile(self._text, mode="r"),
             # Line counts need a single thread, which is no slower: decompression takes the time.
@@ -207,10 +268,22 @@ class Dump:
             ),
             csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                include_columns=[name for name in names if name != "uri"],
+                include_columns=read,
                 check_utf8=False,
             ),
         )
+
+    def _of_table(self, table: pl.DataFrame) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a table as text; read its file for the hash."""
+        import polars as pl
+
+        while self._bytes.read(_BLOCK):
+            pass
+        places = {name: place for place, name in enumerate(self._names)}
+        texts = table.select(
+            pl.nth(places[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
+        )
+        yield from texts.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
 
     def _pass_over(self, row: csv.InvalidRow) -> str:
         """Count a line that has too few or too many columns."""
@@ -235,8 +308,12 @@ class Dump:
         self._rows += batch.num_rows
         self.lines += batch.num_rows
         batch = batch.append_column("row", numbers)
-        formed = _as_assertions(batch) if self.layout == "assertions" else _as_triples(batch)
-        if self._text.substituted:
+        if self.layout == "assertions":
+            formed = _as_assertions(batch)
+        else:
+            batch, closed = (batch, True) if self._table is not None else _without_quotes(batch)
+            formed = pc.and_(closed, _as_triples(batch))
+        if self._text is not None and self._text.substituted:
             formed = pc.and_(formed, _is_legible(batch))
         if not pc.all(formed).as_py():
             blank = _is_blank(batch)
@@ -246,6 +323,9 @@ class Dump:
             place = f"/c/{self.language}/"
             for name in ("head", "tail"):
                 formed = pc.and_(formed, pc.starts_with(batch[name], place))
+        if self._header and self._table is None:
+            same = [pc.equal(batch[name], self._header[name]) for name in TRIPLES]
+            formed = pc.and_(formed, pc.invert(reduce(pc.and_, same)))
         return batch.filter(formed)
 
     def _reject_malformed(self, batch: pa.RecordBatch) -> None:
@@ -271,6 +351,32 @@ def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
     tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
     head = pc.starts_with(batch["head"], "/c/")
     return pc.and_(pc.and_(pc.starts_with(batch["relation"], "/r/"), head), tail)
+
+
+def _are_triples(columns: Sequence[str]) -> bool:
+    named = set(columns)
+    return len(named) == len(columns) and set(TRIPLES) <= named <= set(KNOWN)
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1].replace('""', '"') if re.match(_QUOTED, cell) else cell
+
+
+def _without_quotes(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray | bool]:
+    """Return a batch without the quotes around its cells, and which rows have no unclosed quote."""
+    import pyarrow.compute as pc
+
+    closed: pa.BooleanArray | bool = True
+    for place, name in enumerate(batch.schema.names):
+        text = batch[name]
+        begins = pc.starts_with(text, '"') if name in KNOWN else None
+        if begins is None or not pc.any(begins).as_py():
+            continue
+        quoted = pc.match_substring_regex(text, _QUOTED)
+        closed = pc.and_(closed, pc.equal(begins, quoted))
+        within = pc.replace_substring(pc.utf8_slice_codeunits(text, 1, -1), '""', '"')
+        batch = batch.set_column(place, name, pc.if_else(quoted, within, text))
+    return batch, closed
 
 
 def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:

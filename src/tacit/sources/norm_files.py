@@ -1,32 +1,25 @@
-"""Read files of feature production norms: TSV, CSV, JSONL, Parquet or Excel workbooks.
-
-Norm files are written by other programs, so their format differs from the format of the tables that
-``tacit.tables`` reads. In a norm file whose columns are separated by tabs, a cell may be quoted as
-in CSV. A quoted cell may contain tabs and line breaks.
-"""
+"""Read files of feature production norms: TSV, CSV, JSONL, Parquet or Excel workbooks."""
 
 from __future__ import annotations
 
-import csv
 import re
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tacit.english import several
+from tacit.delimited import SEPARATORS, read_rows, with_header
 from tacit.errors import DataError, MissingPackage
 from tacit.sources.missing import check_exists
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
 
-_DELIMITERS = {".dat": "\t", ".txt": "\t", ".tsv": "\t", ".csv": ","}
 _TABLES = (".jsonl", ".parquet")
 _WORKBOOK = ".xlsx"
-SUFFIXES = (*_DELIMITERS, *_TABLES, _WORKBOOK)
+SUFFIXES = (*SEPARATORS, *_TABLES, _WORKBOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,62 +58,22 @@ def read_sheet(path: Path) -> Sheet:
             path,
         )
     check_exists(path, "norms")
-    lines = _lines(path)
-    first, header = next(lines, (1, []))
-    columns = tuple(name.lower() for name in header)
-    if not any(columns):
-        raise DataError("is empty; expected a header line", path)
-    repeated = sorted({name for name in columns if name and columns.count(name) > 1})
-    if repeated:
-        raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
-    return Sheet(columns, tuple(_row(columns, line, cells, path) for line, cells in lines))
-
-
-def _row(columns: tuple[str, ...], line: int, cells: Sequence[str], path: Path) -> Row:
-    if any(cells[len(columns) :]):
-        raise DataError(
-            f"has {several(len(cells), 'cell')}; the header has {len(columns)}: "
-            f"{', '.join(columns)}",
-            path,
-            line,
-        )
-    return Row(line, dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False)))
+    (_, header), rows = with_header(_lines(path), path, uneven=True)
+    columns = tuple(header)
+    return Sheet(
+        columns, tuple(Row(line, dict(zip(columns, cells, strict=True))) for line, cells in rows)
+    )
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the line number and the cells of the header and of each row that is not blank."""
     suffix = path.suffix.lower()
-    if suffix == _WORKBOOK:
-        rows = _workbook(path)
-    elif suffix in _TABLES:
-        rows = _table(path)
-    else:
-        rows = _separated(path, _DELIMITERS[suffix])
-    for line, cells in rows:
-        tidy = [" ".join(cell.split()) for cell in cells]
-        if any(tidy):
-            yield line, tidy
-
-
-def _separated(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    begin = 1
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, delimiter=delimiter, strict=True)
-            for cells in reader:
-                yield begin, cells
-                begin = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(
-            f"is malformed: {error}; a cell that begins with a quote must end with one, and quotes "
-            "within it must be doubled",
-            path,
-            begin,
-        ) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"is not UTF-8 text ({error}); save it as UTF-8", path) from error
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    read = _workbook if suffix == _WORKBOOK else _table if suffix in _TABLES else read_rows
+    tidy = ((line, [" ".join(cell.split()) for cell in cells]) for line, cells in read(path))
+    rows = ((line, cells) for line, cells in tidy if any(cells))
+    for line, header in rows:
+        yield line, [name.lower() for name in header]
+        yield from rows
 
 
 def _table(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError
 from tacit.sources import norm_files
@@ -24,14 +23,14 @@ from tacit.sources.alternatives import (
 )
 from tacit.sources.norm_files import Row, Sheet, read_sheet
 from tacit.strings import Spellings, comparable, convert_strings
-from tacit.tables import separator_hint
+from tacit.tables import table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 NO_FEATURE = "no feature"
 REPEATED = "repeated"
-_RENAME = "; if the file is your own, rename its columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +159,8 @@ class Norms:
         return found
 
 
-def read_norms(path: Path | str) -> Norms:
-    """Read norms from tab-separated text, CSV, JSONL, Parquet or an Excel workbook.
+def read_norms(path: Path | str | Any) -> Norms:  # noqa: ANN401 - any data frame
+    """Read norms from tab-separated text, CSV, JSONL, Parquet, a workbook or a data frame.
 
     Raises:
         DataError: If the file is missing, empty or malformed, or if its layout is unknown. A
@@ -170,7 +169,7 @@ def read_norms(path: Path | str) -> Norms:
             message contains the line number of the row.
         MissingPackage: If the file is an Excel workbook, but openpyxl is not installed.
     """
-    path = Path(path)
+    path = table_path(path)
     sheet = read_sheet(path)
     layout = _layout_of(sheet, path)
     underscored = layout.name == "mcrae" or (
@@ -237,8 +236,8 @@ def _layout_of(sheet: Sheet, path: Path) -> Layout:
     if layout is None:
         raise DataError(
             f"has the columns {', '.join(sheet.columns)}, which match no supported layout of "
-            f"norms; expected {'; '.join(map(_described, LAYOUTS))}"
-            f"{separator_hint(sheet.columns, path.suffix) or _RENAME}",
+            f"norms; expected {'; '.join(map(_described, LAYOUTS))}; if the file is your own, "
+            "rename its columns",
             path,
             1,
         )
@@ -268,9 +267,11 @@ def _property(
     if not concept:
         raise DataError("has no concept; expected its name", path, row.line)
     category = comparable(cells.get(layout.category, "")).lower()
-    gave = read_alternatives(
-        cells.get(layout.alternatives or "", ""), cells.get(layout.participants or "", "")
-    )
+    optional = [
+        "" if name is None else cells.get(name, "")
+        for name in (layout.alternatives, layout.participants)
+    ]
+    gave = read_alternatives(*optional)
     one = Property(
         concept,
         spelled(norm_files.feature_text(feature) if underscored else feature),

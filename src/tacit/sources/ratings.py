@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.errors import DataError, RequestError
 from tacit.strings import comparable
-from tacit.tables import line_of_row, read_table, resolved
+from tacit.tables import line_of_row, read_table, resolved, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,13 +23,13 @@ RATING = "rating"
 _VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": None}
 
 
-def read_ratings(path: Path) -> Ratings:
+def read_ratings(path: Path | Any) -> Ratings:  # noqa: ANN401 - any data frame
     """Read a file with the ratings of one rater.
 
     Args:
-        path: The path of a file that ``tacit kb audit`` has written and that a person has filled
-            in. In the column ``rating``, each cell is 1 (relevant and true), 0 (irrelevant or
-            false), or blank (not rated).
+        path: A file that ``tacit kb audit`` has written and that a person has filled in, or a data
+            frame of its columns. In the column ``rating``, each cell is 1 (relevant and true), 0
+            (irrelevant or false), or blank (not rated).
 
     Returns:
         The rating of each fact, in the order of the file. A fact whose rating is blank has the
@@ -39,6 +39,7 @@ def read_ratings(path: Path) -> Ratings:
         DataError: If the file is missing or malformed, lacks a column, has no rows, contains a fact
             twice, or contains a rating that is not 1, 0 or blank.
     """
+    path = table_path(path)
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
         raise DataError("has no facts; expected the sample that tacit kb audit writes", path)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 
-from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import categories, standings
@@ -23,8 +22,8 @@ from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
     Filters,
     Limits,
+    all_removed,
     choose_concepts,
-    remedies,
     word_properties,
 )
 from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
@@ -306,11 +305,7 @@ class AssumptionsProbe:
     def __post_init__(self) -> None:
         if not self.chosen.concepts:
             removed = {step.name: len(step.removed) for step in self.chosen.steps}
-            listed = ", ".join(f"{name}: {count}" for name, count in removed.items())
-            raise RequestError(
-                f"all of {several(len(self.worded.properties), 'concept')} are removed by filters "
-                f"({listed}): {remedies(removed)}"
-            )
+            raise all_removed(removed, len(self.worded.properties))
 
     @property
     def norms(self) -> Norms:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
-from tacit.english import Nouns
+from tacit.english import Nouns, several
 from tacit.errors import RequestError
 from tacit.probes.assumptions import alternatives
 from tacit.probes.assumptions.corrections import Corrections
@@ -336,23 +336,28 @@ def apply_filters(
     return left, tuple(steps)
 
 
-def remedies(removed: Mapping[str, int]) -> str:
-    """Return advice for filters that remove every concept.
+def all_removed(removed: Mapping[str, int], concepts: int) -> RequestError:
+    """Return an error with advice for filters that remove every concept.
 
     Args:
         removed: The number of concepts that each filter removed, by the filter's name.
+        concepts: The number of concepts of the norms.
     """
     advice = {
         _VOWEL: "use --articles candidate",
         _UNKNOWN: "use another --vocabulary",
-        _TOO_FEW: "lower --least",
+        _TOO_FEW: "lower --least or --least-people",
     }
     found = [
         remedy
         for start, remedy in advice.items()
         if any(count and name.startswith(start) for name, count in removed.items())
     ]
-    return " or ".join(found) or "use other filters or other norms"
+    remedy = " or ".join(found) or "lower --least-people, or use other --concepts or norms"
+    listed = ", ".join(f"{name}: {count}" for name, count in removed.items())
+    return RequestError(
+        f"the filters remove all of {several(concepts, 'concept')} ({listed}): {remedy}"
+    )
 
 
 def check_concepts(concepts: str) -> None:

@@ -247,11 +247,7 @@ class ConsistencyProbe:
                 f"{several(len(unlabelled), 'question has', 'questions have')} no correct answer "
                 f"(the first is {unlabelled[0]}): the probe requires one for each question"
             )
-        if self.background.facts.is_empty():
-            raise RequestError(
-                "no question has a background fact in this knowledge base: try --length 2, add "
-                "relations to --relations, or use another knowledge base"
-            )
+        self.background.check_facts()
         # Raise on missing templates, meta-prompts or pairs before any model call.
         _ = self.asked, self.variants, self.choice_variants, self.contexts
 

@@ -1,0 +1,140 @@
+"""Read delimited text by the quoting rules of CSV; the suffix of the file selects the separator.
+
+A cell that begins with a quotation mark ends with one, and quotation marks within it are doubled. A
+quotation mark at any other position of a cell is text.
+"""
+
+from __future__ import annotations
+
+import csv
+import logging
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+Numbered = tuple[int, list[str]]
+
+SEPARATORS = {".dat": "\t", ".txt": "\t", ".tsv": "\t", ".csv": ","}
+_NAMES = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
+
+
+def read_rows(path: Path) -> Iterator[Numbered]:
+    """Yield the number of the first line and the cells of each row that is not blank.
+
+    Raises:
+        DataError: If the file cannot be read, is not UTF-8 text, or has an unclosed quote.
+    """
+    begin = 1
+    try:
+        with path.open(encoding="utf-8-sig", newline="\n") as file:
+            separator = SEPARATORS.get(path.suffix.lower(), "\t")
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            for cells in reader:
+                if any(cells):
+                    yield begin, cells
+                begin = reader.line_num + 1
+    except csv.Error as error:
+        raise DataError(
+            f"is malformed: {error}; a cell that begins with a quote must end with one, quotes "
+            "within it must be doubled, and lines must end with LF or CRLF",
+            path,
+            begin,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def not_utf8(path: Path) -> DataError:
+    """Return an error that names the first line of a file that is not UTF-8."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                return DataError(
+                    f"is not UTF-8 text ({error.reason}); save the file as UTF-8", path, number
+                )
+    return DataError("is not UTF-8 text; save the file as UTF-8", path)
+
+
+def with_header(
+    rows: Iterable[Numbered], path: Path, *, uneven: bool = False
+) -> tuple[Numbered, list[Numbered]]:
+    """Return the header and the rows, each with as many cells as the header.
+
+    Columns without a name are removed, with a notice. With ``uneven``, blank cells at the end of a
+    row may be missing or too many.
+
+    Raises:
+        DataError: If there is no header, a name occurs twice, or a row has too many or too few
+            cells.
+    """
+    found = iter(rows)
+    first, header = next(found, (1, []))
+    if not any(map(str.strip, header)):
+        raise DataError("is empty; expected a header line", path)
+    _check_separator(header, path, first)
+    repeated = sorted({name for name in header if name.strip() and header.count(name) > 1})
+    if repeated:
+        raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
+    named = [place for place, name in enumerate(header) if name.strip()]
+    kept, ignored = [], set[int]()
+    for line, cells in found:
+        if uneven and not any(cells[len(header) :]):
+            cells[len(header) :] = []
+            cells.extend([""] * (len(header) - len(cells)))
+        if len(cells) != len(header):
+            raise _ragged(cells, header, path, line)
+        if len(named) == len(header):
+            kept.append((line, cells))
+        else:
+            ignored |= {place for place, cell in enumerate(cells, 1) if cell}
+            kept.append((line, [cells[place] for place in named]))
+    warn_unnamed(ignored.difference(place + 1 for place in named), path)
+    return (first, [header[place] for place in named]), kept
+
+
+def warn_unnamed(places: Iterable[int], path: Path) -> None:
+    """Warn that columns without a name are ignored; the columns are counted from 1."""
+    ignored = ", ".join(map(str, sorted(places)))
+    if ignored:
+        log.warning("%s: columns without a name are ignored: column %s", path, ignored)
+
+
+def _check_separator(header: list[str], path: Path, line: int) -> None:
+    expected = SEPARATORS.get(path.suffix.lower())
+    if expected is None or len(header) > 1:
+        return
+    used = next((name for mark, name in _NAMES.items() if mark in header[0]), None)
+    if used is not None:
+        raise DataError(
+            f"the columns seem to be separated by {used}, but {path.suffix} requires "
+            f"{_NAMES[expected]}; save the file with {_NAMES[expected]}, and with decimal points "
+            "in numbers",
+            path,
+            line,
+        )
+
+
+def _ragged(cells: list[str], header: list[str], path: Path, line: int) -> DataError:
+    hint = ""
+    if len(cells) == len(header) + 1:
+        hint = (
+            ". Write decimal points in numbers, quote a cell that contains the separator, and give "
+            "a column of row names a name (in R: row.names = FALSE)"
+        )
+    return DataError(
+        f"has {several(len(cells), 'cell')}; the header has {len(header)}: {', '.join(header)}"
+        f"{hint}",
+        path,
+        line,
+    )
