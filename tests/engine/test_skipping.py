@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WINDOW = 10
 WORDS = Vocabulary(("bear", "cat", "seal"))
-LONG = "w " * 20
+LONG = ("w " * 20).strip()
 
 
 class Short(FakeModel):
@@ -48,7 +48,7 @@ class Short(FakeModel):
 
 
 MIXED = [
-    Prompt(LONG if n % 7 == 3 else f"text {n} " + "w " * (n % 5), ("a", "bc")) for n in range(60)
+    Prompt(LONG if n % 7 == 3 else f"text {n}" + " w" * (n % 5), ("a", "bc")) for n in range(60)
 ]
 
 
@@ -106,7 +106,7 @@ def test_nothing_of_a_skipped_prompt_is_stored(tmp_path: Path) -> None:
 
 def test_whether_a_prompt_is_skipped_does_not_depend_on_the_others(tmp_path: Path) -> None:
     """A prompt of the same text with shorter answers is scored."""
-    text = "w " * (WINDOW - 1)
+    text = ("w " * (WINDOW - 1)).strip()
     short, long = Prompt(text, ("a",)), Prompt(text, ("a", "two words"))
     for prompts in ([short, long], [long, short]):
         store = Store(tmp_path / prompts[0].answers[-1])
@@ -142,7 +142,7 @@ def test_a_ranking_of_a_long_text_has_no_ranks(tmp_path: Path) -> None:
 def test_all_prompts_may_be_too_long(tmp_path: Path) -> None:
     """Then all scores are missing, and the model is not asked."""
     model = Short()
-    scores = Engine(model, Store(tmp_path)).ask([Prompt(LONG, ("a",)), Prompt(LONG + "w", ("a",))])
+    scores = Engine(model, Store(tmp_path)).ask([Prompt(LONG, ("a",)), Prompt(LONG + " w", ("a",))])
     assert missing_by_reason(scores) == {TOO_LONG: 2}
     assert not model.asked
 
