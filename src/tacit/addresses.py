@@ -3,22 +3,41 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 from tacit.errors import RequestError
 
-_SECRET = re.compile(
-    # AWS passwords may contain a slash, so a colon before an @ in a path also counts as a password.
-    r":/[^@]*(?::|%3a)[^@]*(?:@|%40)"
-    # A user alone is no secret for SFTP, but it is for a web server or before a bucket.
-    r"|\b(?:https?|s3a?|gs|gcs|oss|oci)[:/]+[^/\s]*(?:@|%40)"
-    r"|:/\S*[?&;#][\w.%-]*(?:key|token|secret|passw|pwd|sig|auth|cred)[\w.%-]*=",
+_WEB = r"(?i:\b(?:https?|s3a?|gs|gcs|oss|oci))"
+# user:password@host without a scheme, and //user@host or a scheme with other marks, as in https;//
+_BARE = re.compile(
+    r"\W*[^\s/@:]+:[^\s/@]+@(?:[\w-]+\.)*(?:localhost|[a-z]{2,}|\d+|\[[\da-f:.]+\])(?::\d+)?(?:/|$)"
+    r"|\w*(?!:)\W{0,3}//[^\s/@]+@",
     re.IGNORECASE,
 )
+_NAMES = ("key", "token", "secret", "passw", "pwd", "sig", "auth", "cred")
 
 
 def holds_secret(text: str) -> bool:
     """Return whether a text is an address with a user, a password or a key, also a misspelt one."""
-    return _SECRET.search(text) is not None
+    return any(map(_holds_secret, {text, unquote(text)}))
+
+
+def _holds_secret(text: str) -> bool:
+    for before in text.split("@")[:-1]:
+        # AWS passwords may contain a slash, so a colon before an @ in a path also counts as a
+        # password.
+        if ":" in before.partition(":/")[2]:
+            return True
+        # A user alone is no secret for SFTP, but it is for a web server or before a bucket.
+        user = re.split(r"[/\s]", before)[-1]
+        around = before.removesuffix(user)
+        if re.search(f"{_WEB}:", user) or re.search(f"{_WEB}(?::/*|//)$", around):
+            return True
+    query = re.split(r"[?&;#\s]", text.partition(":/")[2])[1:]
+    names = (part.partition("=") for part in query)
+    return _BARE.match(text) is not None or any(
+        equals and any(one in name.lower() for one in _NAMES) for name, equals, _ in names
+    )
 
 
 def check_holds_no_password(text: str, where: str) -> None:

@@ -120,17 +120,16 @@ def test_a_suite_s_server_gets_no_key(
     shutil.copytree(api.demo_data("drawings"), workplace / "things")
     monkeypatch.setenv(variable, KEY)
     file = written(workplace, models=[{"model": listener.address, **more}], runs=[PARTS])
-    for listed in ("", "localhost", f"api.{host}, example.org"):
+    for listed in ("", "localhost", "127.0.0.1", f"api.{host}, example.org"):
         monkeypatch.setenv("TACIT_API_KEY_HOSTS", listed)
         for how in ((), ("--dry-run",)):
             refused = tacit("suite", file, *how)
             assert refused.code == 2
             assert f"{host} would get your API key" in refused.err
     assert not listener.keys, "nothing was sent"
-    for listed in (f"example.org, {host}", "127.0.0.1"):
-        monkeypatch.setenv("TACIT_API_KEY_HOSTS", listed)
-        tacit("suite", file, "--no-report", "--set", "yes=true")
-        assert set(listener.keys) == {f"Bearer {KEY}"}
+    monkeypatch.setenv("TACIT_API_KEY_HOSTS", f"example.org, {host}")
+    tacit("suite", file, "--no-report", "--set", "yes=true")
+    assert set(listener.keys) == {f"Bearer {KEY}"}
     listener.keys.clear()
     monkeypatch.delenv("TACIT_API_KEY_HOSTS")
     monkeypatch.setenv("TACIT_API_KEY", "")
@@ -180,6 +179,8 @@ SECRETS = [
         "https//user:pa%73s-word@host",
         "s3://a/b?sig=pa%73s-word",
     ),
+    *("user:pa%73s-word@127.0.0.1:9/v1", "//user:pa%73s-word@host", "https;//user:pa%73s-word@h"),
+    *("http%3A%2F%2Fuser:pa%73s-word@host", "http://127.0.0.1:9/v1%3Fapi_key=pa%73s-word"),
     *("https://user%3Apa%73s-word%40host/v1", "HTTP:user:pa%73s-word@host", "x:/y:pa%73s-word@z"),
 ]
 
@@ -224,6 +225,9 @@ def test_an_address_with_a_secret_is_repeated_nowhere(
         "http://localhost:8000/v1",
         "sftp://me@host/store",
         "C:/Users/me@home/x.csv",
+        "results/s3/run@1",
+        "data/gs/conceptnet@2024.tsv",
+        "mlx:org/phi@main",
         "a?key=b",
         "a@b:c",
     ],
@@ -233,6 +237,19 @@ def test_an_address_without_a_secret_is_none(address: str) -> None:
     from tacit.addresses import holds_secret
 
     assert not holds_secret(address)
+
+
+def test_aliases_that_repeat_or_contain_themselves(workplace: Path, tacit: Tacit) -> None:
+    """A suite that would be endless is read to its end, and refused in a line."""
+    nested = "a0: &a0 [x]\n" + "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)
+    )
+    for text in ("family: &a [*a]\n", f"models: &a [{{model: demo}}, *a]\n{nested}"):
+        file = workplace / "suite.yaml"
+        file.write_text(f"runs: [{{probe: parts}}]\n{text}")
+        refused = tacit("suite", str(file))
+        assert refused.code == 2
+        assert "Traceback" not in refused.err
 
 
 @pytest.mark.slow

@@ -37,3 +37,14 @@ def test_several_secrets_are_redacted() -> None:
     assert hider("one-secret", None, "one-secret-more")("a one-secret-more b one-secret c") == (
         "a [key] b [key] c"
     )
+
+
+def test_a_key_of_digits_leaves_numbers() -> None:
+    """It is replaced in texts, and no reply becomes invalid."""
+    read = reader("12345678")
+    assert read(b'{"created": 1712345678, "text": ["a 12345678"]}') == {
+        "created": 1712345678,
+        "text": ["a [key]"],
+    }
+    with pytest.raises(ValueError, match="Expecting"):
+        read(b'{"created": }')

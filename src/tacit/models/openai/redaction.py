@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,8 +43,22 @@ def reader(*secrets: str | None) -> Callable[[bytes], object]:
     """
     hide = hider(*(secret for secret in secrets if secret and len(secret) >= SHORTEST))
 
+    def clean(value: Any) -> Any:  # noqa: ANN401 - any JSON
+        if isinstance(value, str):
+            return hide(value)
+        if isinstance(value, list):
+            return [clean(one) for one in value]
+        return (
+            {hide(key): clean(one) for key, one in value.items()}
+            if isinstance(value, dict)
+            else value
+        )
+
     def read(content: bytes) -> object:
         text = content.decode(json.detect_encoding(content), "surrogatepass")
-        return json.loads(hide(text))
+        try:
+            return json.loads(hide(text))
+        except ValueError:  # a secret of digits occurs in numbers, too
+            return clean(json.loads(text))
 
     return read

@@ -209,7 +209,7 @@ class _Reader:
     def suite(self, given: Mapping[str, Any], only: Sequence[str]) -> SuiteFile:
         """Return the suite; see ``SuiteFile.read``."""
         content = self.document.content
-        self._check_secrets(content.model_dump())
+        self._check_secrets()
         models = self._models(content.models, given)
         entries = [self._mapping(one, "runs", at) for at, one in enumerate(content.runs)]
         probes_of = [self._probe(entry, at) for at, entry in enumerate(entries)]
@@ -256,16 +256,24 @@ class _Reader:
             found[name] = ModelEntry(_model_name(name, self.base), settings, texts, at)
         return found
 
-    def _check_secrets(self, value: Any, *location: int | str) -> None:  # noqa: ANN401 - YAML
+    def _check_secrets(self) -> None:
         """Refuse addresses with secrets before any message can repeat them."""
-        if isinstance(value, dict | list):
-            for key, one in value.items() if isinstance(value, dict) else enumerate(value):
-                self._check_secrets(one, *location, key)
-        elif isinstance(value, str):
-            try:
-                check_holds_no_key(value)
-            except RequestError as error:
-                raise self._error(str(error), *location) from error
+        content = self.document.content
+        seen: set[int] = set()  # aliases repeat nodes, or contain themselves
+        left: list[tuple[tuple[int | str, ...], Any]] = [
+            ((name,), getattr(content, name)) for name in type(content).model_fields
+        ]
+        while left:
+            location, value = left.pop()
+            if isinstance(value, str):
+                try:
+                    check_holds_no_key(value)
+                except RequestError as error:
+                    raise self._error(str(error), *location) from error
+            elif isinstance(value, dict | list) and id(value) not in seen:
+                seen.add(id(value))
+                items = value.items() if isinstance(value, dict) else enumerate(value)
+                left += [((*location, key), one) for key, one in items]
 
     def _probe(self, entry: Mapping[str, Any], at: int) -> str:
         name = entry.get("probe")
