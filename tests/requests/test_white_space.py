@@ -41,6 +41,7 @@ SINGLE: dict[str, Request] = {
     "blank": Prompt("In ___ it is.", ("Paris",)),
     "visible separator": Prompt("It is ", ("Paris",), ":"),
     "no text": Prompt("", ("Paris",)),
+    "blank before a line break": Prompt("It is ", ("Paris",), "\n"),
     "end of the answer": Prompt("It is", ("Paris ",)),
     "ranking": RankingPrompt("It is", WORDS),
     "sampling": SamplingPrompt("It is ", (0,)),

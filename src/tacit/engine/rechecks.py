@@ -107,7 +107,7 @@ class Rechecking:
                     f"{why} for the second time; {several(kept, 'checked answer')} are kept. Run "
                     "the same command again when the server answers reliably"
                 )
-            log.warning("%s, and are asked again", why)
+            log.warning("%s, and those that this run needs are asked again", why)
 
     def withdraw(self) -> None:
         """Set aside the answers that were not rechecked."""

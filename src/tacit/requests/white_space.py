@@ -50,16 +50,21 @@ def _both_readings(request: object) -> tuple[str, str] | None:
         meant = before, after
     else:
         before, after = text + separator, ""
-        meant = text, after
-        if text[-1:].isspace() and separator[0].isspace():
-            answers = prompt.answers
-            return before + answers[0], text + answers[0]
+        meant = before.rstrip() if separator.strip() else text, after
+        if _doubles(text, separator):
+            first = prompt.answers[0]
+            return before + first, text + separator.lstrip() + first
     for answer in answers:
-        first = before[-1:].isspace() and answer[0].isspace()
-        if first or (after[:1].isspace() and answer[-1].isspace()):
+        if _doubles(before, answer) or _doubles(answer, after):
             own = answer.strip() if around else answer
             return before + answer + after, own.join(meant)
     return None
+
+
+def _doubles(before: str, after: str) -> bool:
+    """Return whether two joined texts repeat white space; a blank before a line break is fine."""
+    left, right = before[-1:], after[:1]
+    return left.isspace() and right.isspace() and (right not in "\r\n" or left in "\r\n")
 
 
 @lru_cache(maxsize=64)

@@ -68,7 +68,7 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
     """
     groups = requests_of(probe)
     requests = ungrouped(groups)
-    with resumable("no answer was requested yet"):
+    with resumable("this run has requested no answer yet"):
         plan = engine.plan(requests, folder.blocks)
     folder.begin({"model": dict(engine.model.description), "engine": engine.description})
     _warn_of_repeated(groups, reporter)

@@ -48,7 +48,7 @@ class Cost:
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
         """Compute the maximum cost of sending requests to a server."""
-        from tacit.engine.rechecks import AGAIN
+        from tacit.engine.rechecks import AGAIN, RATE
         from tacit.models.openai.answer_parsing import ANSWER_TOKENS
         from tacit.models.openai.chat import ROOM
         from tacit.models.openai.chat_preflight import MOST_CALLS
@@ -56,7 +56,7 @@ class Cost:
         from tacit.models.openai.token_lists import ENOUGH
 
         texts = {one.text for one in requests}
-        again = 0 if options.samples else min(len(texts), AGAIN + len(texts) // 100)
+        again = 0 if options.samples else min(len(texts), AGAIN + len(texts) // RATE)
         each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS + again
         read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
         calls = len(texts) * each + tries

@@ -423,7 +423,7 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Check the server as thoroughly as possible at the end of a run.
+        """Check the server as thoroughly as possible.
 
         Raises:
             ScoringError: If the server's replies have changed or no longer vary, or the server
