@@ -42,10 +42,11 @@ def read_rows(path: Path) -> Iterator[Numbered]:
                     yield begin, cells
                 begin = reader.line_num + 1
     except csv.Error as error:
-        with path.open(encoding="utf-8-sig") as file:
-            header = file.readline()
-        if begin == 1 and separator not in header:
-            _check_separator([header], path, 1)
+        if begin == 1:
+            with path.open(encoding="utf-8-sig") as file:
+                header = file.readline()
+            if separator not in header:
+                _check_separator([header], path, 1)
         raise DataError(
             f"is malformed: {error}; a cell that begins with a quote must end with one, quotes "
             "within it must be doubled, and lines must end with LF or CRLF",
