@@ -224,6 +224,32 @@ def test_an_option_may_be_a_data_frame(tmp_path: Path) -> None:
         tacit.run("parts", drawings=things.head(1), report=False, **asked)
 
 
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame])
+def test_a_data_frame_in_place_of_something_else_is_refused(make: Any) -> None:  # noqa: ANN401
+    """As a model, drawings, or an option that is no table; so are beliefs without rows."""
+    frame = make(ROWS)
+    with pytest.raises(RequestError, match="model is a data frame"):
+        tacit.run("parts", model=frame, **PARTS)
+    for vocabulary in (frame, frame["subject"]):
+        with pytest.raises(RequestError, match="vocabulary is a data frame or a column"):
+            tacit.run(
+                "assumptions", model="demo", norms=tacit.demo_data("norms"), vocabulary=vocabulary
+            )
+    with pytest.raises(RequestError, match="is not a path"):
+        tacit.read_drawings(frame, ["above"])
+    with pytest.raises(DataError, match="contains no beliefs"):
+        tacit.check(frame.head(0))
+
+
+def test_a_run_of_a_data_frame_is_not_named_as_a_file() -> None:
+    """Its name has no suffix."""
+    asked: dict[str, Any] = {**PARTS, "limit": 1}
+    run = tacit.run("parts", model="demo", **asked)
+    frame = run.tables["beliefs"]
+    assert tacit.run("parts", beliefs=frame, **asked).name.startswith("data-frame-")
+    assert "." not in tacit.run("parts", beliefs=frame, **asked).name
+
+
 def test_beliefs_may_be_a_file(tmp_path: Path) -> None:
     """By its path, as a string too; the ontology by its name, its file, or itself."""
     pl.DataFrame(ROWS).write_csv("beliefs.tsv", separator="\t")

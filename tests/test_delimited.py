@@ -21,7 +21,7 @@ from tacit.sources.drawings import read_drawings, read_things
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.sources.ratings import read_ratings
-from tacit.tables import read_table
+from tacit.tables import read_table, write_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -183,13 +183,15 @@ def test_row_names_without_a_cell_in_the_header_are_refused(
 
 
 @with_header
-def test_semicolons_are_named_whatever_the_decimal_mark(
-    tmp_path: Path, kind: str, suffix: str
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("mark", [";", "|"])
+def test_another_separator_is_named_whatever_the_decimal_mark(
+    tmp_path: Path, kind: str, suffix: str, quoting: int, mark: str
 ) -> None:
-    """A decimal comma does not hide them."""
+    """Neither a decimal comma hides it, nor a header with quotes, as R's write.csv2 writes it."""
     reader = READERS[kind]
     rows = [[cell.replace("0.9", "0,9") for cell in row] for row in reader.rows]
-    path = written(tmp_path / f"t{suffix}", text(rows, suffix, delimiter=";"))
+    path = written(tmp_path / f"t{suffix}", text(rows, suffix, delimiter=mark, quoting=quoting))
     with pytest.raises(DataError, match="separated by"):
         reader.read(path)
 
@@ -217,6 +219,25 @@ def test_the_name_of_a_column_may_be_missing_in_any_format(
     [only] = read_norms(path).properties
     assert (only.feature, only.alternatives, only.people) == ("has fur, long", (), ())
     assert "column 1" in caplog.text
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_rows_without_text_and_long_cells_are_kept(tmp_path: Path, suffix: str) -> None:
+    """What is written is read back."""
+    frame = pl.DataFrame({"a": [None, "x" * 200_000, None], "b": [None, "y", "z"]})
+    write_table(frame, tmp_path / f"t{suffix}")
+    assert read_table(tmp_path / f"t{suffix}").equals(frame)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_the_names_of_columns_may_differ_invisibly(tmp_path: Path, suffix: str) -> None:
+    """In any format; two names that look the same are an error."""
+    path = tmp_path / f"t{suffix}"
+    write_table(pl.DataFrame({"cafe\u0301": ["x"], "b\u00a0": ["y"], "c\u200b ": ["z"]}), path)
+    assert read_table(path, ["caf\u00e9", "b", "c"]).rows() == [("x", "y", "z")]
+    write_table(pl.DataFrame({"b": ["x"], "b\u00a0": ["y"]}), path)
+    with pytest.raises(DataError, match=r"twice|duplicate"):
+        read_table(path)
 
 
 def test_a_quote_within_a_cell_is_text(tmp_path: Path) -> None:
@@ -299,7 +320,7 @@ fuzzed = settings(max_examples=40, suppress_health_check=list(HealthCheck), data
 def test_any_table_of_any_writer_is_read_back_or_refused(
     tmp_path: Path, writer: str, suffix: str
 ) -> None:
-    """Columns without a name and rows without text are left out; an empty cell is missing."""
+    """Columns without a name and blank lines are left out; an empty cell is missing."""
     path = tmp_path / f"t{suffix}"
 
     @fuzzed
@@ -314,9 +335,8 @@ def test_any_table_of_any_writer_is_read_back_or_refused(
         except DataError:
             return
         named = [place for place, name in enumerate(rows[0]) if name.strip()]
-        assert found.columns == [rows[0][place] for place in named]
-        texts = [row for row in rows[1:] if any(row) or "index" in writer or writer[0] == "R"]
-        assert found.rows() == [tuple(row[place] or None for place in named) for row in texts]
+        assert found.columns == [rows[0][place].strip() for place in named]
+        assert found.rows() == [tuple(row[place] or None for place in named) for row in rows[1:]]
 
     check()
 

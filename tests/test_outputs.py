@@ -81,6 +81,18 @@ def test_what_is_no_table_is_not_overwritten(tmp_path: Path, suffix: str, conten
         check_outputs([], [(path, COUNTS)])
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl"])
+def test_the_header_of_a_file_is_bounded(
+    tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A huge file of one line is no table, and is not read whole."""
+    path = tmp_path / f"huge{suffix}"
+    path.write_text("x" * (1 << 21))
+    monkeypatch.setattr("tacit.outputs.columns_of", lambda _: ["name", "count"])
+    with pytest.raises(RequestError, match="exists and is not"):
+        check_outputs([], [(path, COUNTS)])
+
+
 def test_an_empty_file_is_overwritten(tmp_path: Path) -> None:
     """Nothing is lost; a JSONL table without rows is such a file."""
     (tmp_path / "new.jsonl").touch()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from tacit.errors import RequestError
+from tacit.errors import DataError, RequestError
 from tacit.options import build as built
 from tacit.options import names_of
 from tacit.tables import frame_of, table_path
@@ -105,11 +105,15 @@ def run(  # noqa: PLR0913 - all of a run in one call
         base.register(probe)
     kind = base.probe(probe if isinstance(probe, str) else probe.name)
     _check_names(kind.name, options, (kind.Options, ModelSettings, EngineOptions))
+    if frame_of(model) is not None:
+        raise RequestError("model is a data frame; expected a model's name, or a sequence of names")
     several = model is not None and not isinstance(model, str | Path)
     request = RunRequest(
         kind.name,
         built(kind.Options, options),
-        tuple(map(str, [model] if isinstance(model, str | Path) else model or ())),
+        tuple(
+            map(str, [model] if isinstance(model, str | Path) else () if model is None else model)
+        ),
         None if beliefs is None else table_path(beliefs),
         None if out is None else Path(out),
         built(ModelSettings, options),
@@ -431,7 +435,10 @@ def _frame(
 
     if isinstance(given, str | Path):
         return read_beliefs(given, ontology, on_duplicate, groups)
-    return merge_duplicates(check_columns(_table(given)), ontology, on_duplicate, groups)
+    table = check_columns(_table(given))
+    if table.is_empty():
+        raise DataError("the data frame contains no beliefs; expected one row per statement")
+    return merge_duplicates(table, ontology, on_duplicate, groups)
 
 
 def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:

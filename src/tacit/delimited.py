@@ -11,13 +11,15 @@ import logging
 from typing import TYPE_CHECKING
 
 from tacit.english import several
-from tacit.errors import DataError
+from tacit.errors import DataError, path_text
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 log = logging.getLogger(__name__)
+csv.field_size_limit(2**31 - 1)
 
 Numbered = tuple[int, list[str]]
 
@@ -26,21 +28,25 @@ _NAMES = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 
 
 def read_rows(path: Path) -> Iterator[Numbered]:
-    """Yield the number of the first line and the cells of each row that is not blank.
+    """Yield the number of the first line and the cells of each row; blank lines are skipped.
 
     Raises:
         DataError: If the file cannot be read, is not UTF-8 text, or has an unclosed quote.
     """
-    begin = 1
+    begin, separator = 1, SEPARATORS.get(path.suffix.lower(), "\t")
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            separator = SEPARATORS.get(path.suffix.lower(), "\t")
             reader = csv.reader(file, delimiter=separator, strict=True)
             for cells in reader:
-                if any(cells):
+                if cells:
                     yield begin, cells
                 begin = reader.line_num + 1
     except csv.Error as error:
+        if begin == 1:
+            with path.open(encoding="utf-8-sig") as file:
+                header = file.readline()
+            if separator not in header:
+                _check_separator([header], path, 1)
         raise DataError(
             f"is malformed: {error}; a cell that begins with a quote must end with one, quotes "
             "within it must be doubled, and lines must end with LF or CRLF",
@@ -80,13 +86,14 @@ def with_header(
     """
     found = iter(rows)
     first, header = next(found, (1, []))
-    if not any(map(str.strip, header)):
+    header = list(map(comparable, header))
+    if not any(header):
         raise DataError("is empty; expected a header line", path)
     _check_separator(header, path, first)
-    repeated = sorted({name for name in header if name.strip() and header.count(name) > 1})
+    repeated = sorted({name for name in header if name and header.count(name) > 1})
     if repeated:
         raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
-    named = [place for place, name in enumerate(header) if name.strip()]
+    named = [place for place, name in enumerate(header) if name]
     kept, ignored = [], set[int]()
     for line, cells in found:
         if uneven and not any(cells[len(header) :]):
@@ -107,7 +114,7 @@ def warn_unnamed(places: Iterable[int], path: Path) -> None:
     """Warn that columns without a name are ignored; the columns are counted from 1."""
     ignored = ", ".join(map(str, sorted(places)))
     if ignored:
-        log.warning("%s: columns without a name are ignored: column %s", path, ignored)
+        log.warning("%s: columns without a name are ignored: column %s", path_text(path), ignored)
 
 
 def _check_separator(header: list[str], path: Path, line: int) -> None:

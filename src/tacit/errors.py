@@ -32,6 +32,15 @@ DISTRIBUTION = "tacit-lm"
 """The name under which pip installs Tacit; `tacit` on PyPI is a different project."""
 
 
+DATA_FRAMES = "tacit-data-frames-"
+"""The start of the name of the temporary folder to which data frames are written."""
+
+
+def path_text(path: Path | str) -> str:
+    """Return a path as text for messages; a data frame's temporary file is "the data frame"."""
+    return "the data frame" if DATA_FRAMES in str(path) else str(path)
+
+
 class TacitError(Exception):
     """The base class of all errors that Tacit raises on purpose.
 
@@ -65,8 +74,8 @@ class DataError(RequestError):
     def __init__(
         self, problem: str, path: Path | str | None = None, line: int | None = None
     ) -> None:
-        where = "" if path is None else f"{path}: " if line is None else f"{path}, line {line}: "
-        super().__init__(where + problem)
+        where = "" if line is None else f", line {line}"
+        super().__init__(problem if path is None else f"{path_text(path)}{where}: {problem}")
         self.path = path
         self.line = line
 

@@ -188,6 +188,10 @@ def _within(one: Field[Any]) -> type:
 def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and type
     """Convert a value to the type of its option, and check that the option allows the value."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+    if {Path, Any}.isdisjoint(kinds) and (
+        type(value).__name__ == "Series" or frame_of(value) is not None
+    ):
+        raise RequestError(f"{name} is a data frame or a column; this option does not accept one")
     choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
     if choices and value is not None and value not in choices:
         raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+_LONGEST_HEADER = 1 << 20
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -95,6 +97,10 @@ def check_outputs(
 def _columns(path: Path) -> set[str]:
     """Return the column names of a table; empty if the table is not readable."""
     try:
+        if path.suffix != ".parquet":
+            with path.open("rb") as file:
+                if len(file.readline(_LONGEST_HEADER)) == _LONGEST_HEADER:
+                    return set()
         return set(columns_of(path))
-    except DataError:
+    except (DataError, OSError):
         return set()

@@ -11,10 +11,11 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, path_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     import polars as pl
 
@@ -71,7 +72,7 @@ class Spellings:
                 self(text)
         return frame.with_columns(pl.col(texts).replace(self.others)) if self.others else frame
 
-    def notice(self, where: object = None) -> None:
+    def notice(self, where: Path | str | None = None) -> None:
         """Log how many names are read as another spelling, with one example."""
         read = [(name, first) for name, first in self.others.items() if first]
         if not read:
@@ -79,7 +80,7 @@ class Spellings:
         name, first = read[0]
         log.warning(
             "%s%s: %s is read as %s, which looks the same%s",
-            "" if where is None else f"{where}: ",
+            "" if where is None else f"{path_text(where)}: ",
             comparable(name),
             ascii(name),
             ascii(first),

@@ -14,14 +14,15 @@ import shutil
 import tempfile
 from functools import cache, partial
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit import files
 from tacit.delimited import SEPARATORS, not_utf8, read_rows, warn_unnamed, with_header
-from tacit.errors import DataError
+from tacit.errors import DATA_FRAMES, DataError, RequestError
 from tacit.files import publish_bytes
-from tacit.strings import strings
+from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,22 +42,33 @@ def frame_of(given: Any) -> pl.DataFrame | None:  # noqa: ANN401 - any object
         return None
     import polars as pl
 
-    if library == "pandas" and type(given).__name__ == "DataFrame":
-        try:
+    try:
+        if library == "pandas" and type(given).__name__ == "DataFrame":
             named = any(name is not None for name in given.index.names)
             given = pl.from_pandas(given, include_index=named)
-        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            raise DataError(f"the data frame cannot be used as a table: {error}") from error
-    if isinstance(given, pl.LazyFrame):
-        given = given.collect()
-    return _with_texts(given) if isinstance(given, pl.DataFrame) else None
+        if isinstance(given, pl.LazyFrame):
+            given = given.collect()
+        return _readable(given) if isinstance(given, pl.DataFrame) else None
+    except (TypeError, ValueError, OSError, pl.exceptions.PolarsError) as error:
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"the data frame cannot be used as a table: {reason}") from error
 
 
 def table_path(given: Any) -> Path:  # noqa: ANN401 - a path or a data frame
-    """Return a path as it is; write a data frame to a temporary Parquet file."""
+    """Return a path as it is; write a data frame to a temporary Parquet file.
+
+    Raises:
+        RequestError: If the argument is neither a path nor a data frame.
+        DataError: If the data frame cannot be used as a table.
+    """
+    if isinstance(given, str | PathLike):
+        return Path(given)
     frame = frame_of(given)
     if frame is None:
-        return Path(given)
+        raise RequestError(
+            f"an object of type {type(given).__name__} is not a table; expected a data frame, or "
+            "the path of a file or a folder"
+        )
     import polars as pl
 
     content = BytesIO()
@@ -77,7 +89,7 @@ def recorded_path(path: Path) -> str:
 
 @cache
 def _frames() -> Path:
-    folder = tempfile.mkdtemp(prefix="tacit-")
+    folder = tempfile.mkdtemp(prefix=DATA_FRAMES)
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
 
@@ -250,6 +262,8 @@ def _json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 record = json.loads(line, object_pairs_hook=once)
                 # An escape can be a lone surrogate (\ud800), which UTF-8 cannot encode.
                 json.dumps(record, ensure_ascii=False).encode()
+                if isinstance(record, dict):
+                    record = once([(comparable(name), cell) for name, cell in record.items()])
             except UnicodeEncodeError as error:
                 raise DataError(
                     "has an unpaired surrogate; expected valid Unicode", path, number
@@ -363,7 +377,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
             newer = files.unreadable(metadata.get(files.KEY, files.TABLE), files.TABLE)
             if newer:
                 raise DataError(newer, path)
-            return _with_texts(pl.read_parquet(file))
+            return _readable(pl.read_parquet(file))
     # polars may panic on a malformed file, and a panic is not a subclass of Exception.
     except (
         pl.exceptions.PolarsError,
@@ -374,11 +388,12 @@ def read_parquet(path: Path) -> pl.DataFrame:
         raise DataError(f"cannot be read as Parquet: {error}", path) from error
 
 
-def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
+def _readable(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame with categories as text and column names in their comparable form."""
     import polars as pl
 
     dictionaries = pl.selectors.categorical() | pl.selectors.enum()
-    return frame.with_columns(dictionaries.cast(pl.String))
+    return frame.rename(comparable).with_columns(dictionaries.cast(pl.String))
 
 
 def _write_separated(frame: pl.DataFrame, path: Path) -> None:

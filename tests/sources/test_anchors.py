@@ -541,6 +541,7 @@ def test_nested_choices_may_be_json_text(tmp_path: Path, suffix: str, choices: o
         "[{'label': 'A', 'text': 'kennel'}, {'label': 'B', 'text': 'oven'}]",
         "['kennel' 'oven']",
         "array(['kennel', 'oven'], dtype=object)",
+        "['kennel | hut', 'oven']",
     ],
 )
 def test_nested_choices_as_python_writes_them_are_refused(tmp_path: Path, choices: str) -> None:
@@ -550,6 +551,35 @@ def test_nested_choices_as_python_writes_them_are_refused(tmp_path: Path, choice
     write_table(pl.DataFrame([row]), path)
     with pytest.raises(DataError, match=r"line 2: .* not JSON .* use JSONL or Parquet"):
         read_anchors(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("name", ["answer", "answerKey\u200b", "answerKey "])
+def test_no_answer_to_labelled_choices_is_lost(tmp_path: Path, suffix: str, name: str) -> None:
+    """An answer in another column is an error; the name of a column may differ invisibly."""
+    path = tmp_path / f"q{suffix}"
+    row = {"question": "Where?", "choices": json.dumps(NESTED), name: "B"}
+    write_table(pl.DataFrame([row]), path)
+    if name == "answer":
+        with pytest.raises(DataError, match="line 1: has no answerKey"):
+            read_anchors(path)
+    else:
+        assert [anchor.answer for anchor in read_anchors(path)] == [1]
+
+
+@pytest.mark.parametrize(
+    "cell", ['["x"] | ["y"]', "[ 'tis | y]", "array(1) | b", "{'a'} | {'b'}", "['a' | b"]
+)
+def test_choices_that_only_begin_like_lists_are_texts(tmp_path: Path, cell: str) -> None:
+    """So are questions."""
+    path = tmp_path / "q.csv"
+    row = {"question": '["stem"] what is a stem?', "choices": cell, "answer": "B"}
+    write_table(pl.DataFrame([row]), path)
+    [anchor] = read_anchors(path)
+    assert (anchor.question, list(anchor.choices)) == (
+        row["question"],
+        [choice.strip() for choice in cell.split("|")],
+    )
 
 
 @pytest.mark.parametrize("cell", ["[HH] | [Hh] | [hh]", "{a} | [Hh] | [hh]", "[1] | [2] | [hh]"])

@@ -133,7 +133,7 @@ class RunRequest:
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:
         """The family and the number of parameters that the user specified for each model."""
-        names = self.models if self.beliefs is None else (self.beliefs.name,)
+        names = self.models if self.beliefs is None else (_name_of(self.beliefs),)
         return self.settings.described.of(names)
 
     @cached_property
@@ -158,7 +158,7 @@ class RunRequest:
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
             request["beliefs"] = recorded_path(self.beliefs)
-            return {self.beliefs.name: RunFolder(self.out, request)}
+            return {_name_of(self.beliefs): RunFolder(self.out, request)}
         if hasattr(self.made, "for_models"):
             request["compared"] = sorted(self.models)  # the requests depend on all models
         requests = {
@@ -187,7 +187,7 @@ class RunRequest:
         """Run the probe on each model in turn; return a mapping from model names to runs."""
         folders, about = self.folders, {"data": self.data}
         if self.beliefs is not None:
-            return {self.beliefs.name: self._measured(self.beliefs, folders, about)}
+            return {_name_of(self.beliefs): self._measured(self.beliefs, folders, about)}
         self.check_replies()
         self.confirm(self.models)
         return {name: self.ask(name, self.start(name)) for name in self.models}
@@ -269,13 +269,14 @@ class RunRequest:
             raise RequestError(
                 f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
             )
-        folder = folders[beliefs.name].about(about).describing(self._described[beliefs.name])
-        model = {"kind": "beliefs", "name": beliefs.name, "elicitation": FROM_FILE}
+        name = _name_of(beliefs)
+        folder = folders[name].about(about).describing(self._described[name])
+        model = {"kind": "beliefs", "name": name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
         with folder.failing():
             findings = folder.finish(made.measure_file(beliefs).with_elicitation(FROM_FILE))
-        return _run(folder, findings, beliefs.name)
+        return _run(folder, findings, name)
 
     def start(self, name: str) -> Engine:
         """Start the engine for one model; deleting the engine frees the model's memory."""
@@ -330,6 +331,11 @@ class RunRequest:
         from tacit.runs.estimate import Cost
 
         return Cost.of(self.requests(name), self.loading_of(name).server or ServerOptions())
+
+
+def _name_of(beliefs: Path) -> str:
+    """Return the name of beliefs in place of a model's; a data frame has no suffix."""
+    return beliefs.name if recorded_path(beliefs) == str(beliefs) else beliefs.stem
 
 
 def _run(folder: RunFolder, findings: Findings, name: str) -> Run:

@@ -182,6 +182,8 @@ def _choices(row: Row) -> Choices:
     if cell is None:
         raise ValueError("has no choices; expected two or more")
     if is_labelled(cell):
+        if "answer" in row:
+            _refuse_missing(row, ["answerKey"])
         return labelled_choices(cell, row.get("answerKey"))
     _refuse_missing(row, ["answer"])
     return plain_choices(cell, row["answer"])

@@ -7,6 +7,7 @@ adds the file and the row's line number to the message of the ValueError.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import string
@@ -56,19 +57,30 @@ def unnested(cell: object, name: str) -> object:
     """Return the value of a cell with a list or record as JSON text; other cells as they are.
 
     Raises:
-        ValueError: If the cell begins like a list or record of texts but is not JSON.
+        ValueError: If the cell begins and ends like a list or record of texts but is not JSON.
     """
     if not isinstance(cell, str) or not _NESTED.match(cell):
         return cell
     try:
         return json.loads(cell, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        if not _OF_TEXTS.match(cell):
+        if not _OF_TEXTS.match(cell) or _is_plain(cell):
             return cell
         raise ValueError(
             f"has {shown(cell)} as its {name}, a list or record that is not JSON ({error}); write "
             'it as JSON text, such as ["a", "b"], or use JSONL or Parquet with nested columns'
         ) from error
+
+
+def _is_plain(cell: str) -> bool:
+    """Return whether a text that begins like a list does not end like one, or is several."""
+    if not cell.rstrip().endswith(("]", "}", ")")):
+        return True
+    try:
+        ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return " | " in cell
+    return False
 
 
 def labelled_choices(cell: object, key: object) -> Choices:

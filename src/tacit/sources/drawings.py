@@ -14,6 +14,7 @@ import difflib
 import re
 from dataclasses import dataclass, field
 from importlib import resources
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,11 @@ def read_drawings(
         >>> drawings[0].thing, drawings[0].parts[:2]
         ('tree', ('leaves', 'trunk'))
     """
+    if not isinstance(path, str | PathLike):
+        raise RequestError(
+            f"an object of type {type(path).__name__} is not a path; drawings are read from a file "
+            "or a folder"
+        )
     path = Path(path)
     known = {name.lower(): name for name in strings(relations, "relations")}
     sketches: dict[tuple[str, str], _Sketch] = {}

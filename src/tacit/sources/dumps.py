@@ -21,7 +21,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Literal
 
 from tacit.english import several
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError, RequestError, path_text
 from tacit.sources.missing import check_exists
 from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
@@ -226,7 +226,9 @@ class Dump:
             if name not in KNOWN
         ]
         if ignored:
-            log.warning("%s: these columns are ignored: %s", self.path, ", ".join(ignored))
+            log.warning(
+                "%s: these columns are ignored: %s", path_text(self.path), ", ".join(ignored)
+            )
 
     def _first_line(self) -> tuple[int, str]:
         """Return the number and the text of the first line that is not blank."""

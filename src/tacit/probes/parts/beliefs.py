@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.coherence.beliefs import read_beliefs
 from tacit.english import several
-from tacit.errors import DataError
+from tacit.errors import DataError, path_text
 from tacit.probes.parts.questions import QUESTION, belief, questions
 from tacit.requests import TOO_LONG
 from tacit.statistics.intervals import wilson
@@ -241,7 +241,7 @@ def _answers(
     if unasked:
         log.warning(
             "%s: ignored %s none of the questions",
-            path,
+            path_text(path),
             several(unasked, "row that matches", "rows that match"),
         )
     answers = asked.join(distinct, on=key, how="left", maintain_order="left")
