@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-PROMPTS = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "bc")) for n in range(60)]
+PROMPTS = [Prompt(f"text {n}" + " w" * (n % 9), ("a", "bc")) for n in range(60)]
 BLOCK = 30
 QUICK = Patience(look=0.5, silence=10.0)
 
@@ -79,7 +79,7 @@ def test_workers_give_what_the_local_engine_gives_and_record_the_same(
 @pytest.mark.usefixtures("cluster")
 def test_what_a_worker_calls_too_long_is_skipped(tmp_path: Path) -> None:
     """The engine finds the prompt by the error; the others are scored as by the local engine."""
-    long = Prompt("w " * 50, ("a", "bc"))
+    long = Prompt(" ".join("w" * 50), ("a", "bc"))
     prompts = [*PROMPTS[:5], long, *PROMPTS[5:]]
     telling = Telling(tmp_path / "asked.txt", window=40)
     scores = on_ray(telling, Store(tmp_path / "store")).ask(prompts)

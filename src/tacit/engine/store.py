@@ -106,14 +106,14 @@ class Store:
         kind = KINDS[of]
         folder = self._folder(kind.folder, fingerprint)
         checked = set(self._place.names(f"{folder}/{_CHECKED}"))
-        names = [name for name in self._names(folder) if name not in checked]
+        names = [name for name in self._names(folder) if PurePosixPath(name).stem not in checked]
         rows = self._rows(folder, names, fingerprint, dict(kind.schema()))
         return [PurePosixPath(folder, name) for name in names], kind.settled(rows)
 
     def mark_checked(self, names: Sequence[PurePosixPath]) -> None:
         """Record that the answers in segments passed a recheck."""
         for name in names:
-            self._place.publish(str(name.parent / _CHECKED / name.name), b"")
+            self._place.publish(str(name.parent / _CHECKED / name.stem), b"")
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
         """Move segments with unreliable answers to the folder for damaged files.

@@ -241,7 +241,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
             expected = pytest.approx(math.log(share), abs=1e-5) if share in told else None
             assert score[answer].logprob == expected
     done = server.statuses - before
-    assert 10_000 < done["200"] < 10_050, "a few are asked again beside them"
+    assert 10_000 < done["200"] < 10_130, "a few are asked again beside them"
     assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
 
 

@@ -55,7 +55,7 @@ def test_10000_prompts_at_a_fifth_failing_end_complete_and_right(
         ids = tuple(toy.tokenizer.encode(f"{prompt.text} {one.answer}").ids)
         assert one.logprob == pytest.approx(toy.logprob(ids, len(ids) - one.tokens), abs=1e-9)
     done = server.statuses - before
-    assert 10_000 < done["200"] < 10_020, "a few are asked again beside them"
+    assert 10_000 < done["200"] < 10_100, "a few are asked again beside them"
     assert all(done[failure] > 500 for failure in ("500", "429", "broken off"))
 
 
