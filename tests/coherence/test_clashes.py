@@ -34,7 +34,7 @@ def statements_of(ontology: str) -> st.SearchStrategy[Statements]:
     relations = st.sampled_from(list(ONTOLOGIES[ontology].relations))
     pairs = st.permutations("abcde").map(lambda items: items[:2])
     one = st.tuples(pairs, relations).map(lambda made: (made[0][0], made[1], made[0][1]))
-    return st.lists(one, unique=True, max_size=12)
+    return st.lists(one, unique=True, min_size=1, max_size=12)
 
 
 @pytest.mark.parametrize("name", ONTOLOGIES)
