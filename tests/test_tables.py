@@ -198,7 +198,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "lines"),
     [
-        ("t.tsv", "a\n1\n\n2\n", [2, 4]),
+        ("t.tsv", "a\tb\n1\t1\n\n2\t2\n", [2, 4]),
         ("t.csv", 'a,b\n"x\ny",1\n\nz,2\n', [2, 5]),
         ("t.jsonl", '\n{"a": 1}\n\n{"a": 2}\n', [2, 4]),
     ],
@@ -343,3 +343,11 @@ def test_a_frame_of_objects_is_refused() -> None:
     """What has no column type is no table."""
     with pytest.raises(DataError, match="the data frame cannot be used as a table"):
         read_table(pd.DataFrame({"a": [1, "x", object()]}))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_an_empty_cell_of_a_table_of_one_column_is_kept(suffix: str, tmp_path: Path) -> None:
+    """It is written as a blank line."""
+    table = pl.DataFrame({"name": ["x", None, "y", None]})
+    write_table(table, tmp_path / f"one{suffix}")
+    assert read_table(tmp_path / f"one{suffix}", ("name",)).equals(table)

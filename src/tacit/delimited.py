@@ -28,18 +28,22 @@ _NAMES = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 
 
 def read_rows(path: Path) -> Iterator[Numbered]:
-    """Yield the number of the first line and the cells of each row; blank lines are skipped.
+    """Yield the number of the first line and the cells of each row.
+
+    Blank lines are skipped, except in a table of one column, where they are empty cells.
 
     Raises:
         DataError: If the file cannot be read, is not UTF-8 text, or has an unclosed quote.
     """
     begin, separator = 1, SEPARATORS.get(path.suffix.lower(), "\t")
+    width: int | None = None
     try:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             reader = csv.reader(file, delimiter=separator, strict=True)
             for cells in reader:
-                if cells:
-                    yield begin, cells
+                if cells or width == 1:
+                    yield begin, cells or [""]
+                    width = len(cells) if width is None else width
                 begin = reader.line_num + 1
     except csv.Error as error:
         if begin == 1:
