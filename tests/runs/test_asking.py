@@ -75,7 +75,7 @@ class Streaming(Interrupted):
 
 
 def counted(engine: Engine, asked: Sequence[Prompt], reporter: Quiet) -> tuple[int, int]:
-    """How many answers of how many are stored, as who interrupts is told."""
+    """Return the number of stored answers and of all answers from the message of an interrupt."""
     with pytest.raises(KeyboardInterrupt, match="run the same command again") as interrupted:
         answers_to(asked, engine, engine.plan(asked), reporter)
     stored, _, total, *_ = str(interrupted.value).replace(",", "").split()

@@ -541,8 +541,11 @@ class CausalModel(RankingModel):
         answers = [*known, *answers_of(rows[:2])]
         for way in ("packed",) if "split" in checks.refused else ("split", "packed"):
             if checks.measure(way, reference, answers, partial(packed, splits=way == "split")):
-                checks.errors["packed"] = checks.errors["head"] = checks.errors[way]
-                checks.refused.pop("packed", None)
+                if way == "split":
+                    checks.errors["packed"] = checks.errors[way]
+                    self._measure_head(rows[:1], reference)
+                else:
+                    checks.errors["head"] = checks.errors[way]
                 return True
         return False
 

@@ -252,7 +252,7 @@ class Checks:
             return False
         self.errors[way] = error
         if not error <= self.limit:
-            self.refused[way] = self.compared(error, self.own)
+            self.refused[way] = _compared(error, self.own, self.against)
         return way not in self.refused
 
     def confirms(
@@ -266,33 +266,21 @@ class Checks:
             None if they agree, else how they differ.
         """
         plain = alone()
-        error, own = float(np.abs(found - plain).max()), self.own
+        error, own, against = float(np.abs(found - plain).max()), self.own, self.against
         if error <= self.limit:
             return None
-        if self.against != BATCHES:
+        if against != BATCHES:
             wide = wide_format(model.dtype)
             with widened(wide):
                 exact = alone()
-            self.against = str(wide).removeprefix("torch.")
             error, own = (float(np.abs(one - exact).max()) for one in (found, plain))
-        return None if error <= max(FLOOR, FACTOR * own) else self.compared(error, own)
+            against = _name_of(wide)
+        return None if error <= max(FLOOR, FACTOR * own) else _compared(error, own, against)
 
     def finish(self) -> None:
         """Record the checks."""
         self.done = True
         self.save(self)
-
-    def compared(self, error: float, own: float) -> str:
-        """Return a clause with an error, and the error of scoring each input alone."""
-        if self.against == BATCHES:
-            return (
-                f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
-                f"{own:.2g} nats"
-            )
-        return (
-            f"its log-probabilities are {error:.2g} nats from {self.against}, and those of inputs "
-            f"scored alone {own:.2g} nats"
-        )
 
 
 class Reference:
@@ -323,7 +311,7 @@ class Reference:
     def may_suffice(self) -> bool:
         """Whether the wider pass is needed only if a way differs from scoring inputs alone."""
         quantised = getattr(self._model.config, "quantization_config", None) is not None
-        return not quantised and str(wide_format(self._model.dtype)) == "torch.float64"
+        return not quantised and _name_of(wide_format(self._model.dtype)) == "float64"
 
     @cached_property
     def exact(self) -> Floats:
@@ -338,9 +326,26 @@ class Reference:
             self._checks.against = BATCHES
             self._checks.own = float(np.abs(self._again() - self.alone).max())
             return self.alone
-        self._checks.against = str(wide).removeprefix("torch.")
+        self._checks.against = _name_of(wide)
         self._checks.own = float(np.abs(self.alone - exact).max())
         return exact
+
+
+def _compared(error: float, own: float, against: str | None) -> str:
+    """Return a clause with an error, and the error of scoring each input alone."""
+    if against == BATCHES:
+        return (
+            f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
+            f"{own:.2g} nats"
+        )
+    return (
+        f"its log-probabilities are {error:.2g} nats from {against}, and those of inputs scored "
+        f"alone {own:.2g} nats"
+    )
+
+
+def _name_of(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def _first_line(error: BaseException) -> str:
