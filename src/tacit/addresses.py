@@ -41,17 +41,7 @@ def _holds_secret(text: str) -> bool:
 
 
 def check_holds_no_password(text: str, where: str) -> None:
-    """Raise an error if an address contains a user, a password or a key.
-
-    Args:
-        text: An address, or any other text that may be an address.
-        where: The name of the argument that contains the address, such as ``--store``, for the
-            error message.
-
-    Raises:
-        RequestError: If the address contains a user, a password or a key. The error message does
-            not repeat any part of the address.
-    """
+    """Raise an error if an address contains a user, a password or a key."""
     if holds_secret(text):
         raise RequestError(
             f"{where} contains a user, a password or a key, which messages and logs would show: "

@@ -28,13 +28,7 @@ _NAMES = {";": "semicolons", ",": "commas", "\t": "tabs", "|": "bars"}
 
 
 def read_rows(path: Path) -> Iterator[Numbered]:
-    """Yield the number of the first line and the cells of each row.
-
-    Blank lines are skipped, except in a table of one column, where they are empty cells.
-
-    Raises:
-        DataError: If the file cannot be read, is not UTF-8 text, or has an unclosed quote.
-    """
+    """Yield the number of the first line and the cells of each row."""
     begin, separator = 1, SEPARATORS.get(path.suffix.lower(), "\t")
     width: int | None = None
     try:
@@ -79,15 +73,7 @@ def not_utf8(path: Path) -> DataError:
 def with_header(
     rows: Iterable[Numbered], path: Path, *, uneven: bool = False
 ) -> tuple[Numbered, list[Numbered]]:
-    """Return the header and the rows, each with as many cells as the header.
-
-    Columns without a name are removed, with a notice. With ``uneven``, blank cells at the end of a
-    row may be missing or too many.
-
-    Raises:
-        DataError: If there is no header, a name occurs twice, or a row has too many or too few
-            cells.
-    """
+    """Return the header and the rows, each with as many cells as the header."""
     found = iter(rows)
     first, header = next(found, (1, []))
     header = list(map(comparable, header))

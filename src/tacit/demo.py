@@ -26,11 +26,7 @@ _STATEMENT = ("subject", "relation", "object")
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of the demo and their folders.
-
-    Args:
-        out: The folder for the demo's runs, its score store and its knowledge base.
-    """
+    """The runs of the demo and their folders."""
 
     out: Path
 
@@ -56,11 +52,7 @@ class Runs:
         return Store(self.out / "store")
 
     def found(self) -> dict[str, Run]:
-        """Run all three probes; return the causal demo model's run for each probe.
-
-        A second process bundles the JavaScript runtime of the charts and runs the assumptions probe
-        in parallel with the other two probes.
-        """
+        """Run all three probes; return the causal demo model's run for each probe."""
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
@@ -95,11 +87,7 @@ class Runs:
         return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
 
     def assume(self, norms: Path) -> Run:
-        """Run the assumptions probe on both demo models; return the run of the causal model.
-
-        Args:
-            norms: The path of the file of feature norms.
-        """
+        """Run the assumptions probe on both demo models; return the run of the causal model."""
         from tacit.models.registry import DEMOS
         from tacit.probes.assumptions.options import AssumptionsOptions
 
@@ -113,11 +101,7 @@ class Runs:
         out: Path,
         models: Sequence[str] = (),
     ) -> Run:
-        """Run a probe on models (default: the causal demo model); return the first model's run.
-
-        Before the run starts, the manifests of an earlier run in the output folder are deleted,
-        because a run fails if the folder contains a manifest with different models or data.
-        """
+        """Run a probe on models (default: the causal demo model); return the first model's run."""
         from tacit.models.registry import DEMO
         from tacit.present.progress import Terminal
         from tacit.runs.workflow import RunRequest
@@ -142,14 +126,7 @@ def _bundle() -> None:
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one line of results per probe, and one line about the planted errors.
-
-    Planted errors are facts taught incorrectly to the demo model, contradictions taught to it, and
-    words left out of its training data.
-
-    Args:
-        found: A mapping from the name of each probe to the run of the causal demo model.
-    """
+    """Return one line of results per probe, and one line about the planted errors."""
     lines = [
         f"{declared(probe(name)).title}: {found[name].headline}"
         for name in ("parts", "consistency", "assumptions")
@@ -189,11 +166,7 @@ def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
-    """Return each probe's AUROC for distinguishing taught concepts from withheld concepts.
-
-    The score of a concept is its accuracy in the parts probe, its mean background score in the
-    consistency probe, and its mean reciprocal rank in the assumptions probe.
-    """
+    """Return each probe's AUROC for distinguishing taught concepts from withheld concepts."""
     import polars as pl
 
     from tacit.statistics.ranking import auroc

@@ -45,26 +45,13 @@ _EXPECTED = {
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401 - any content
-    """Return the content of a YAML file; tags that are specific to Python are rejected.
-
-    Raises:
-        DataError: If the file is missing or is not valid YAML, or a mapping contains the same key
-            twice.
-    """
+    """Return the content of a YAML file; tags that are specific to Python are rejected."""
     return _composed(path)[1]
 
 
 @dataclass(frozen=True)
 class Document(Generic[ModelT]):
-    """A YAML file whose content matches a pydantic model.
-
-    Args:
-        path: The path of the file.
-        content: The content of the file, as an instance of the pydantic model.
-        lines: A mapping from the location of each value to its line number, counted from 1. A
-            location is the sequence of YAML keys and list indexes that leads to a value in the
-            file.
-    """
+    """A YAML file whose content matches a pydantic model."""
 
     path: Path
     content: ModelT
@@ -76,12 +63,7 @@ class Document(Generic[ModelT]):
 
 
 def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
-    """Read a YAML file and validate its content with a pydantic model.
-
-    Raises:
-        DataError: If the file is missing, is not valid YAML, or does not match the pydantic model
-            ``model``. If the content is invalid, the error message contains the line number.
-    """
+    """Read a YAML file and validate its content with a pydantic model."""
     from pydantic import ValidationError
 
     root, content = _composed(path)
@@ -139,11 +121,7 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
-    """Return the line number of a location in a YAML file.
-
-    If the location is absent, for example because a key is missing, return the line number of the
-    closest enclosing location.
-    """
+    """Return the line number of a location in a YAML file."""
     place = tuple(location)
     while place not in lines:
         place = place[:-1]
@@ -176,17 +154,7 @@ def unknown_key(where: str, key: str, expected: Sequence[str]) -> str:
 
 
 def check_placeholders(text: str, *wanted: Sequence[str], once: bool = True) -> str:
-    """Check the placeholders of a template for ``str.format``, and return the template.
-
-    Args:
-        text: The template.
-        wanted: For each value that the template must contain, the placeholders that insert it.
-        once: Whether each value must occur only once.
-
-    Raises:
-        ValueError: If a placeholder is unknown, missing, or repeated although ``once`` is set, or
-            if a brace is unmatched. The message names the placeholder.
-    """
+    """Check the placeholders of a template for ``str.format``, and return the template."""
     expected = " and ".join("/".join(f"{{{name}}}" for name in names) for names in wanted)
     try:
         parsed = [field for field in string.Formatter().parse(text) if field[1] is not None]
@@ -212,10 +180,7 @@ def check_placeholders(text: str, *wanted: Sequence[str], once: bool = True) -> 
 
 
 def similar(name: str, expected: Sequence[str]) -> str:
-    """Return a "did you mean" question with the most similar name; "" if none is similar.
-
-    Letter case and underscores make no difference.
-    """
+    """Return a "did you mean" question with the most similar name; "" if none is similar."""
 
     def plain(name: str) -> str:
         return name.strip().lower().replace("_", " ")

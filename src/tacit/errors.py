@@ -1,25 +1,4 @@
-"""Exceptions that Tacit raises on purpose, and the exit codes of the command line.
-
-```text
-TacitError
-├── RequestError            the request is invalid: exit code 2
-│   ├── DataError           a file is missing or malformed
-│   ├── PromptError         a prompt cannot be scored
-│   │   └── TooLongError    a prompt is longer than the model's window
-│   ├── ModelError          a model is missing, incomplete or unsupported
-│   └── MissingPackage      an optional extra is not installed
-└── WorkError               the request was valid, but the work failed: exit code 1
-    ├── ScoringError        a model failed, or returned an invalid log-probability
-    │   └── UnreliableError  a server's answers have changed, or are impossible for a model
-    ├── NetworkError        a hub or a server cannot be reached
-    ├── StoreError          the score store cannot be read or written
-    ├── FindingsError       a probe's findings do not match its declaration
-    └── RepairError         a repaired assignment violates a constraint (a bug)
-```
-
-Each error message states what was wrong and where, what was expected, and what the user can do.
-Exceptions of other libraries are converted to Tacit's own exceptions, with ``raise … from``.
-"""
+"""Exceptions that Tacit raises on purpose, and the exit codes of the command line."""
 
 from __future__ import annotations
 

@@ -32,12 +32,7 @@ KEY = "tacit.format"
 
 
 def unreadable(found: object, known: int) -> str | None:
-    """Return an error message if a file's format version is invalid or too new, else None.
-
-    Args:
-        found: The format version of the file, as a number or a string of digits.
-        known: The newest format version that the installed version of Tacit can read.
-    """
+    """Return an error message if a file's format version is invalid or too new, else None."""
     text = str(found)
     if not text.isascii() or not text.isdigit() or isinstance(found, bool):
         return f"is damaged: its format is {text[:40]!r}, which is not a number"
@@ -60,11 +55,7 @@ def legible(name: str) -> str:
 
 
 def file_name(words: str) -> str:
-    """Convert words to a safe file name of letters, digits, dots, hyphens and underscores.
-
-    Two different inputs may give the same file name. The file name is never empty, ``.``, ``..`` or
-    a reserved device name. The file name contains no path separator and no control character.
-    """
+    """Convert words to a safe file name of letters, digits, dots, hyphens and underscores."""
     from pathvalidate import sanitize_filename
 
     name = re.sub(r"[^\w.-]+", "-", words)
@@ -92,14 +83,7 @@ def unwritable(path: Path | str, error: OSError) -> str:
 
 
 def publish(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file atomically: ``write`` fills a temporary file, which becomes ``path``.
-
-    The content and the new name are synced to disk before the function returns.
-
-    Raises:
-        WorkError: If the file cannot be written. Before the error is raised, the temporary file is
-            removed.
-    """
+    """Write a file atomically: ``write`` fills a temporary file, which becomes ``path``."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
@@ -118,24 +102,12 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def publish_text(path: Path, text: str) -> None:
-    """Write a text file atomically.
-
-    Characters that UTF-8 cannot encode are written as backslash escapes, which Python, JSON and
-    YAML can read. For example, Python uses such characters for undecodable bytes in a folder's
-    name.
-
-    Raises:
-        WorkError: If the file cannot be written.
-    """
+    """Write a text file atomically."""
     publish_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def publish_bytes(path: Path, content: bytes | memoryview) -> None:
-    """Write bytes to a file atomically.
-
-    Raises:
-        WorkError: If the file cannot be written.
-    """
+    """Write bytes to a file atomically."""
 
     def write(file: Path) -> None:
         file.write_bytes(content)

@@ -1,9 +1,4 @@
-"""Options of probes, models and engines; each option is declared once, as a dataclass field.
-
-One dataclass field defines an option for the command line, for Python (as a keyword argument) and
-for ``run.yaml`` (as an entry). If the value of an option is the path of a file, the manifest of the
-run records a digest of the file.
-"""
+"""Options of probes, models and engines; each option is declared once, as a dataclass field."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Check a command's output files in advance, so that no unrelated file is overwritten.
-
-A command may overwrite an empty file, or a file of the kind that it writes. A user can repeat a
-command, because the command may overwrite its own earlier output. Without the option ``--force``, a
-command does not overwrite a non-empty file that differs in kind from the command's own output.
-"""
+"""Check a command's output files in advance, so that no unrelated file is overwritten."""
 
 from __future__ import annotations
 
@@ -22,16 +17,7 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file that a command writes as output.
-
-    Args:
-        name: A noun phrase for this kind of file, including the article, such as "a knowledge
-            base", for use in error messages.
-        is_own: A function that receives the path of an existing file that is not empty, and returns
-            whether the file is of this kind.
-        is_table: Whether the file is a table. The suffix of a table's file name determines the
-            format of the file.
-    """
+    """A kind of file that a command writes as output."""
 
     name: str
     is_own: Callable[[Path], bool]
@@ -39,35 +25,14 @@ class Kind:
 
 
 def table_with(name: str, *columns: str) -> Kind:
-    """Return a ``Kind`` for files that contain a table with at least the given columns.
-
-    Args:
-        name: A noun phrase for this kind of table, including the article, such as "a table of
-            prompts", for use in error messages.
-        columns: The names of the columns that every table of this kind must contain.
-    """
+    """Return a ``Kind`` for files that contain a table with at least the given columns."""
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
 
 
 def check_outputs(
     inputs: Iterable[Path], outputs: Iterable[tuple[Path | None, Kind]], *, force: bool = False
 ) -> None:
-    """Reject output files that are invalid or would replace an unrelated file.
-
-    Args:
-        inputs: The input files of the command.
-        outputs: The output files of the command, each with its kind. If an output is not requested,
-            its path is None.
-        force: Whether to overwrite existing files of any kind.
-
-    Raises:
-        DataError: If the suffix of a table's file name is not that of a supported format, or a path
-            is invalid.
-        RequestError: If an output path is a folder, a device or an input file, or if two output
-            paths point to the same file. Input and output paths are compared after symbolic links
-            are resolved. If ``force`` is False and the output would overwrite a non-empty file of a
-            different kind.
-    """
+    """Reject output files that are invalid or would replace an unrelated file."""
     read = {resolved(path) for path in inputs}
     written: set[Path] = set()
     for path, kind in outputs:

@@ -31,23 +31,14 @@ _SPACE = re.compile(r"[^\S\x00-\x7f]")
 
 
 def comparable(text: str) -> str:
-    """Return the form in which names and texts are compared.
-
-    It is the stripped text in NFC without invisible characters; a special space, such as a
-    non-breaking one, is a plain space. Zero-width joiners are removed in every script, so words
-    that differ only in them are the same. Letter case matters.
-    """
+    """Return the form in which names and texts are compared."""
     if not text.isascii():
         text = _SPACE.sub(" ", unicodedata.normalize("NFC", _INVISIBLE.sub("", text)))
     return text.strip()
 
 
 class Spellings:
-    """Maps each name to its first spelling, so that names can be joined as they are written.
-
-    Args:
-        known: Names that keep their spelling.
-    """
+    """Maps each name to its first spelling, so that names can be joined as they are written."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._first = {"": ""}
@@ -89,16 +80,7 @@ class Spellings:
 
 
 def strings(given: Iterable[str], name: str) -> tuple[str, ...]:
-    """Convert an iterable of strings to a tuple, and check that all values are strings.
-
-    Args:
-        given: A list, a tuple or another iterable of strings.
-        name: The name of the checked argument or field, for the error message.
-
-    Raises:
-        RequestError: If the argument ``given`` is a single string, is not iterable, or contains a
-            value that is not a string.
-    """
+    """Convert an iterable of strings to a tuple, and check that all values are strings."""
     if isinstance(given, str):
         raise RequestError(
             f"{name} is the string {shown(given)}; expected a sequence of strings, such as "
@@ -130,14 +112,7 @@ def last_part(name: str) -> str:
 
 
 def convert_strings(instance: object, *fields: str) -> None:
-    """Convert fields of a frozen dataclass to tuples with the function ``strings``.
-
-    A set is converted to a frozenset instead of a tuple. If the value of a field is None, the field
-    is not changed.
-
-    Raises:
-        RequestError: If ``strings`` rejects the value of a field.
-    """
+    """Convert fields of a frozen dataclass to tuples with the function ``strings``."""
     for name in fields:
         given = getattr(instance, name)
         if given is not None:

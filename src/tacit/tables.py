@@ -55,12 +55,7 @@ def frame_of(given: Any) -> pl.DataFrame | None:  # noqa: ANN401 - any object
 
 
 def table_path(given: Any) -> Path:  # noqa: ANN401 - a path or a data frame
-    """Return a path as it is; write a data frame to a temporary Parquet file.
-
-    Raises:
-        RequestError: If the argument is neither a path nor a data frame.
-        DataError: If the data frame cannot be used as a table.
-    """
+    """Return a path as it is; write a data frame to a temporary Parquet file."""
     if isinstance(given, str | PathLike):
         return Path(given)
     frame = frame_of(given)
@@ -95,22 +90,7 @@ def _frames() -> Path:
 
 
 def read_table(source: Any, required: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ANN401
-    """Read a table; the suffix of the file selects the format.
-
-    Cells of TSV and CSV files are read as strings. Empty cells of TSV and CSV files are read as
-    null. Columns without a name are ignored, with a notice.
-
-    Args:
-        source: The path of the table, or a data frame.
-        required: The columns that the table must have. Columns that are not in ``required`` are
-            also read.
-
-    Raises:
-        DataError: If the file is missing, has an unsupported suffix, lacks a required column, or
-            contains a malformed row. For a malformed row, the error message contains the line
-            number. If a column contains lists, records or bytes, or if a column of a JSONL file
-            contains values of different types.
-    """
+    """Read a table; the suffix of the file selects the format."""
     required = strings(required, "required")
     path = table_path(source)
     suffix = _suffix_of(path)
@@ -137,11 +117,7 @@ def read_table(source: Any, required: Sequence[str] = ()) -> pl.DataFrame:  # no
 
 
 def columns_of(path: Path) -> list[str]:
-    """Return the names of a table's columns; the rows are not read.
-
-    Raises:
-        DataError: If the first row cannot be read.
-    """
+    """Return the names of a table's columns; the rows are not read."""
     import polars as pl
 
     try:
@@ -156,23 +132,12 @@ def columns_of(path: Path) -> list[str]:
 
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
-    """Write a table atomically; the suffix of the file selects the format.
-
-    Raises:
-        DataError: If the suffix of the file is not supported.
-        WorkError: If the file cannot be written.
-    """
+    """Write a table atomically; the suffix of the file selects the format."""
     write_tables([(frame, Path(path))])
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
-    """Write several tables, each atomically.
-
-    Raises:
-        DataError: If the suffix of a file is not supported; no table is written.
-        WorkError: If a file cannot be written. If writing one of the files fails, the earlier
-            tables in ``tables`` have already been written.
-    """
+    """Write several tables, each atomically."""
     for _, path in tables:
         check_suffix(path)
     for frame, path in tables:
@@ -180,11 +145,7 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
 
 
 def check_suffix(path: Path | str) -> None:
-    """Raise an error if the suffix of a path is not that of a supported table format.
-
-    Raises:
-        DataError: If the suffix of the path is not that of a TSV, CSV, JSONL or Parquet file.
-    """
+    """Raise an error if the suffix of a path is not that of a supported table format."""
     _suffix_of(Path(path))
 
 
@@ -209,11 +170,7 @@ def _suffix_of(path: Path) -> str:
 
 
 def resolved(path: Path) -> Path:
-    """Return the absolute path of a file; symbolic links are resolved.
-
-    Raises:
-        DataError: If the path is invalid or cannot be accessed.
-    """
+    """Return the absolute path of a file; symbolic links are resolved."""
     try:
         place = path.resolve()
         with contextlib.suppress(FileNotFoundError):
@@ -231,11 +188,7 @@ def _shown(path: Path) -> str:
 
 
 def check_file(path: Path) -> None:
-    """Raise an error if a path does not lead to an existing file.
-
-    Raises:
-        DataError: If the file does not exist, the path belongs to a folder, or the path is invalid.
-    """
+    """Raise an error if a path does not lead to an existing file."""
     place = resolved(path)
     if place.is_dir():
         raise DataError("is a folder; expected a file", path)
@@ -282,13 +235,7 @@ class RepeatedKeyError(ValueError):
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Convert the key-value pairs of a JSON object to a dictionary; reject duplicate keys.
-
-    The function serves as the argument ``object_pairs_hook`` of ``json.loads``.
-
-    Raises:
-        RepeatedKeyError: If a key occurs twice.
-    """
+    """Convert the key-value pairs of a JSON object to a dictionary; reject duplicate keys."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -298,11 +245,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json_lines(path: Path | str) -> list[tuple[int, dict[str, Any]]]:
-    """Return the line number and the JSON object of each line that is not blank.
-
-    Raises:
-        DataError: If the file is missing, or one of its lines is not a JSON object.
-    """
+    """Return the line number and the JSON object of each line that is not blank."""
     path = Path(path)
     check_file(path)
     try:
@@ -362,11 +305,7 @@ def _refuse_nested(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_parquet(path: Path) -> pl.DataFrame:
-    """Read a Parquet file with any column types; decode dictionary-encoded strings.
-
-    Raises:
-        DataError: If the file is missing or cannot be read.
-    """
+    """Read a Parquet file with any column types; decode dictionary-encoded strings."""
     import polars as pl
 
     check_file(path)

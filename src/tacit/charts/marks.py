@@ -1,11 +1,4 @@
-"""The kinds of panels in figures: rows of marks, curves, and grids of cells.
-
-Each kind of panel is a dataclass with a method ``chart`` that returns an Altair chart. The function
-``page`` arranges panels in rows. For an undefined (null) value, no mark is drawn, and a dash is
-shown in place of the number. In ``Rows``, a mark without an interval is hollow if other marks of
-the panel have intervals. In ``Curves``, a mark without an interval is hollow if other marks of the
-same series have intervals.
-"""
+"""The kinds of panels in figures: rows of marks, curves, and grids of cells."""
 
 from __future__ import annotations
 
@@ -41,15 +34,7 @@ _TICK = "M0,-1.2L0,1.2"
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis on which a panel's values are plotted.
-
-    Args:
-        title: The name of the measure, which is the axis title.
-        domain: The lowest and the highest value on the axis.
-        percent: Whether the values are shares, which the axis shows as percentages.
-        dotted: The value at which a dotted line crosses the panel; None for no dotted line.
-        solid: The value at which a solid line crosses the panel; None for no solid line.
-    """
+    """The axis on which a panel's values are plotted."""
 
     title: str
     domain: tuple[float, float]
@@ -65,10 +50,7 @@ class Axis:
         return {"title": self.title, "scale": scale, "axis": axis}
 
     def guides(self, channel: str, colours: Palette) -> Iterator[alt.Chart]:
-        """Yield a dotted line at the axis value ``dotted`` and a solid line at ``solid``.
-
-        A line is omitted if its axis value (``dotted`` or ``solid``) is None.
-        """
+        """Yield a dotted line at the axis value ``dotted`` and a solid line at ``solid``."""
         import altair as alt
 
         for at, dash in ((self.dotted, [2, 3]), (self.solid, [])):
@@ -82,20 +64,7 @@ class Axis:
 def measured(
     table: pl.DataFrame, column: Column, reference: str | None = None, n: Column | None = None
 ) -> pl.DataFrame:
-    """Return a table of findings with the additional columns that charts require.
-
-    Args:
-        table: The table of findings, with a column ``label``. If there are several series, the
-            table also has a column ``series``.
-        column: The declaration of the column to draw, which also names the columns that contain the
-            ends of the confidence interval.
-        reference: The column with the values of the reference marks, such as chance levels.
-        n: The declaration of the column that contains the sample size of each value.
-
-    Returns:
-        The table with the columns ``value``, ``low``, ``high``, ``reference``, ``told`` (the value
-        as text), ``count`` (the sample size as text) and ``tip`` (the tooltip of the mark).
-    """
+    """Return a table of findings with the additional columns that charts require."""
     import polars as pl
 
     low, high = (name if name in table.columns else None for name in column.ends or ("", ""))
@@ -133,13 +102,7 @@ def _tip(row: Mapping[str, Any], column: Column, n: Column | None) -> str:
 def bounds(
     values: Iterable[float | None], least: float = 0.0, most: float = 1.0
 ) -> tuple[float, float]:
-    """Return rounded ends for an axis that includes all values and a margin.
-
-    Args:
-        values: The values that the axis includes; None values are ignored.
-        least: The smallest allowed value of the axis's lower end.
-        most: The largest allowed value of the axis's upper end.
-    """
+    """Return rounded ends for an axis that includes all values and a margin."""
     held = [min(max(value, least), most) for value in values if value is not None]
     if not held:
         return least, most
@@ -153,27 +116,7 @@ def bounds(
 
 @dataclass(frozen=True)
 class Rows:
-    """A panel of labelled rows, each with marks, confidence intervals and columns of text.
-
-    Args:
-        table: The table of values, confidence intervals and tooltips that ``measured`` returns. If
-            there are several series, the table has a column ``series``.
-        axis: The horizontal axis.
-        colours: The palette.
-        heading: The panel's heading.
-        order: The labels of the rows, from top to bottom.
-        series: The data series of the panel. Each row can have one mark per series. If ``series``
-            is empty, each row has only one mark.
-        joined: Whether the marks of a row are at the same height and connected by a line.
-        legend: Whether the panel has a legend of the series.
-        labelled: Whether the panel has labels to the left of the rows.
-        words: The columns of text to the right of the rows: for each column, the header and the
-            column's name in ``table``.
-        width: The panel's width in pixels.
-        ticks: The series of reference marks, such as chance levels. For each series of reference
-            marks, ``table`` has a column that has the name of the series and contains the values of
-            the marks. If ``series`` is not empty, specify at most one series of reference marks.
-    """
+    """A panel of labelled rows, each with marks, confidence intervals and columns of text."""
 
     table: pl.DataFrame
     axis: Axis
@@ -311,26 +254,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Curves:
-    """A panel with one line per series, marks at the values, and confidence bands.
-
-    Args:
-        table: The result of ``measured``, with the additional columns ``at`` (the horizontal
-            position), ``series`` and, if the panel shows a chance level, ``chance``.
-        axis: The vertical axis.
-        colours: The palette.
-        heading: The panel's heading.
-        across: The title of the horizontal axis.
-        series: The series to draw.
-        banded: The names of the series that have a confidence band; None for all series.
-        log: Whether the horizontal axis is logarithmic. If the axis is logarithmic, confidence
-            intervals are drawn as vertical lines and not as bands.
-        joined: The column whose value is the same for all points of one line; None for one line per
-            series.
-        legend: Whether to show a legend of the series.
-        width: The panel's width in pixels.
-        percent: Whether the horizontal axis shows shares. Shares are shown as percentages from 0 to
-            100.
-    """
+    """A panel with one line per series, marks at the values, and confidence bands."""
 
     table: pl.DataFrame
     axis: Axis
@@ -437,19 +361,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Grid:
-    """A panel of coloured cells that contain text and are arranged in rows and columns.
-
-    Args:
-        table: A table with one row per cell and the columns ``row``, ``column``, ``told`` (the
-            text), ``hue`` (the colour) and ``tip`` (the tooltip). The table may have a Boolean
-            column ``framed``, which selects the cells that have a frame.
-        colours: The palette.
-        heading: The panel's heading.
-        rows: The labels of the rows, from top to bottom.
-        columns: The labels of the columns, from left to right.
-        title: The title of the vertical axis, to the left of the row labels.
-        cell: The width and height of a cell in pixels.
-    """
+    """A panel of coloured cells that contain text and are arranged in rows and columns."""
 
     table: pl.DataFrame
     colours: Palette
@@ -527,9 +439,5 @@ def in_rows(panels: Sequence[alt.LayerChart], most: int) -> Iterator[Sequence[al
 
 
 def heading(text: str, *, above: bool = False) -> dict[str, Any]:
-    """Return Altair's title options for the heading of a panel.
-
-    If ``above`` is True, the heading is placed higher, so that there is space for column headers
-    between the heading and the panel.
-    """
+    """Return Altair's title options for the heading of a panel."""
     return {"text": text, "fontSize": 12, "frame": "group", "offset": 22 if above else 6}

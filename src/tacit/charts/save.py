@@ -41,12 +41,7 @@ def write_charts(
     folder: Path,
     formats: Collection[str],
 ) -> list[Path]:
-    """Write to a folder each figure that has data, and return the paths of all files.
-
-    Raises:
-        RequestError: If a file format or the palette is unknown.
-        WorkError: If a file cannot be written.
-    """
+    """Write to a folder each figure that has data, and return the paths of all files."""
     colours = shown.look.colours
     check_formats(formats)
     return [
@@ -65,11 +60,7 @@ def drawn(chart: Chart, colours: Palette) -> str:
 
 
 def check_formats(formats: Collection[str]) -> None:
-    """Raise an error if a file format is not supported.
-
-    Raises:
-        RequestError: If a file format is not svg, png or pdf.
-    """
+    """Raise an error if a file format is not supported."""
     unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
     if unknown:
         raise RequestError(
@@ -112,21 +103,7 @@ def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
 
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
-    """Write a figure to one file per requested file format.
-
-    Args:
-        svg: The figure as SVG text.
-        stem: The path of the files, without the suffix of the file format.
-        formats: One or several of the file formats svg, png and pdf. A PNG file has two pixels per
-            unit of the SVG.
-
-    Returns:
-        The paths of the written files, in the order SVG, PNG, PDF.
-
-    Raises:
-        RequestError: If a format is not svg, png or pdf.
-        WorkError: If a file cannot be written, or the figure cannot be converted.
-    """
+    """Write a figure to one file per requested file format."""
     check_formats(formats)
     written = []
     for suffix in (each for each in FORMATS if each in formats):

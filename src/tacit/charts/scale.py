@@ -24,15 +24,7 @@ _PER_ROW = 2
 
 
 def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
-    """Plot each measure against the number of parameters, with one line per model family.
-
-    Args:
-        shown: The models and their findings.
-        scaling: A function that returns the measures of the models of one family.
-
-    Returns:
-        The figure, with one panel per measure; None if no family has models of different sizes.
-    """
+    """Plot each measure against the number of parameters, with one line per model family."""
     import polars as pl
 
     from tacit.statistics import Bootstrap

@@ -32,14 +32,7 @@ _SIZE_IN_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """The models and findings that a figure shows.
-
-    Args:
-        found: The findings of each model, by the model's name.
-        sizes: The number of parameters of each model; None or absent if unknown.
-        look: The theme.
-        known_families: The family of each model; None or absent if unknown.
-    """
+    """The models and findings that a figure shows."""
 
     found: Mapping[str, Findings]
     sizes: Mapping[str, int | None]
@@ -54,11 +47,7 @@ class Shown:
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """The label of each model: the last part of its name if unambiguous, or its full name.
-
-        If models are compared by size, the labels are sorted from the smallest model to the
-        largest.
-        """
+        """The label of each model: the last part of its name if unambiguous, or its full name."""
         names = list(self.found)
         if self.by_size:
             names.sort(key=lambda name: self.sizes.get(name) or math.inf)
@@ -82,11 +71,7 @@ class Shown:
         }
 
     def table(self, name: str) -> pl.DataFrame | None:
-        """Return one table for all models, with a column ``model``; None if it has no rows.
-
-        Args:
-            name: The name of a table of findings, or ``questions`` for the table of questions.
-        """
+        """Return one table for all models, with a column ``model``; None if it has no rows."""
         import polars as pl
 
         tables = [
@@ -111,10 +96,7 @@ class Shown:
         return None if table is None or table[column].is_null().all() else table
 
     def summaries(self, name: str) -> Iterator[tuple[str, Any]]:
-        """Yield each model's label and the entry ``summary[name]`` of the model's run.
-
-        A model without an entry ``summary[name]`` is omitted.
-        """
+        """Yield each model's label and the entry ``summary[name]`` of the model's run."""
         for model, label in self.labels.items():
             if (entry := self.found[model].summary.get(name)) is not None:
                 yield label, entry
@@ -141,16 +123,7 @@ def _interval_method(how: Mapping[str, Any]) -> str:
 
 
 def titled(text: str, *lines: str) -> alt.TitleParams:
-    """Return a chart's title with a caption below it; empty caption lines are dropped.
-
-    A caption line that is too long is split into parts, and every part except the last ends with a
-    space. To restore a caption line that was split, ``whole_lines`` joins each part that ends with
-    a space to the part that follows.
-
-    Args:
-        text: The title.
-        lines: The lines of the caption.
-    """
+    """Return a chart's title with a caption below it; empty caption lines are dropped."""
     import altair as alt
 
     wrapped = [textwrap.wrap(line, _LETTERS, break_on_hyphens=False) for line in lines if line]
@@ -174,13 +147,7 @@ def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
 
 
 def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
-    """Return sample sizes as text, such as ``n = 266 anchors`` or a range.
-
-    Args:
-        counts: The sample sizes.
-        one: The singular of the noun, such as ``anchor``.
-        many: The plural of the noun; None if the plural is the singular followed by an s.
-    """
+    """Return sample sizes as text, such as ``n = 266 anchors`` or a range."""
     some = sorted(set(counts))
     if not some:
         return ""

@@ -33,20 +33,7 @@ _DEEPEST = 0.6  # the largest share of a hue in a mix, so that text on it is leg
 
 @dataclass(frozen=True)
 class Palette:
-    """A palette of hexadecimal RGB colours that can be told apart on a white background.
-
-    Args:
-        name: The palette's name.
-        before: The colour of beliefs before repair.
-        after: The colour of repaired beliefs for each repair objective.
-        gold: The colour of annotators' mental models.
-        faults: Three colours for violated constraints: the first for asymmetric and excluding
-            constraints, the second for symmetric, inverse and implying constraints, and the third
-            for transitive constraints.
-        ink: The colour of text.
-        muted: The colour of guide lines and secondary text, dark enough to be legible.
-        faint: The colour of grid lines.
-    """
+    """A palette of hexadecimal RGB colours that can be told apart on a white background."""
 
     name: str
     before: str
@@ -89,26 +76,14 @@ PALETTES = {
 
 @dataclass(frozen=True)
 class Theme:
-    """The style of figures, and the repair objective whose results the figures show.
-
-    Args:
-        palette: The name of a palette in ``PALETTES``; ``okabe-ito`` is safe for colour-blind
-            readers.
-        objective: The objective that repair maximizes: ``paper`` (the objective of Gu et al. 2023),
-            ``log-odds`` or ``margin``. Figures show the raw beliefs next to the beliefs that were
-            repaired under ``objective``.
-    """
+    """The style of figures, and the repair objective whose results the figures show."""
 
     palette: str = "house"
     objective: str = "paper"
 
     @property
     def colours(self) -> Palette:
-        """The ``Palette`` object whose name is stored in the attribute ``palette``.
-
-        Raises:
-            RequestError: If ``palette`` is not the name of a palette.
-        """
+        """The ``Palette`` object whose name is stored in the attribute ``palette``."""
         if self.palette not in PALETTES:
             raise RequestError(
                 f"there is no palette {self.palette!r}; expected one of {', '.join(PALETTES)}"
@@ -118,14 +93,7 @@ class Theme:
 
 @dataclass(frozen=True)
 class Series:
-    """A series of a chart, with its colour, its shape and its dash pattern.
-
-    Args:
-        name: The name of the series in the legend.
-        hue: The colour of the series as a hexadecimal RGB triple.
-        shape: The shape of the points of the series, such as ``circle``.
-        dash: The dash pattern of the series' line; empty for a solid line.
-    """
+    """A series of a chart, with its colour, its shape and its dash pattern."""
 
     name: str
     hue: str
@@ -143,14 +111,7 @@ def series(names: Iterable[str], colours: Palette) -> tuple[Series, ...]:
 
 
 def mixed(hue: str, part: float) -> str:
-    """Return a colour mixed with white.
-
-    Args:
-        hue: The colour as a hexadecimal RGB triple.
-        part: A number from 0 to 1, which is multiplied by 0.6 to obtain the share of ``hue`` in the
-            mixture. The share of ``hue`` is at most 0.6, so that text on the mixed colour is
-            legible.
-    """
+    """Return a colour mixed with white."""
     part = _DEEPEST * min(part, 1)
     levels = (int(hue[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 + part * (level - 255)):02x}" for level in levels)

@@ -31,23 +31,7 @@ _SECONDS_PER_CHAIN = 5e-7
 
 @dataclass(frozen=True)
 class Assignment:
-    """A consistent assignment of truth values to statements.
-
-    Args:
-        row_true: For each row of the table of beliefs, whether its statement is true in the
-            assignment.
-        row_free: For each row of the table of beliefs, whether an equally good assignment gives the
-            row's statement the opposite truth value. Assignments are equally good if they have the
-            same total weight.
-        room: For each group of beliefs, a proven upper bound on the possible increase in the total
-            weight of the true statements; 0 if the assignment of the group is proven optimal.
-        optimal: For each group of beliefs, whether the assignment is proven optimal.
-        settled: Whether, in every group of beliefs, the tie rule compared all assignments with the
-            largest total weight before it chose one of them.
-        statements: All statements that are true in the assignment, including statements that have
-            no row in the table of beliefs. The columns ``g`` (group), ``s`` (subject), ``r``
-            (relation) and ``o`` (object) contain integer indices.
-    """
+    """A consistent assignment of truth values to statements."""
 
     row_true: Booleans
     row_free: Booleans
@@ -60,19 +44,7 @@ class Assignment:
 def best_assignment(
     coded: Coded, ontology: Ontology, weights: Integers, effort: Effort
 ) -> Assignment:
-    """Find the consistent assignment of truth values with the largest total weight.
-
-    Args:
-        coded: The beliefs, encoded as integers.
-        ontology: The ontology, which defines the constraints.
-        weights: One integer weight per row of the table of beliefs. A positive weight means that
-            the row's statement should be true if possible.
-        effort: The time limit and the number of processes.
-
-    Raises:
-        RepairError: If the computed assignment violates a constraint, which would be a bug in
-            Tacit.
-    """
+    """Find the consistent assignment of truth values with the largest total weight."""
     families, named = compile_ontology(ontology)
     places = [named[name] for name in ontology.relations]
     variables = variables_of(coded, weights, families, places)
@@ -110,12 +82,7 @@ def _less(effort: Effort, seconds: float) -> Effort:
 
 
 def verify(statements: pl.DataFrame, ontology: Ontology) -> None:
-    """Verify that an assignment violates no constraint, by the method of ``tacit check``.
-
-    Raises:
-        RepairError: If the assignment violates a constraint. The error message reports the number
-            of violations and one example.
-    """
+    """Verify that an assignment violates no constraint, by the method of ``tacit check``."""
     broken = applicable(statements, ontology).filter("violated")
     irreflexive = [
         number for number, each in enumerate(ontology.relations.values()) if each.irreflexive

@@ -1,13 +1,4 @@
-"""Beliefs: for each statement, the probability that it is true according to a model.
-
-A table of beliefs has the text columns ``subject``, ``relation`` and ``object``, and the column
-``p_true`` (a probability, or null if the belief is missing). The rows of a table of beliefs are
-divided into groups. A constraint never connects statements of different groups. The caller can name
-the columns that identify the group of a row; by default, these are the columns listed in
-``GROUPS``. The columns ``believed``, ``repaired``, ``free`` and ``label`` of a table of beliefs are
-Boolean. If a table of beliefs has a column that Tacit does not use, such as ``note``, the column is
-copied unchanged to the results of ``check`` and ``repair``.
-"""
+"""Beliefs: for each statement, the probability that it is true according to a model."""
 
 from __future__ import annotations
 
@@ -46,16 +37,7 @@ OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns that together identify a group of beliefs, in the table's order.
-
-    Args:
-        beliefs: A table of beliefs.
-        groups: The names of the group columns, or a single name. If None, the group columns are
-            those columns of the table that are listed in ``GROUPS``.
-
-    Raises:
-        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
-    """
+    """Return the columns that together identify a group of beliefs, in the table's order."""
     if groups is None:
         return [name for name in beliefs.columns if name in GROUPS]
     groups = (groups,) if isinstance(groups, str) else strings(groups, "groups")
@@ -74,14 +56,7 @@ def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) ->
 
 
 def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
-    """Return the columns of ``beliefs`` that are only copied to the results.
-
-    If a column is only copied to the results, ``check`` and ``repair`` neither group the beliefs by
-    the column nor read statements or truth values from it.
-
-    Raises:
-        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
-    """
+    """Return the columns of ``beliefs`` that are only copied to the results."""
     known = {*REQUIRED, *TRUTHS, *group_columns(beliefs, groups)}
     return [name for name in beliefs.columns if name not in known]
 
@@ -89,22 +64,7 @@ def carried_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) 
 def grouping_remarks(
     beliefs: pl.DataFrame, groups: Sequence[str] | None = None, *, in_python: bool = False
 ) -> list[str]:
-    """Return messages to the user about how the beliefs were grouped.
-
-    One of the messages names the columns that are only copied to the results. A warning is returned
-    if nearly every row is in a group of its own. If most groups have only one row, few constraints
-    can apply, because a constraint connects only rows of the same group.
-
-    Args:
-        beliefs: The table of beliefs.
-        groups: The names of the columns that identify a group of beliefs, as in
-            :func:`group_columns`.
-        in_python: Whether the messages refer to the Python argument ``groups`` rather than the
-            option ``--groups``.
-
-    Raises:
-        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
-    """
+    """Return messages to the user about how the beliefs were grouped."""
     remarks = []
     carried = carried_columns(beliefs, groups)
     if carried:
@@ -140,33 +100,7 @@ def read_beliefs(
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Read and validate a file of beliefs, and merge duplicate rows.
-
-    Leading and trailing blanks are removed from subjects, relations, objects and group columns. For
-    example, the item " handle" is read as "handle", without the leading blank. A blank cell counts
-    as a missing value. Names that look the same are read as one name (see ``tacit.strings``).
-
-    Args:
-        path: A TSV, CSV, JSONL or Parquet file of beliefs, or a data frame.
-        ontology: The ontology whose relations the file may use.
-        on_duplicate: What to do if rows of a group contain the same statement with different values
-            of ``p_true``: ``error`` (raise an error), ``mean`` (use the mean of the values that are
-            not missing) or ``first`` (use the value of the first row).
-        groups: The names of the columns that identify a group of beliefs, as in
-            :func:`group_columns`.
-
-    Returns:
-        A table with the columns of the file in their original order. The columns ``subject``,
-        ``relation`` and ``object`` are text. The column ``p_true`` is Float64, and null if missing.
-        The columns ``believed``, ``repaired``, ``free`` and ``label`` are Boolean if the file has
-        them.
-
-    Raises:
-        DataError: If the file is missing, lacks a column, or has a malformed row. For a malformed
-            row, the error message contains the line number.
-        RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
-            column.
-    """
+    """Read and validate a file of beliefs, and merge duplicate rows."""
     path = table_path(path)
 
     def complain(problem: str, row: int) -> DataError:
@@ -191,14 +125,7 @@ def merge_duplicates(
     on_duplicate: OnDuplicate,
     groups: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Merge duplicate rows of a table of beliefs, as :func:`read_beliefs` does.
-
-    Raises:
-        DataError: If ``on_duplicate`` is ``error``, and two rows of the same group of beliefs
-            contain the same statement with different values of ``p_true``.
-        RequestError: If the value of ``on_duplicate`` is unknown, or ``groups`` contains an invalid
-            column.
-    """
+    """Merge duplicate rows of a table of beliefs, as :func:`read_beliefs` does."""
 
     def complain(problem: str, row: int) -> DataError:
         return DataError(f"row {row} of the beliefs {problem}")
@@ -240,11 +167,7 @@ def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
 
 
 def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Check that a table of beliefs has all required columns, and return the table.
-
-    Raises:
-        DataError: If a required column is missing.
-    """
+    """Check that a table of beliefs has all required columns, and return the table."""
     missing = [name for name in REQUIRED if name not in beliefs.columns]
     if missing:
         raise DataError(f"the beliefs have no column {', '.join(missing)}")
@@ -254,19 +177,7 @@ def check_columns(beliefs: pl.DataFrame) -> pl.DataFrame:
 def check_beliefs(
     beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Validate a table of beliefs; error messages contain the row number, counted from 0.
-
-    Args:
-        beliefs: The table of beliefs.
-        ontology: The ontology whose relations the beliefs may use.
-        groups: The names of the columns that identify a group of beliefs, as in
-            :func:`group_columns`.
-
-    Raises:
-        DataError: If a column is missing, a row is malformed, or two rows of a group contain the
-            same statement.
-        RequestError: If a column in ``groups`` does not exist, or is not allowed as a group column.
-    """
+    """Validate a table of beliefs; error messages contain the row number, counted from 0."""
 
     def complain(problem: str, row: int) -> DataError:
         return DataError(f"row {row} of the beliefs {problem}")

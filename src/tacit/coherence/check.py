@@ -32,14 +32,7 @@ _MOST_SEARCHED = 60  # statements of a group in which a clash is found within se
 
 @dataclass(frozen=True)
 class Count:
-    """The numbers of applicable, violated and undecided constraints of one type.
-
-    Args:
-        violated: Number of applicable constraints that the beliefs violate.
-        applicable: Number of constraints that apply to the believed statements.
-        undecided: Number of applicable constraints whose outcome is unknown because it depends on a
-            statement that has no row or no belief.
-    """
+    """The numbers of applicable, violated and undecided constraints of one type."""
 
     violated: int
     applicable: int
@@ -52,10 +45,7 @@ class Count:
 
     @property
     def rate(self) -> float | None:
-        """The share of violated constraints among the violated and satisfied constraints.
-
-        The violation rate is None if no constraint is violated or satisfied.
-        """
+        """The share of violated constraints among the violated and satisfied constraints."""
         return self.violated / self.decided if self.decided else None
 
 
@@ -261,11 +251,7 @@ class Check:
         return self._table_of([(group, rows)])
 
     def _table_of(self, found: Sequence[tuple[int, Integers]]) -> pl.DataFrame:
-        """Return a table with one row per statement of a clash.
-
-        Args:
-            found: For each clash, the index of its group and the rows of its statements.
-        """
+        """Return a table with one row per statement of a clash."""
         coded, relations = self._coded, list(self._ontology.relations)
         sizes = [len(rows) for _, rows in found]
         groups = np.repeat([group for group, _ in found], sizes).astype(np.int64)
@@ -346,38 +332,7 @@ def check(
     revision_cost: bool = False,
     time_limit: float | None = TIME_LIMIT,
 ) -> Check:
-    """Count the constraints that a table of beliefs violates.
-
-    A transitive constraint or an implication is counted only if all its premises are believed. A
-    symmetric, asymmetric or inverse constraint, or an exclusion, is counted if at least one of its
-    two statements is believed. A constraint is undecided if the constraint's outcome depends on a
-    statement with an unknown belief. A statement's belief is unknown if the table has no row for
-    the statement, or if the statement's row contains no belief. A statement with an unknown belief
-    counts neither as believed nor as disbelieved. The violation rate is the number of violated
-    constraints, divided by the number of constraints that are either violated or satisfied.
-
-    Args:
-        beliefs: A table with the columns ``subject``, ``relation``, ``object``, ``p_true`` (null if
-            missing) and the group columns.
-        ontology: The ontology, which defines the constraints.
-        believed: The column that determines which statements are believed. If the column is
-            ``p_true``, statements with a value above one half are believed. If ``believed`` names a
-            column other than ``p_true``, the column must be Boolean (null if the belief is
-            missing).
-        groups: The names of the columns that identify a group of beliefs, as in
-            :func:`tacit.coherence.beliefs.group_columns`.
-        revision_cost: Whether to compute the revision cost, which is the smallest number of beliefs
-            that must change to make all groups consistent.
-        time_limit: Time limit in seconds for the computation of the revision cost (the smallest
-            number of beliefs that must change). If time runs out before the revision cost is
-            determined, only a lower and an upper bound on the cost are reported. None means no time
-            limit.
-
-    Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice in the same group.
-        RequestError: If the argument ``believed`` or ``groups`` names an unsuitable column, or the
-            time limit is not positive.
-    """
+    """Count the constraints that a table of beliefs violates."""
     effort = effort_of(time.monotonic(), time_limit, break_ties=False)
     beliefs = check_beliefs(beliefs, ontology, groups)
     truth = _truth(beliefs, believed)

@@ -1,11 +1,4 @@
-"""Split the relations of an ontology into families that can be repaired independently.
-
-A relation and its inverse (for example, "above" and "below") express the same facts, so they form
-one relation class. A constraint connects two relation classes if a relation of one class implies or
-excludes a relation of the other class. Relation classes belong to the same family if implications
-or exclusions connect them, directly or through other classes. The beliefs of each family of
-relations can be repaired independently.
-"""
+"""Split the relations of an ontology into families that can be repaired independently."""
 
 from __future__ import annotations
 
@@ -40,20 +33,7 @@ class RelationClass:
 
 @dataclass(frozen=True)
 class Family:
-    """A family of relations, connected by inverses, implications or exclusions.
-
-    Args:
-        classes: The relation classes of the family, in the order of the ontology file. A relation
-            class is a relation with its inverse, if any.
-        implications: Implications between relation classes, as triples (a, b, ``turned``). The
-            numbers a and b of an implication are indices into ``classes``. For each implication (a,
-            b, ``turned``) and all items x and y, the statement (x, a, y) implies (x, b, y) if
-            ``turned`` is False, and (y, b, x) if ``turned`` is True.
-        exclusions: Exclusions between relation classes, as triples (a, b, ``turned``). The numbers
-            a and b of an exclusion are indices into ``classes``. For each exclusion (a, b,
-            ``turned``) and all items x and y, the statement (x, a, y) excludes (x, b, y) if
-            ``turned`` is False, and (y, b, x) if ``turned`` is True.
-    """
+    """A family of relations, connected by inverses, implications or exclusions."""
 
     classes: tuple[RelationClass, ...]
     implications: tuple[tuple[int, int, bool], ...] = ()
@@ -66,10 +46,7 @@ class Family:
 
     @property
     def order(self) -> bool:
-        """Whether the family of relations is one order relation, with or without an inverse.
-
-        An order relation is asymmetric and transitive.
-        """
+        """Whether the family of relations is one order relation, with or without an inverse."""
         first = self.classes[0]
         alone = len(self.classes) == 1 and not self.implications and not self.exclusions
         return alone and first.transitive and first.asymmetric
@@ -77,10 +54,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Membership:
-    """A relation's family and its relation class (the relation with its inverse).
-
-    The Boolean ``turned`` is True if the ontology lists the relation's inverse before the relation.
-    """
+    """A relation's family and its relation class (the relation with its inverse)."""
 
     family: int
     position: int
@@ -89,22 +63,7 @@ class Membership:
 
 @dataclass(frozen=True)
 class Clauses:
-    """All statements about n items, and their constraints except transitive constraints.
-
-    Args:
-        variables: For each statement, three numbers (class, i, j), shape (v, 3): the index of its
-            relation class (a relation with its inverse), and the indices of its two items.
-        implications: Pairs of statements of which the first implies the second, as indices into
-            ``variables``, shape (m, 2).
-        exclusions: Pairs of statements that are never both true, as indices into ``variables``,
-            shape (m, 2).
-        never: Statements that are never true, because they relate an item to itself by an
-            irreflexive relation, as indices into ``variables``, shape (m,).
-        index: The row number of each statement in ``variables``, shape (classes, n, n). Element [c,
-            i, j] belongs to the statement that relates item i to item j by the relation class c (a
-            relation with its inverse). The row number is -1 if the statement has no row in
-            ``variables``.
-    """
+    """All statements about n items, and their constraints except transitive constraints."""
 
     variables: Integers
     implications: Integers
@@ -114,12 +73,7 @@ class Clauses:
 
 
 def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split the relations of an ontology into families that can be repaired independently.
-
-    Returns:
-        The families of connected relations, and a mapping from the name of each relation to its
-        family and its relation class. A relation class consists of a relation and its inverse.
-    """
+    """Split the relations of an ontology into families that can be repaired independently."""
     relations = ontology.relations
     first, turned = _representatives(relations)
     names = [name for name in relations if first[name] == name]
@@ -154,12 +108,7 @@ def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, 
 
 @lru_cache(maxsize=64)
 def clauses_of(family: Family, n: int) -> Clauses:
-    """Return the statements about n items, and their constraints except transitive ones.
-
-    If there is only one item (n is 1), each statement relates the item to itself. If there are
-    several items (n is larger than 1), each statement relates two different items. For a symmetric
-    relation, there is only one statement about each unordered pair of items.
-    """
+    """Return the statements about n items, and their constraints except transitive ones."""
     there = np.ones((len(family.classes), n, n), dtype=bool)
     for position, each in enumerate(family.classes):
         if n > 1:
@@ -250,14 +199,7 @@ def _class_of(relation: Relation) -> RelationClass:
 def _representatives(
     relations: Mapping[str, Relation],
 ) -> tuple[dict[str, str], dict[str, bool]]:
-    """Map each relation to itself or its inverse, whichever the ontology lists first.
-
-    The second mapping of the result gives, for each relation, whether the ontology lists the
-    relation's inverse first.
-
-    A relation and its inverse form one class, named after the relation that the ontology lists
-    first.
-    """
+    """Map each relation to itself or its inverse, whichever the ontology lists first."""
     first: dict[str, str] = {}
     turned: dict[str, bool] = {}
     for name, relation in relations.items():
@@ -284,17 +226,7 @@ def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Coded:
-    """A table of beliefs encoded as integer arrays with one entry per row.
-
-    Args:
-        group: The group of each row, as an index into ``groups``.
-        subject: The subject of each row, as an index into ``items``.
-        relation: The relation of each row, as an index into the relations of the ontology.
-        object: The object of each row, as an index into ``items``.
-        items: The names of all items, sorted.
-        groups: A table of the group columns, with one row per group, sorted.
-        sizes: The number of items in each group.
-    """
+    """A table of beliefs encoded as integer arrays with one entry per row."""
 
     group: Integers
     subject: Integers
@@ -306,14 +238,7 @@ class Coded:
 
 
 def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
-    """Encode the groups, items and relations of validated beliefs as integers.
-
-    Args:
-        beliefs: A validated table of beliefs.
-        ontology: The ontology whose relations the beliefs use.
-        groups: The names of the columns that identify a group of beliefs, as in
-            :func:`tacit.coherence.beliefs.group_columns`.
-    """
+    """Encode the groups, items and relations of validated beliefs as integers."""
     columns = group_columns(beliefs, groups)
     items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
     named = pl.Enum(items)
@@ -335,11 +260,7 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Put group columns before a table's columns; rename group columns whose names clash.
-
-    If ``groups`` and ``table`` both have a column ``value``, the group column is renamed to ``value
-    (group)``.
-    """
+    """Put group columns before a table's columns; rename group columns whose names clash."""
     taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
     return pl.concat([groups.rename(taken), table], how="horizontal")
 

@@ -14,15 +14,7 @@ TIME_LIMIT = 600.0
 
 @dataclass(frozen=True)
 class Effort:
-    """Settings of exact repair: deadline, number of processes, and whether to break ties.
-
-    Args:
-        deadline: The `time.monotonic` value at which repair stops.
-        processes: Number of concurrent processes.
-        break_ties: Whether a fixed tie rule chooses among assignments of equal total weight. If
-            ``break_ties`` is True, repair also reports the statements whose truth value only the
-            tie rule decides.
-    """
+    """Settings of exact repair: deadline, number of processes, and whether to break ties."""
 
     deadline: float = math.inf
     processes: int = 1
@@ -36,17 +28,7 @@ def effort_of(
     *,
     break_ties: bool = True,
 ) -> Effort:
-    """Return an ``Effort`` for a time limit in seconds and a number of processes.
-
-    Args:
-        started: The `time.monotonic` value at which the time limit starts.
-        time_limit: The time limit in seconds, above 0; None for no limit.
-        processes: The number of processes, at least 1; None for one process per CPU core.
-        break_ties: Whether a fixed tie rule chooses among assignments of equal total weight.
-
-    Raises:
-        RequestError: If the time limit or the number of processes is out of range.
-    """
+    """Return an ``Effort`` for a time limit in seconds and a number of processes."""
     if time_limit is not None and not time_limit > 0:
         raise RequestError(f"the time limit is {time_limit}; expected more than 0 seconds")
     if processes is not None and processes < 1:

@@ -104,10 +104,7 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
 
 
 def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """Map the given and derived statements of a group to their truth values.
-
-    The statements are sorted like the rows of the table that :func:`enrich` returns.
-    """
+    """Map the given and derived statements of a group to their truth values."""
     relations = ontology.relations
     items: dict[str, int] = {}
     for subject, relation, obj in given:

@@ -25,14 +25,7 @@ MOST_WORLDS = 5000
 
 @dataclass(frozen=True)
 class Best:
-    """The best assignment of truth values for each of several repair problems.
-
-    Args:
-        true: For each problem, whether each statement is true in the chosen best assignment, shape
-            (problems, statements).
-        free: Whether each statement is true in one best assignment and false in another best
-            assignment, shape (problems, statements).
-    """
+    """The best assignment of truth values for each of several repair problems."""
 
     true: Booleans
     free: Booleans
@@ -40,12 +33,7 @@ class Best:
 
 @lru_cache(maxsize=64)
 def all_assignments(family: Family, n: int) -> Booleans | None:
-    """Return all consistent assignments of truth values to the statements about n items.
-
-    Returns:
-        The assignments in a fixed order, shape (assignments, statements); None if there are too
-        many assignments to enumerate.
-    """
+    """Return all consistent assignments of truth values to the statements about n items."""
     clauses = clauses_of(family, n)
     count = len(clauses.variables)
     if count > MOST_VARIABLES:
@@ -64,19 +52,7 @@ def all_assignments(family: Family, n: int) -> Booleans | None:
 def best_assignments(
     assignments: Booleans, weights: Integers, ties: Callable[[int], Integers]
 ) -> Best:
-    """Return the assignment with the largest total weight for each row of ``weights``.
-
-    If several assignments have the largest total weight, the function chooses one with the fewest
-    true statements. If several assignments of the largest total weight have the fewest true
-    statements, the function chooses the assignment whose true statements have the smallest sum of
-    tie-breaking numbers. The function ``ties`` returns the tie-breaking number of each statement.
-
-    Args:
-        assignments: All consistent assignments, as returned by `all_assignments`.
-        weights: One integer weight per problem and statement, shape (problems, statements).
-        ties: A function that receives the row number of a problem in ``weights``, and returns one
-            tie-breaking number per statement.
-    """
+    """Return the assignment with the largest total weight for each row of ``weights``."""
     # Integer sums below 2**53 are exact in floating point, where matrix products are fast.
     values = weights.astype(np.float64) @ assignments.T.astype(np.float64)
     optimal = values == values.max(axis=1, keepdims=True)
@@ -93,11 +69,7 @@ def best_assignments(
 
 
 def _allowed(assignments: Booleans, clauses: Clauses, triples: Integers, last: int) -> Booleans:
-    """Return which assignments satisfy the constraints on the statement ``last``.
-
-    A constraint is not checked if one of its statements has a larger index than the statement
-    ``last``.
-    """
+    """Return which assignments satisfy the constraints on the statement ``last``."""
     keep = np.ones(len(assignments), dtype=bool)
     if last in clauses.never:
         keep &= ~assignments[:, last]

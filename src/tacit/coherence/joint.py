@@ -39,14 +39,7 @@ class _Rules:
 
 @dataclass(frozen=True)
 class Examined:
-    """Whether the beliefs of each group are consistent, and the counts of its constraints.
-
-    Args:
-        consistent: For each group, whether its believed statements can all be true together.
-        violated: For each kind of constraint, the number of violated constraints of each group.
-        applicable: The numbers of constraints that apply to the believed statements.
-        undecided: The numbers of constraints whose outcome depends on an unknown statement.
-    """
+    """Whether the beliefs of each group are consistent, and the counts of its constraints."""
 
     consistent: Booleans
     violated: Mapping[str, Integers]
@@ -57,17 +50,7 @@ class Examined:
 def examine(
     coded: Coded, believed: Booleans, disbelieved: Booleans, ontology: Ontology
 ) -> Examined:
-    """Count the constraints of each group as `violations.applicable` lists them.
-
-    Args:
-        coded: The beliefs, encoded as integers.
-        believed: For each row of the table of beliefs, whether its statement is believed.
-        disbelieved: For each row of the table of beliefs, whether its statement is disbelieved.
-        ontology: The ontology, which defines the constraints.
-
-    Raises:
-        RequestError: If believed statements connect more items of a group than the check supports.
-    """
+    """Count the constraints of each group as `violations.applicable` lists them."""
     rules = _rules(ontology)
     consistent = np.ones(len(coded.groups), dtype=bool)
     numbers = [
@@ -83,23 +66,7 @@ def examine(
 
 
 def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> Booleans:
-    """Return, for each group, whether its believed statements can all be true together.
-
-    Disbelieved statements are ignored. The closure of the believed statements consists of the
-    believed statements and all statements that they imply. The beliefs of a group are consistent if
-    and only if the closure of the believed statements violates no constraint.
-
-    Args:
-        coded: The beliefs, encoded as integers.
-        believed: For each row of the table of beliefs, whether its statement is believed.
-        ontology: The ontology, which defines the constraints.
-
-    Returns:
-        For each group, whether its believed statements can all be true together.
-
-    Raises:
-        RequestError: If believed statements connect more items of a group than the check supports.
-    """
+    """Return, for each group, whether its believed statements can all be true together."""
     consistent = np.ones(len(coded.groups), dtype=bool)
     rules = _rules(ontology)
     for group, true, _ in _components(coded, believed, np.zeros_like(believed), ontology):
@@ -111,11 +78,7 @@ def jointly_consistent(coded: Coded, believed: Booleans, ontology: Ontology) -> 
 def _components(
     coded: Coded, believed: Booleans, disbelieved: Booleans, ontology: Ontology
 ) -> Iterator[tuple[Integers, Booleans, Booleans]]:
-    """Yield the groups of components, and whether their statements are believed, or disbelieved.
-
-    Consequences connect only items that a chain of beliefs connects. The arrays have the shape
-    (components, relations, n, n).
-    """
+    """Yield the groups of components, and whether their statements are believed, or disbelieved."""
     rows = np.flatnonzero(believed)
     if not len(rows):
         return
@@ -162,21 +125,7 @@ def _components(
 
 
 def minimal_clash(coded: Coded, believed: Booleans, ontology: Ontology, group: int) -> Integers:
-    """Return believed statements of a group that cannot all be true, without superfluous ones.
-
-    If any of the returned statements is left out, the others can all be true together. The
-    statements are found by divide and conquer, as in the algorithm QuickXplain (Junker 2004).
-
-    Args:
-        coded: The beliefs, encoded as integers.
-        believed: For each row of the table of beliefs, whether its statement is believed.
-        ontology: The ontology, which defines the constraints.
-        group: The group, as an index into ``coded.groups``. Its believed statements cannot all be
-            true together.
-
-    Returns:
-        The rows of the statements in the table of beliefs, in ascending order.
-    """
+    """Return believed statements of a group that cannot all be true, without superfluous ones."""
 
     def possible(rows: Integers) -> bool:
         chosen = np.zeros_like(believed)
@@ -199,10 +148,7 @@ def minimal_clash(coded: Coded, believed: Booleans, ontology: Ontology, group: i
 
 
 def _counted(true: Booleans, known: Booleans, rules: _Rules) -> Iterator[tuple[Any, ...]]:
-    """Yield kinds of constraint, and where they are violated, apply and are undecided.
-
-    A constraint is counted at its first believed statement, so that summing counts it once.
-    """
+    """Yield kinds of constraint, and where they are violated, apply and are undecided."""
     n = true.shape[-1]
     apart, above = ~np.eye(n, dtype=bool), np.triu(np.ones((n, n), dtype=bool), 1)
     for kind, relations in (("symmetric", rules.symmetric), ("asymmetric", rules.asymmetric)):
@@ -235,10 +181,7 @@ def _counted(true: Booleans, known: Booleans, rules: _Rules) -> Iterator[tuple[A
 
 
 def _close(true: Booleans, rules: _Rules) -> None:
-    """Add all implied statements to the Boolean array ``true`` in place.
-
-    ``true`` has the shape (components, relations, n, n).
-    """
+    """Add all implied statements to the Boolean array ``true`` in place."""
     own = np.eye(true.shape[-1], dtype=bool)
     before = -1
     while (now := int(true.sum())) != before:

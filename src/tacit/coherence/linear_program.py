@@ -1,14 +1,4 @@
-"""The linear program for repair; transitive constraints are added only when needed.
-
-Besides pairwise and transitive constraints, the linear program can contain cycle inequalities,
-which every strict partial order satisfies. Let y(ij) be 1 if item i precedes item j, and 0
-otherwise; for three items i, j and k, the cycle inequality is
-``y(ij)+y(jk)+y(ki)-y(ik)-y(kj)-y(ji)<=1``. Each cycle inequality is half the sum of three
-transitive constraints, with all coefficients and the right-hand side rounded down. With the cycle
-inequalities, the linear program describes the strict partial orders of three items exactly. Without
-the cycle inequalities, the linear program allows the value one half for all three statements of a
-cycle (i before j, j before k, k before i).
-"""
+"""The linear program for repair; transitive constraints are added only when needed."""
 
 from __future__ import annotations
 
@@ -38,22 +28,7 @@ _TOLERANCE = 1e-6
 
 
 class Rows:
-    """Rows a·x <= b of a linear program; each entry of x is a statement's truth value.
-
-    Args:
-        family: The family of relations to which the statements belong. Relations belong to the same
-            family if implications or exclusions connect them.
-        n: Number of items (subjects and objects of the statements).
-        total: Whether the items must form a total order: for every pair of items, exactly one of
-            the statements "i precedes j" and "j precedes i" is true.
-
-    Attributes:
-        matrix: The coefficients of the rows added so far, shape (r, v).
-        limits: The upper limit b of each row, shape (r,).
-        triples: Number of transitive constraints, including constraints that have not been added as
-            rows.
-        complete: Whether all transitive constraints have been added as rows.
-    """
+    """Rows a·x <= b of a linear program; each entry of x is a statement's truth value."""
 
     def __init__(self, family: Family, n: int, *, total: bool) -> None:
         self.clauses = clauses_of(family, n)
@@ -79,13 +54,7 @@ class Rows:
         return len(self.clauses.variables)
 
     def before_branching(self, values: Floats) -> None:
-        """Add rows for transitive constraints that ``values`` violates or nearly violates.
-
-        At most ``_MOST_BRANCHED`` rows are added to the linear program. Branch and bound is faster
-        if the linear program has fewer rows for transitive constraints. However, branch and bound
-        must restart if its result violates a transitive constraint for which the linear program has
-        no row.
-        """
+        """Add rows for transitive constraints that ``values`` violates or nearly violates."""
         if not self.complete:
             self.add(self.violated(values, _MOST_BRANCHED, least=-_NEARLY))
 
@@ -106,13 +75,7 @@ class Rows:
     def violated(
         self, values: Floats, most: int | None = None, least: float = _TOLERANCE
     ) -> Integers:
-        """Return transitive constraints that ``values`` violates by more than ``least``.
-
-        Returns:
-            One row per returned constraint, with the indices of the constraint's two premises and
-            its conclusion, shape (returned constraints, 3). If more than ``most`` constraints are
-            violated, only those with the largest violations are returned.
-        """
+        """Return transitive constraints that ``values`` violates by more than ``least``."""
         found = []
         amounts = []
         for position, each in enumerate(self._family.classes):
@@ -222,10 +185,7 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Region:
-    """A search region: bounds on each variable, one linear constraint, and tight rows.
-
-    A tight row holds with equality.
-    """
+    """A search region: bounds on each variable, one linear constraint, and tight rows."""
 
     low: Floats
     high: Floats
@@ -247,21 +207,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The result of a search for the best integer solution in a search region.
-
-    Args:
-        assignment: The best integer solution, or None if no solution was found.
-        bound: An upper bound on the objective value of every integer solution in the search region.
-        optimal: Whether the search ended with a proof: either that ``assignment`` is optimal, or
-            that the search region contains no integer solution.
-        relaxed: The solution of the linear program, whose values need not be integers.
-        reduced: The absolute values of the reduced costs of the linear program.
-        prices: The absolute values of the dual variables of the linear program, one per row.
-        relaxed_bound: The objective value of the linear program's solution.
-        branched: Whether branch and bound was necessary, because the linear program's solution was
-            not integral.
-        alone: Whether every other integer solution is known to have a smaller objective value.
-    """
+    """The result of a search for the best integer solution in a search region."""
 
     assignment: Booleans | None
     bound: float
@@ -283,24 +229,7 @@ def best_solution(
     *,
     branch: bool = True,
 ) -> Optimum:
-    """Find the best integer solution by linear programming and branch and bound.
-
-    Args:
-        objective: The coefficients of the objective, which is maximized.
-        rows: The constraints, as rows of the linear program. Transitive constraints that a solution
-            violates are added to ``rows``.
-        within: The search region: a lower and an upper bound of each variable, and optionally one
-            linear constraint.
-        deadline: The `time.monotonic` value at which to stop.
-        start: A function that receives the solution of the linear program and the objective value,
-            and returns a good integer solution. If ``start`` is given, the region ``within`` must
-            contain every integer solution that satisfies ``rows``. After ``start`` has returned a
-            solution, branch and bound searches for a second integer solution with at least the same
-            objective value. If the search proves that no second solution is at least as good, the
-            solution that ``start`` returned is the only optimum.
-        branch: Whether to use branch and bound if the solution of the linear program is not
-            integral.
-    """
+    """Find the best integer solution by linear programming and branch and bound."""
     nothing = np.zeros(rows.count)
     no_prices = np.zeros(0)
     relaxed = None
@@ -357,11 +286,7 @@ def best_solution(
 
 
 def other_than(assignment: Booleans, loose: Booleans) -> Region:
-    """Return a search region of assignments that are not equal to ``assignment``.
-
-    The assignments in the search region differ from ``assignment`` only in statements for which the
-    array ``loose`` is True.
-    """
+    """Return a search region of assignments that are not equal to ``assignment``."""
     whole = assignment.astype(np.float64)
     low, high = np.where(loose, 0.0, whole), np.where(loose, 1.0, whole)
     kept = np.where(loose, np.where(assignment, 1.0, -1.0), 0.0)

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 
 def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: float) -> Booleans:
-    """Build a consistent assignment greedily, starting with the most likely statements.
-
-    Args:
-        rows: The constraints, as rows of a linear program.
-        weights: One integer weight per statement.
-        likely: For each statement, a priority, such as the statement's value in the solution of the
-            linear program. The function tries to add statements in decreasing order of priority.
-        deadline: The `time.monotonic` value at which to stop.
-    """
+    """Build a consistent assignment greedily, starting with the most likely statements."""
     nothing = np.zeros(rows.count, dtype=bool)
     order = np.lexsort((-weights, -np.round(likely, 3)))
     if (weights >= 0).all():
@@ -35,17 +27,7 @@ def greedy_assignment(rows: Rows, weights: Integers, likely: Floats, deadline: f
 
 
 def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: float) -> Booleans:
-    """Improve an assignment item by item until the total weight no longer increases.
-
-    For each item in turn, the function removes all statements about the item, and then greedily
-    adds statements about the item that increase the total weight.
-
-    Args:
-        rows: The constraints, as rows of a linear program.
-        weights: One integer weight per statement.
-        assignment: The consistent assignment to improve.
-        deadline: The `time.monotonic` value at which to stop.
-    """
+    """Improve an assignment item by item until the total weight no longer increases."""
     heaviest_first = np.argsort(-weights, kind="stable")
     ends = rows.clauses.variables[:, 1:]
     gained = True
@@ -64,15 +46,7 @@ def bettered(rows: Rows, weights: Integers, assignment: Booleans, deadline: floa
 
 
 def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline: float) -> Booleans:
-    """Add the statements in ``order`` to a consistent assignment; skip conflicting ones.
-
-    If adding all statements at once makes the assignment inconsistent, the function adds the first
-    half of the statements and then the second half. The function calls itself for each half of the
-    statements.
-
-    The result is the same as if the statements were added one by one, because every subset of
-    compatible statements is also compatible.
-    """
+    """Add the statements in ``order`` to a consistent assignment; skip conflicting ones."""
     order = order[~assignment[order]]
     if not len(order) or time.monotonic() > deadline:
         return assignment
@@ -91,10 +65,7 @@ def _added_together(rows: Rows, assignment: Booleans, order: Integers, deadline:
 def _added(
     rows: Rows, weights: Integers, assignment: Booleans, order: Integers, deadline: float
 ) -> Booleans:
-    """Add each statement of ``order`` to the assignment if this raises the total weight.
-
-    A statement is added together with the statements that it implies.
-    """
+    """Add each statement of ``order`` to the assignment if this raises the total weight."""
     for statement in order[weights[order] > 0]:
         if assignment[statement]:
             continue
@@ -116,18 +87,7 @@ _PARTIAL_KICKS_BY_SIZE = 1000
 
 
 def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: float) -> Booleans:
-    """Find an assignment of large weight by local search.
-
-    Args:
-        program: The integer program, with its weights.
-        rows: The constraints, as rows of a linear program.
-        likely: For each statement, a priority, such as the statement's value in the solution of the
-            linear program. The function tries to add statements in decreasing order of priority. If
-            the program has only one relation (and its inverse), and this relation is asymmetric and
-            transitive, ``likely`` is not used.
-        deadline: The `time.monotonic` value at which to stop. The result is reproducible unless the
-            deadline is reached.
-    """
+    """Find an assignment of large weight by local search."""
     if program.family.order:
         partial = max(_PARTIAL_KICKS, _PARTIAL_KICKS_BY_SIZE // program.n)
         return search_order(program, _KICKS if program.total else partial, deadline)
@@ -136,14 +96,7 @@ def search_assignment(program: Program, rows: Rows, likely: Floats, deadline: fl
 
 
 def search_order(program: Program, kicks: int | None, deadline: float) -> Booleans:
-    """Search locally for a total or partial order of the items that has a large weight.
-
-    Args:
-        program: The integer program to solve; it must be about a single relation (with its inverse)
-            that is asymmetric and transitive.
-        kicks: Number of random perturbations; None to continue until the deadline.
-        deadline: The `time.monotonic` value at which to stop.
-    """
+    """Search locally for a total or partial order of the items that has a large weight."""
     index = clauses_of(program.family, program.n).index[0]
     weights = np.where(index >= 0, program.weights[index], 0)
     if program.total:

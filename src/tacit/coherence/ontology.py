@@ -229,13 +229,7 @@ class _File(BaseModel):
 
 
 def read_ontology(path: Path) -> Ontology:
-    """Read an ontology file and check that its relations do not contradict each other.
-
-    Raises:
-        DataError: If the file is missing or not valid YAML, or a relation is malformed or
-            contradicts another relation. If the content of the file is invalid, the error message
-            contains the line number.
-    """
+    """Read an ontology file and check that its relations do not contradict each other."""
     document = read_as(_File, path)
     try:
         return Ontology(document.content.name, document.content.relations)
@@ -244,12 +238,7 @@ def read_ontology(path: Path) -> Ontology:
 
 
 class _ConflictError(RequestError):
-    """A relation contradicts itself or another relation of its ontology.
-
-    Args:
-        problem: What is wrong, and how to correct it.
-        location: The name of the relation, and the key that must be changed.
-    """
+    """A relation contradicts itself or another relation of its ontology."""
 
     def __init__(self, problem: str, *location: str) -> None:
         super().__init__(f"relation {': '.join(location)}: {problem}")
@@ -263,11 +252,7 @@ class _Agreement:
     relations: Mapping[str, Relation]
 
     def check_names(self, relation: Relation) -> None:
-        """Check that a relation refers only to other relations of the ontology.
-
-        Raises:
-            _ConflictError: If the relation refers to an unknown relation or to itself.
-        """
+        """Check that a relation refers only to other relations of the ontology."""
         name, relations = relation.name, self.relations
         for key in ("inverse", *_LISTS):
             value = getattr(relation, key)
@@ -283,12 +268,7 @@ class _Agreement:
                     self._conflict(name, key, f"{name} refers to itself; expected another relation")
 
     def check(self, relation: Relation) -> None:
-        """Check that a relation's properties contradict neither each other nor other relations.
-
-        Raises:
-            _ConflictError: If the relation's properties contradict each other or the properties of
-                another relation.
-        """
+        """Check that a relation's properties contradict neither each other nor other relations."""
         name, relations = relation.name, self.relations
         if relation.symmetric and relation.asymmetric:
             self._conflict(
@@ -304,11 +284,7 @@ class _Agreement:
             self._check_inverse(relation, relations[relation.inverse])
 
     def check_possible(self, relation: Relation) -> None:
-        """Check that a relation can hold between two different items.
-
-        Raises:
-            _ConflictError: If the relation's constraints imply that the relation never holds.
-        """
+        """Check that a relation can hold between two different items."""
         relations = self.relations
         both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
         if not both:

@@ -21,21 +21,7 @@ _WHOLE = 1 << 19
 
 
 def best_order(weights: Integers, ties: Integers) -> tuple[list[int], Booleans]:
-    """Return the order of items that maximizes the total weight of all pairs (i before j).
-
-    Args:
-        weights: Non-negative integers, shape (n, n): the weight of placing item i before item j.
-        ties: Tie-breaking numbers from 0 to 4,095, shape (n, n). Among equally good orders of the
-            items, the function chooses the order with the smallest sum of tie-breaking numbers. An
-            order's sum of tie-breaking numbers includes only the pairs (i before j) with a positive
-            weight.
-
-    Returns:
-        The items in the chosen order, and a Boolean array of shape (n, n) that marks the pairs of
-        items whose relative order differs between the best orders. An entry of the array is True if
-        some best orders place item i before item j and other best orders place item j before item
-        i.
-    """
+    """Return the order of items that maximizes the total weight of all pairs (i before j)."""
     n = len(weights)
     combined = weights * _WHOLE - np.where(weights > 0, ties, 0)
     gains = _gains(combined)
@@ -70,11 +56,7 @@ def _gains(weights: Integers) -> Integers:
 
 @lru_cache(maxsize=32)
 def _layers(n: int) -> list[tuple[Integers, Integers, Integers]]:
-    """List the subsets of n items, grouped by the number of items in the subset.
-
-    For each subset size, the function returns three arrays: the subsets as bit masks, their
-    members, and, for each member, the subset without the member.
-    """
+    """List the subsets of n items, grouped by the number of items in the subset."""
     sets = np.arange(1 << n, dtype=np.int64)
     member = ((sets[:, None] >> np.arange(n)) & 1).astype(bool)
     sizes = member.sum(axis=1)
@@ -119,17 +101,7 @@ def _walk_back(best: Integers, gains: Integers, n: int) -> list[int]:
 
 
 def search_orders(weights: Integers, kicks: int | None, deadline: float) -> Integers:
-    """Find, by local search, an order of all items that has a large total weight.
-
-    Args:
-        weights: Integers, shape (n, n): the weight of placing item i before item j.
-        kicks: Number of random perturbations; None to continue until the deadline.
-        deadline: The `time.monotonic` value at which the search stops with the best order found.
-
-    Returns:
-        The indices of the items, in the order that the search found. The order is reproducible
-        unless the deadline is reached.
-    """
+    """Find, by local search, an order of all items that has a large total weight."""
     random = np.random.default_rng(0)
     lead = weights - weights.T
     # Items that precede most others come first.
@@ -177,18 +149,7 @@ _MOST_FLOW = 1_000_000_000
 
 
 def search_partial_orders(weights: Integers, kicks: int | None, deadline: float) -> Booleans:
-    """Find, by local search, a strict partial order that has a large total weight.
-
-    Args:
-        weights: The weight of placing item i before item j, for all pairs of items, shape (n, n).
-            The weights are integers, which may be negative. The diagonal is 0.
-        kicks: Number of random perturbations; None to continue until the deadline.
-        deadline: The `time.monotonic` value at which to stop with the best order found.
-
-    Returns:
-        A Boolean array, shape (n, n): whether item i precedes item j, directly or through other
-        items. The result is reproducible unless the deadline is reached.
-    """
+    """Find, by local search, a strict partial order that has a large total weight."""
     n = len(weights)
     random = np.random.default_rng(0)
     order = _improve_by_arcs(weights, np.zeros((n, n), dtype=bool), deadline)
@@ -238,16 +199,7 @@ def _reinsert(weights: Integers, order: Booleans, item: int) -> bool:
 
 
 def _best_position(into: Integers, out: Integers, order: Booleans) -> tuple[Booleans, Booleans]:
-    """Find, by a minimum cut, which items come before an inserted item and which come after it.
-
-    Args:
-        into: For each of the m items, the weight of placing the item before the inserted item,
-            shape (m,).
-        out: For each of the m items, the weight of placing the item after the inserted item, shape
-            (m,).
-        order: The partial order of the m items among which one item is inserted, as a Boolean array
-            of shape (m, m).
-    """
+    """Find, by a minimum cut, which items come before an inserted item and which come after it."""
     m = len(into)
     source, sink = 2 * m, 2 * m + 1
     # Node i < m: "item i is before". Node m + i: "item i is not after", which loses out[i].

@@ -1,16 +1,4 @@
-"""Split the repair of beliefs into independent problems.
-
-Statements that are equivalent because their relations are symmetric or inverse to each other share
-one variable. If a family of relations contains a transitive relation, the items (subjects and
-objects) of each group of beliefs are split into connected components. Each connected component of
-items is a separate repair problem. The weight of a statement is computed from the belief in the
-statement, and can be negative. Usually, a statement with a weight of at least 0 puts its subject
-and its object into the same repair problem. If an asymmetric, transitive relation has no negative
-weights, only its statements with a positive weight put their subject and object into the same
-repair problem. If a family of relations contains no transitive relation, each pair of items is a
-separate repair problem. Solving the repair problems separately loses nothing: the best assignments
-of the separate problems together form a best assignment for all statements.
-"""
+"""Split the repair of beliefs into independent problems."""
 
 from __future__ import annotations
 
@@ -38,21 +26,7 @@ MOST_JOINED = 500
 
 @dataclass(frozen=True)
 class Variables:
-    """The true/false variables of a repair; equivalent statements share one variable.
-
-    Args:
-        group: The index of the group of beliefs to which each variable belongs.
-        family: The family of relations to which each variable belongs.
-        position: The relation class (a relation and its inverse) of each variable, as an index into
-            ``Family.classes``.
-        first: For each variable, the index of the first of the two items that the variable's
-            statement is about. For a symmetric relation, the first item is the item with the
-            smaller index.
-        second: The index of the second item in each variable's statement.
-        weight: The sum of the weights of all beliefs whose statements share the variable.
-        of_row: For each row of the table of beliefs, the index of the variable of the row's
-            statement.
-    """
+    """The true/false variables of a repair; equivalent statements share one variable."""
 
     group: Integers
     family: Integers
@@ -65,19 +39,7 @@ class Variables:
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket: repair problems with the same relations and the same number of items.
-
-    Args:
-        family: The index of the problems' family (relations that constraints connect with each
-            other).
-        group: The index of the group of beliefs to which each problem belongs, shape (p,).
-        items: The indices of the items of each problem, in increasing order, shape (p, n).
-        weights: The weight of each statement in each problem, shape (p, v).
-        variables: The indices of the variables that belong to the bucket's problems, shape (k,).
-        places: The position of each variable of ``variables`` in the array ``weights``, shape (k,
-            2). The first column contains the indices of repair problems, and the second column
-            contains the indices of statements.
-    """
+    """A bucket: repair problems with the same relations and the same number of items."""
 
     family: int
     group: Integers
@@ -90,16 +52,7 @@ class Bucket:
 def variables_of(
     coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
 ) -> Variables:
-    """Merge equivalent statements, such as inverse statements, into one shared variable.
-
-    Args:
-        coded: The beliefs, encoded as integers.
-        weights: One integer weight per belief.
-        families: The ontology's families of relations.
-        places: For each relation of the ontology, in order, the family and the relation class of
-            the relation. A family is a set of relations that implications or exclusions connect. A
-            relation class is a relation and its inverse.
-    """
+    """Merge equivalent statements, such as inverse statements, into one shared variable."""
     family = np.array([place.family for place in places])[coded.relation]
     position = np.array([place.position for place in places])[coded.relation]
     turned = np.array([place.turned for place in places])[coded.relation]
@@ -121,15 +74,7 @@ def variables_of(
 
 
 def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
-    """Split the variables into independent repair problems, grouped by family and size.
-
-    A bucket contains the problems with the same family of relations and the same number of items.
-
-    If a variable (statement) belongs to no repair problem, repair makes the variable false.
-
-    Raises:
-        RequestError: If a problem has more items than repair supports.
-    """
+    """Split the variables into independent repair problems, grouped by family and size."""
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
     part = np.unique(part[inside], return_inverse=True)[1]
@@ -190,11 +135,7 @@ def _tie_number(relation: str, subject: str, obj: str) -> int:
 
 
 def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order relation without negative weights.
-
-    An order relation is asymmetric and transitive, and no constraint connects it with other
-    relations except its inverse. The weights are examined separately in each group of beliefs.
-    """
+    """Return which variables belong to an order relation without negative weights."""
     order = np.array([family.order for family in families])[variables.family]
     keys = variables.group * len(families) + variables.family
     against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)

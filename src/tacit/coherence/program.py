@@ -1,12 +1,4 @@
-"""Solve repair problems exactly by linear programming and, if needed, branch and bound.
-
-Each statement is represented by a variable that is 0 or 1, and each constraint by a linear
-inequality. In most cases, all values of the linear program's solution are already integers. If all
-values of the linear program's solution are integers, duality proves that the solution is an optimal
-assignment. If several assignments are equally good, the reduced costs of the linear program show
-which statements may have different truth values in these assignments. The solver can find ties
-between assignments without enumerating all assignments.
-"""
+"""Solve repair problems exactly by linear programming and, if needed, branch and bound."""
 
 from __future__ import annotations
 
@@ -43,18 +35,7 @@ _FEW_ITEMS = 20
 
 @dataclass(frozen=True)
 class Program:
-    """An integer program: find the consistent assignment with the largest total weight.
-
-    Args:
-        family: The family (relations that constraints connect with each other) to which the
-            statements belong.
-        n: Number of items (subjects and objects of the statements).
-        weights: One integer weight per statement, shape (v,).
-        ties: Tie-breaking numbers of the statements, from 0 to 4,095, shape (v,).
-        total: Whether the statements assigned true must form a total order of the items.
-        break_ties: Whether the fixed tie rule of ``repair`` chooses among equally good assignments.
-            If False, any of the best assignments can be returned.
-    """
+    """An integer program: find the consistent assignment with the largest total weight."""
 
     family: Family
     n: int
@@ -66,18 +47,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Solution:
-    """The best assignment that the solver found.
-
-    Args:
-        true: Whether each statement is true in the assignment, shape (v,).
-        free: For each statement, whether another best assignment is known in which the statement
-            has the opposite truth value, shape (v,).
-        bound: An upper bound on the total weight of every consistent assignment. If the assignment
-            is proven optimal, the bound equals the assignment's total weight.
-        optimal: Whether the assignment is proven optimal.
-        settled: Whether all best assignments were available to the tie rule of ``repair``, which
-            chooses one of several equally good assignments.
-    """
+    """The best assignment that the solver found."""
 
     true: Booleans
     free: Booleans
@@ -108,15 +78,7 @@ def solve_program(
     deadline: float = _NEVER,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Find the best consistent assignment and an upper bound on its total weight.
-
-    Args:
-        program: The program to solve.
-        deadline: The `time.monotonic` value at which the solver stops and returns the best
-            assignment found so far.
-        report: A function that receives an initial solution, which need not be optimal, before
-            branch and bound starts.
-    """
+    """Find the best consistent assignment and an upper bound on its total weight."""
     rows = Rows(program.family, program.n, total=program.total)
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     weights = (program.weights * scale).astype(np.float64)
@@ -153,11 +115,7 @@ def _search(
     deadline: float,
     tell: Callable[[Solution], None],
 ) -> tuple[Optimum, Solution | None]:
-    """Run the exact search; for a large program, run a local search before it.
-
-    The function returns the results of the exact search and of the local search. The result of the
-    local search is None if no local search ran before the exact search.
-    """
+    """Run the exact search; for a large program, run a local search before it."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     everything = Region(np.zeros(rows.count), np.ones(rows.count))
     limits = _Limits.until(deadline)
@@ -224,11 +182,7 @@ class _Face:
         self.tight = tight
 
     def alone(self, assignment: Booleans, candidates: Booleans) -> bool:
-        """Return whether ``assignment`` is proven to be the only best assignment.
-
-        The method maximizes the total weight over all other assignments that differ from
-        ``assignment`` only in statements for which ``candidates`` is True.
-        """
+        """Return whether ``assignment`` is proven to be the only best assignment."""
         found = best_solution(
             self.weights, self.rows, other_than(assignment, candidates), self.deadline
         )
@@ -240,12 +194,7 @@ class _Face:
     def explore(
         self, assignment: Booleans, candidates: Booleans
     ) -> tuple[Booleans, Booleans, bool]:
-        """Choose, by a fixed rule, one of the assignments with the largest total weight.
-
-        Returns:
-            The chosen assignment, the statements whose truth value differs between equally good
-            assignments, and whether all best assignments were compared.
-        """
+        """Choose, by a fixed rule, one of the assignments with the largest total weight."""
         settled = True
         free: Booleans = np.zeros(len(assignment), dtype=bool)
         while (candidates & ~free).any():
@@ -302,10 +251,7 @@ def quick_solution(program: Program, deadline: float) -> Solution:
 def _stopped(
     program: Program, rows: Rows, found: Optimum, known: Solution | None, deadline: float
 ) -> Solution:
-    """Return the best assignment found before the solver stopped, and an upper bound.
-
-    No consistent assignment has a total weight above the upper bound.
-    """
+    """Return the best assignment found before the solver stopped, and an upper bound."""
     scale = _SCALE / max(1, int(np.abs(program.weights).max(initial=0)))
     bound = min(found.bound / scale, pairwise_bound(program))
     assignments = [] if found.assignment is None else [found.assignment]

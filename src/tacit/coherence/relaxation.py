@@ -1,11 +1,4 @@
-"""Bound the optimal value of very large integer programs by a first-order method.
-
-The method is the primal-dual hybrid gradient method (Chambolle and Pock 2011) with diagonal
-preconditioning. Every 100 steps, the method restarts from its last iterate or from the average of
-its iterates, whichever proves the smaller upper bound. The primal-dual hybrid gradient method uses
-the constraint matrix only in matrix-vector products. By weak duality, every vector of multipliers
-yields a valid upper bound, so the method can stop at any time.
-"""
+"""Bound the optimal value of very large integer programs by a first-order method."""
 
 from __future__ import annotations
 
@@ -39,15 +32,7 @@ _SETTLED = 1e-6
 
 @dataclass(frozen=True)
 class Relaxation:
-    """A linear program: maximize gain · x + constant, with row limits and 0 <= x <= 1.
-
-    Args:
-        gain: The coefficients of the objective, one for each of the v variables, shape (v,).
-        constant: The constant term of the objective.
-        matrix: The coefficients of the constraint rows, shape (r, v).
-        low: Lower limits of the constraint rows, each 0 or minus infinity, shape (r,).
-        high: Upper limits of the constraint rows, shape (r,).
-    """
+    """A linear program: maximize gain · x + constant, with row limits and 0 <= x <= 1."""
 
     gain: Floats
     constant: float
@@ -62,14 +47,7 @@ class Relaxation:
 
 
 def relaxed_bound(program: Program, deadline: float) -> float:
-    """Return an upper bound on a program's largest total weight, by linear relaxation.
-
-    Args:
-        program: The integer program whose largest possible total weight is bounded from above. If
-            the program requires a total order of very many items, the result is that of
-            :func:`pairwise_bound`.
-        deadline: The `time.monotonic` value at which to stop.
-    """
+    """Return an upper bound on a program's largest total weight, by linear relaxation."""
     bound = pairwise_bound(program)
     if program.total:
         if math.comb(program.n, 3) > _MOST_TRIPLES or time.monotonic() >= deadline:
@@ -95,21 +73,12 @@ def relaxed_bound(program: Program, deadline: float) -> float:
 
 
 def pairwise_bound(program: Program) -> float:
-    """Return a quick upper bound on the program's largest possible total weight.
-
-    The bound is the sum of all positive weights, except that two contrary statements (such as "A
-    above B" and "B above A") contribute only the larger of their weights if the program's only
-    relation is asymmetric and transitive.
-    """
+    """Return a quick upper bound on the program's largest possible total weight."""
     return float(program.weights @ _pairwise(program))
 
 
 def _pairwise(program: Program) -> Booleans:
-    """Select the statements of positive weight.
-
-    If the program's only relation is asymmetric and transitive, the lighter of two contrary
-    statements (such as "A above B" and "B above A") is not selected.
-    """
+    """Select the statements of positive weight."""
     true = program.weights > 0
     if program.family.order:
         index = clauses_of(program.family, program.n).index[0]
@@ -123,14 +92,7 @@ def _pairwise(program: Program) -> Booleans:
 
 @dataclass(frozen=True)
 class Dual:
-    """The state of an iterative method, with its best upper bound on the objective.
-
-    Args:
-        x: The primal variables.
-        multipliers: The dual variables, one per constraint row. The dual variables belong to a
-            linear relaxation in which all objective coefficients are divided by the same number.
-        bound: The lowest upper bound found so far on the objective value of every solution.
-    """
+    """The state of an iterative method, with its best upper bound on the objective."""
 
     x: Floats
     multipliers: Floats
@@ -143,16 +105,7 @@ class Dual:
 
 
 def improve(start: Dual, relaxation: Relaxation, rounds: int, deadline: float) -> Dual:
-    """Lower the upper bound towards the optimum of the linear relaxation.
-
-    Args:
-        start: The initial state of the first-order method. If constraint rows were added to the
-            program after the initial state was computed, the added rows must be the last rows, and
-            their multipliers (dual variables) start at 0.
-        relaxation: The linear relaxation of an integer program.
-        rounds: The maximum number of restarts.
-        deadline: The `time.monotonic` value at which to stop.
-    """
+    """Lower the upper bound towards the optimum of the linear relaxation."""
     # Three times the mean is near the maximum of uniform weights, and robust to outliers.
     scale = max(1.0, 3 * float(np.abs(relaxation.gain).mean()))
     gain = relaxation.gain / scale

@@ -1,31 +1,4 @@
-"""Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2).
-
-If several assignments are equally good, repair chooses one of them by a fixed tie rule. If repair
-could compare all equally good assignments (``Repaired.settled`` is True), the chosen assignment
-does not depend on the hash seed, the number of processes or the order of the beliefs.
-
-1. A statement is true in the chosen assignment only if its weight is positive, or if other true
-   statements imply it.
-2. If a family of relations consists of one order relation (asymmetric and transitive, such as
-   "above") and possibly its inverse, and has no negative weights, repair arranges the items in the
-   order with the largest total weight. The total weight of an order is the sum of the weights of
-   all statements that are true in the order. If several orders have the largest total weight,
-   repair chooses the order with the smallest sum of tie-breaking numbers. For an order, the sum
-   includes the tie-breaking number of each statement that has a positive weight and is true in the
-   order.
-3. If a family of relations has a negative weight, or does not consist of one order relation and
-   possibly its inverse, repair chooses the assignment of the largest total weight with the fewest
-   true statements. If several assignments of the largest total weight have the fewest true
-   statements, repair chooses the assignment whose true statements have the smallest sum of
-   tie-breaking numbers.
-
-Two assignments are equally good if their total weights are equal. Weights are rounded to integers
-for the objective ``paper``, and to millionths for the other objectives. A statement's tie-breaking
-number consists of the last 12 bits of its 2-byte BLAKE2b digest. The digest of a statement is
-computed from its relation, subject and object, joined by tabs. Two equivalent statements with
-inverse relations (such as "A above B" and "B below A") have the same digest, which is computed with
-the relation that the ontology file lists first.
-"""
+"""Weighted MaxSAT repair: the best consistent assignment (Gu et al. 2023, section 5.2)."""
 
 from __future__ import annotations
 
@@ -60,11 +33,7 @@ _UNITS = 1_000_000
 
 
 def check_objective(objective: str) -> None:
-    """Check that ``objective`` is the name of a repair objective.
-
-    Raises:
-        RequestError: If the objective is unknown.
-    """
+    """Check that ``objective`` is the name of a repair objective."""
     if objective not in get_args(Objective):
         raise RequestError(
             f"the objective is {objective!r}; expected {', '.join(get_args(Objective))}"
@@ -72,13 +41,7 @@ def check_objective(objective: str) -> None:
 
 
 def weights_of(p_true: Floats, objective: str) -> Floats:
-    """Return the weight of each statement for the given repair objective.
-
-    Args:
-        p_true: The probability ``p_true`` of each statement, or nan for a missing belief. A missing
-            belief has weight 0.
-        objective: ``paper``, ``log-odds`` (weights in nats) or ``margin``.
-    """
+    """Return the weight of each statement for the given repair objective."""
     p = np.where(np.isnan(p_true), 0.5, p_true)
     if objective == "paper":
         # NumPy rounds halves to even, as Python does.
@@ -202,27 +165,7 @@ def repair(
     processes: int | None = None,
     groups: Sequence[str] | None = None,
 ) -> Repaired:
-    """Find the best consistent assignment; the result is exact unless time runs out.
-
-    Args:
-        beliefs: A table with the columns ``subject``, ``relation``, ``object`` and ``p_true``, and
-            the group columns. If ``p_true`` is null, the belief is missing and has weight 0.
-        ontology: The relations and their constraints.
-        objective: ``paper``, ``log-odds`` or ``margin``.
-        time_limit: The time limit in seconds. When the time limit is reached, repair stops and
-            returns the best assignment found, with a proven upper bound on the value of every
-            consistent assignment. None means no time limit.
-        processes: The number of processes that run at the same time; None for one process per core.
-        groups: The columns that identify a group of beliefs; see
-            :func:`tacit.coherence.beliefs.group_columns`.
-
-    Raises:
-        DataError: If the beliefs are malformed, or contain a statement twice in the same group.
-        RequestError: If the objective, the time limit, the number of processes or a group column is
-            invalid.
-        RepairError: If the computed assignment violates a constraint, which would be a bug in
-            Tacit.
-    """
+    """Find the best consistent assignment; the result is exact unless time runs out."""
     started = time.monotonic()
     check_objective(objective)
     effort = effort_of(started, time_limit, processes)

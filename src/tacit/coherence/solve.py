@@ -36,19 +36,7 @@ _PAIR = 2
 
 @dataclass(frozen=True)
 class Answers:
-    """The chosen assignment for each repair problem in a bucket of similar problems.
-
-    Args:
-        true: Whether each statement is true in the chosen assignment, shape (p, v) for p problems
-            with v statements each.
-        free: For each statement of each problem, whether only the tie rule decided the statement's
-            truth value, shape (p, v) for p problems with v statements each.
-        bound: For each problem, an upper bound on the total weight of every consistent assignment,
-            shape (p,).
-        optimal: For each problem, whether its assignment is proven optimal, shape (p,).
-        settled: For each repair problem, whether the tie rule compared all best assignments (those
-            with the largest total weight), shape (p,).
-    """
+    """The chosen assignment for each repair problem in a bucket of similar problems."""
 
     true: Booleans
     free: Booleans
@@ -60,24 +48,7 @@ class Answers:
 def solve(
     buckets: Sequence[Bucket], families: Sequence[Family], items: Sequence[str], effort: Effort
 ) -> list[Answers]:
-    """Solve all repair problems.
-
-    Args:
-        buckets: The repair problems, in groups that are called buckets. All problems of a bucket
-            have the same family of relations and the same number of items.
-        families: The ontology's families of relations.
-        items: The names of the items. From the item names, Tacit computes the numbers that break
-            ties between equally good assignments.
-        effort: The time limit and the number of processes.
-
-    Returns:
-        One ``Answers`` object per bucket of repair problems, in the order of ``buckets``. Each
-        ``Answers`` object contains the chosen truth value of every statement in its bucket. Unless
-        time runs out, the chosen assignments do not depend on the number of processes.
-
-    Raises:
-        WorkError: If a worker process died.
-    """
+    """Solve all repair problems."""
     answers = []
     hard: list[tuple[Answers, int, Program]] = []
     for bucket in buckets:
@@ -105,15 +76,7 @@ def solve_one(
     deadline: float = math.inf,
     report: Callable[[Solution], None] | None = None,
 ) -> Solution:
-    """Solve one integer program by dynamic programming or by ``solve_program``.
-
-    Args:
-        program: The integer program to solve.
-        deadline: The `time.monotonic` value at which to stop and return the best assignment found
-            so far.
-        report: A function that receives an initial solution, not yet proven optimal, before a long
-            search begins.
-    """
+    """Solve one integer program by dynamic programming or by ``solve_program``."""
     if not program.total:
         return solve_program(program, deadline, report)
     if program.n <= MOST_ITEMS:
@@ -220,10 +183,7 @@ def _seconds(program: Program) -> float:
 
 
 def _solve_hard(programs: list[Program], effort: Effort) -> list[Solution]:
-    """Solve integer programs in this process, in worker processes, or in both.
-
-    Each integer program is a repair problem that ``_solve_listed`` did not solve by enumeration.
-    """
+    """Solve integer programs in this process, in worker processes, or in both."""
     solutions: dict[int, Solution] = {}
     limited = effort.deadline < math.inf
     alone = min(effort.processes, len(programs)) <= 1 and not limited
@@ -269,11 +229,7 @@ def _short_solutions(programs: list[Program], deadline: float) -> dict[int, Solu
 
 
 def _quick_solutions(programs: list[Program], deadline: float) -> dict[int, Solution]:
-    """Compute approximate solutions of slow integer programs as a fallback.
-
-    If a worker process does not solve an integer program in time, the approximate solution of the
-    program is used.
-    """
+    """Compute approximate solutions of slow integer programs as a fallback."""
     long = [number for number, program in enumerate(programs) if _seconds(program) > 1]
     found = {}
     for done, number in enumerate(long):

@@ -1,13 +1,4 @@
-"""The constraints that apply to the believed statements, and whether each is violated.
-
-Applicable and violated constraints are counted as in section 6.1 of Gu et al. 2023. A symmetric,
-asymmetric or inverse constraint connects an unordered pair of statements. A symmetric, asymmetric
-or inverse constraint applies if at least one of its two statements is believed. A transitive
-constraint connects three statements: two premises and a conclusion. A transitive constraint applies
-if both premises are believed. A constraint that applies to the believed statements is violated,
-satisfied or undecided. A constraint is undecided if its outcome depends on a statement whose truth
-value is unknown.
-"""
+"""The constraints that apply to the believed statements, and whether each is violated."""
 
 from __future__ import annotations
 
@@ -27,24 +18,7 @@ KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "exclude
 def applicable(
     believed: pl.DataFrame, ontology: Ontology, disbelieved: pl.DataFrame | None = None
 ) -> pl.DataFrame:
-    """List the constraints that apply to the believed statements.
-
-    Args:
-        believed: The believed statements, each listed once. The integer columns are ``g`` (group),
-            ``s`` (subject), ``r`` (relation, as an index in the ontology) and ``o`` (object).
-        ontology: The relations and their constraints.
-        disbelieved: The statements that have a belief but are not believed, with the same integer
-            columns ``g``, ``s``, ``r`` and ``o`` as ``believed``. The truth value of a statement is
-            unknown if the statement is in neither ``believed`` nor ``disbelieved``. If
-            ``disbelieved`` is None, every statement that is not believed counts as disbelieved.
-
-    Returns:
-        One row per constraint that applies, with the columns ``kind``, ``g``, ``s1``, ``r1``,
-        ``o1``, ``s2``, ``r2``, ``o2``, ``s3``, ``r3``, ``o3`` and ``violated``. The columns ``s3``,
-        ``r3`` and ``o3`` contain the third statement of a transitive constraint. In rows whose
-        ``kind`` is not ``transitive``, the columns ``s3``, ``r3`` and ``o3`` are null. The column
-        ``violated`` is null if the constraint is undecided.
-    """
+    """List the constraints that apply to the believed statements."""
     counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
         "symmetric": _symmetric,
         "asymmetric": _asymmetric,
@@ -64,16 +38,7 @@ def applicable(
 
 @dataclass(frozen=True)
 class _Decided:
-    """The statements whose truth value is known.
-
-    Args:
-        believed: The believed statements, with the integer columns ``g`` (group), ``s`` (subject),
-            ``r`` (relation) and ``o`` (object).
-        truth: All statements whose truth value is known, with the columns ``g`` (group), ``s``
-            (subject), ``r`` (relation), ``o`` (object) and ``true`` (Boolean).
-        closed: Whether all statements that are not in ``truth`` count as disbelieved rather than
-            unknown.
-    """
+    """The statements whose truth value is known."""
 
     believed: pl.DataFrame
     truth: pl.DataFrame
@@ -96,12 +61,7 @@ class _Decided:
         return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
 
     def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``, the truth value of a second statement for each row.
-
-        The argument ``of`` lists the columns that contain the subject, relation and object of the
-        statement to look up. The column ``other`` is null if the truth value of the looked-up
-        statement is unknown.
-        """
+        """Add the column ``other``, the truth value of a second statement for each row."""
         found = frame.join(
             self.truth.rename({"true": "other"}),
             left_on=["g", *of],

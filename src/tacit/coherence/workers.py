@@ -30,17 +30,7 @@ _LONGEST_MARGIN = 1.0
 def solve_in_turn(
     programs: Sequence[Program], solve_one: SolveOne, deadline: float, report: Report
 ) -> None:
-    """Solve integer programs in order; divide the remaining time equally among programs.
-
-    Args:
-        programs: The integer programs to solve.
-        solve_one: A function that solves one program before a deadline and reports intermediate
-            solutions.
-        deadline: The `time.monotonic` value at which to stop.
-        report: A function that receives the index of an integer program in ``programs``, and a
-            solution of this integer program. ``report`` can be called several times for the same
-            integer program, each time with a newer solution.
-    """
+    """Solve integer programs in order; divide the remaining time equally among programs."""
     for number, program in enumerate(programs):
         now = time.monotonic()
         share = now + (deadline - now) / (len(programs) - number)
@@ -53,15 +43,7 @@ def solve_in_turn(
 
 @dataclass
 class Worker:
-    """A process that solves integer programs, and the latest solution of each program.
-
-    Args:
-        process: The worker process.
-        solutions: A mapping from the index of each integer program to the program's latest
-            solution. While the worker process runs, the reader thread adds solutions to
-            ``solutions``.
-        reader: The thread that reads solutions from the worker process.
-    """
+    """A process that solves integer programs, and the latest solution of each program."""
 
     process: subprocess.Popen[bytes]
     solutions: dict[int, Solution]
@@ -69,11 +51,7 @@ class Worker:
 
     @classmethod
     def start(cls, programs: Sequence[Program], deadline: float) -> Worker:
-        """Start a worker process, and send it the integer programs to solve.
-
-        Raises:
-            WorkError: If the worker process ended before it had read the integer programs.
-        """
+        """Start a worker process, and send it the integer programs to solve."""
         # One thread per worker, because the workers already share the cores.
         environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         process = subprocess.Popen(
@@ -90,11 +68,7 @@ class Worker:
         return worker
 
     def finish(self, deadline: float) -> dict[int, Solution]:
-        """Wait for all solutions, but not beyond the deadline; return the solutions received.
-
-        Raises:
-            WorkError: If the worker process failed.
-        """
+        """Wait for all solutions, but not beyond the deadline; return the solutions received."""
         self.reader.join(None if deadline == math.inf else max(0.0, deadline - time.monotonic()))
         if not self.reader.is_alive() and self.process.wait() != 0:
             raise WorkError(

@@ -90,10 +90,7 @@ SECONDS = 5.0
 
 
 def block_tokens_of(model: Mapping[str, Any]) -> int:
-    """Return the number of tokens in a block, given a model's description.
-
-    The number depends on nothing that changes between two runs, because rounding depends on it.
-    """
+    """Return the number of tokens in a block, given a model's description."""
     parameters = model.get("parameters")
     if model.get("device") != "cpu" or not parameters:
         return BLOCK_TOKENS
@@ -248,10 +245,7 @@ class Engine:
     def _planned(
         self, requests: Sequence[Any], before: Sequence[Block], stored: Cached[Any, Any]
     ) -> _Planned:
-        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``.
-
-        The blocks in ``before`` were recorded in a file by an earlier plan for the same requests.
-        """
+        """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``."""
         kind, cached = KINDS[type(requests[0])], stored.keys
 
         def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
@@ -359,11 +353,7 @@ class Engine:
         return partial(self.model.answer, requests)
 
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
-        """Stream the model's answers to all requests in ``blocks``, and store the answers.
-
-        Each time that answers have been written to the store, yield a ``Part`` with the answered
-        requests.
-        """
+        """Stream the model's answers to all requests in ``blocks``, and store the answers."""
         kind = blocks[0].kind
         left: dict[Key, _Left] = {}
         for block in blocks:
@@ -384,11 +374,6 @@ class Engine:
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
-        """Check that the answers are valid for the requests, and return the answers.
-
-        Raises:
-            ScoringError: If an answer is not valid.
-        """
         for request, answer in zip(requests, answers, strict=True):
             wrong = KINDS[type(request)].check(request, answer)
             if wrong:
@@ -406,11 +391,7 @@ class Engine:
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
-        """Read the answers to all requests from the store.
-
-        Raises:
-            KeyError: If the store lacks an answer.
-        """
+        """Read the answers to all requests from the store."""
         cached = plan.cached or {of: self._cached(of) for of in {type(one) for one in plan.asked}}
         return [
             KINDS[type(one)].missing(one, TOO_LONG)
@@ -468,10 +449,7 @@ class _Writer:
 
 @dataclass
 class _Left:
-    """The number and token cost of a request's parts that remain to be computed.
-
-    A part of a request is, for example, one candidate answer.
-    """
+    """The number and token cost of a request's parts that remain to be computed."""
 
     parts: int
     tokens: int

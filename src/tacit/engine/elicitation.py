@@ -1,9 +1,4 @@
-"""Elicitation methods: send requests unchanged, or convert prompts to sampling prompts.
-
-A model that returns no log-probabilities generates several sampled replies to each prompt. For a
-model without log-probabilities, the answer to a prompt contains the number of sampled replies that
-match each candidate answer.
-"""
+"""Elicitation methods: send requests unchanged, or convert prompts to sampling prompts."""
 
 from __future__ import annotations
 
@@ -22,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Request]:
-    """Return the requests, converted if necessary to a form that the model supports.
-
-    Raises:
-        ModelError: If the model does not support one of the requests.
-    """
+    """Return the requests, converted if necessary to a form that the model supports."""
     unsupported = {type(one) for one in requests} - model.supports
     if not unsupported:
         return requests
@@ -41,10 +32,7 @@ def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Requ
 
 
 def answered(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any kind of answer
-    """Convert replies sampled for a ``Prompt`` to votes; return other answers unchanged.
-
-    The votes for a candidate answer are the number of sampled replies with this answer.
-    """
+    """Convert replies sampled for a ``Prompt`` to votes; return other answers unchanged."""
     if isinstance(request, Prompt) and isinstance(answer, Samples):
         return votes_of(answer.replies, request.answers)
     return answer

@@ -76,15 +76,7 @@ class EngineOptions:
     )
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:
-        """Check that the options are consistent, before any model is loaded.
-
-        Raises:
-            ModelError: If the name of a model is invalid (see ``tacit.models.loading.check_name``).
-                With ``--engine ray``, model names are not checked, because the folder of a model
-                may exist only on the machines of the workers.
-            RequestError: If an option for Ray is used without ``--engine ray``, or an option cannot
-                be used with a model on a server.
-        """
+        """Check that the options are consistent, before any model is loaded."""
         from tacit.models.loading import check_name
         from tacit.models.openai.options import is_address
 
@@ -107,13 +99,7 @@ class EngineOptions:
             check_name(name, loading)
 
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
-        """Start an engine for one model; the model is freed when the engine is garbage-collected.
-
-        Raises:
-            ModelError: If ``tacit.models.loading.load_model`` raises a ``ModelError``.
-            RequestError: If ``check`` or ``tacit.engine.ray.engine.load_engine`` raises a
-                ``RequestError``.
-        """
+        """Start an engine for one model, which is freed when the engine is garbage-collected."""
         from tacit.engine.ask import Engine, paused
         from tacit.models import loading as models
 

@@ -37,12 +37,7 @@ _STEP = 4096
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Requests of one kind whose answers are computed and stored together.
-
-    Args:
-        requests: The requests in the block.
-        tokens: The total number of tokens of the requests.
-    """
+    """Requests of one kind whose answers are computed and stored together."""
 
     requests: tuple[Any, ...]
     tokens: int
@@ -67,16 +62,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A group of requests whose answers were stored together.
-
-    Args:
-        requests: The answered requests. If results are stored for only some parts of a request,
-            such as some of its candidate answers, ``requests`` contains a request reduced to these
-            parts.
-        tokens: The number of tokens of the answered requests.
-        ended: The number of requests in ``requests`` that are now complete. A request is complete
-            if the results for all its parts, such as all its candidate answers, are stored.
-    """
+    """A group of requests whose answers were stored together."""
 
     requests: tuple[Any, ...]
     tokens: int
@@ -85,25 +71,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A list of requests, and the blocks in which the uncached requests are computed.
-
-    Args:
-        asked: The requests in a form that the model supports, in the order of the requests passed
-            to ``Engine.plan``.
-        merged: The requests of ``asked``, after requests that differ only in their parts (such as
-            candidate answers) have been merged.
-        blocks: The uncached requests, split into blocks, in the order of computation.
-        distinct: The number of distinct requests, including those whose answers are stored and
-            excluding skipped requests.
-        stored: Number of distinct requests for which the store contains all answers.
-        digest: A digest (hash) of the model's fingerprint and all requests. A file with recorded
-            blocks of requests belongs to this plan if the file contains the same digest.
-        skipped: The error message for each request that is longer than the model's context window.
-        whole: Whether the answers to all requests of a block are computed together. If ``whole`` is
-            True, floating-point rounding can make an answer depend slightly on the other requests
-            in its block.
-        cached: The cached answers by request class, if no answer must be computed.
-    """
+    """A list of requests, and the blocks in which the uncached requests are computed."""
 
     asked: Sequence[Request]
     merged: Sequence[Request]
@@ -133,15 +101,7 @@ class Plan:
         return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
 
     def record(self, path: Path) -> None:
-        """Write the plan's blocks of requests to a file.
-
-        If the file ``path`` already contains a plan with the same ``digest``, the blocks in the
-        file are kept, and new blocks are appended.
-
-        A model streams its answers if it returns them before all requests of the block have been
-        computed. If the model runs in this process and streams its answers, ``Plan.record`` writes
-        no file.
-        """
+        """Write the plan's blocks of requests to a file."""
         if not self.whole:
             return
         before = recorded(path, self.digest, self.merged) or []
@@ -152,11 +112,7 @@ class Plan:
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
-    """Split requests into blocks; texts with the most tokens come first.
-
-    Requests with the same prompt text are put in the same block, so that the model computes the
-    text only once. Prompt texts with the same number of tokens are sorted alphabetically.
-    """
+    """Split requests into blocks; texts with the most tokens come first."""
     texts: dict[tuple[str, ...], list[int]] = {}
     for i, request in enumerate(requests):
         texts.setdefault(KINDS[type(request)].text(request), []).append(i)
@@ -178,18 +134,7 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
 def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
-    """Sort requests by text, and split them into blocks of similar requests.
-
-    Requests that are close to each other in the sorted list often share a prompt prefix, which some
-    models compute only once per block.
-
-    Args:
-        requests: Distinct requests.
-        cost: A function that returns the number of tokens of each request. If several requests in
-            one call of ``cost`` share a prompt prefix, the prefix is counted only once.
-        block_tokens: The approximate number of tokens in each block. A block that begins with a
-            long request may have more, so that most of its tokens are not those of a shared prefix.
-    """
+    """Sort requests by text, and split them into blocks of similar requests."""
     ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
     blocks: list[list[R]] = []
     tokens = limit = 0
@@ -211,16 +156,7 @@ def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) ->
 
 
 def too_long(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> dict[R, str]:
-    """Find the requests that exceed the context window, by repeatedly halving batches.
-
-    Args:
-        cost: Function that returns the number of tokens of each request, and raises
-            ``TooLongError`` if any request is too long.
-        requests: Distinct requests.
-
-    Returns:
-        The error message for each request that is too long.
-    """
+    """Find the requests that exceed the context window, by repeatedly halving batches."""
     found: dict[R, str] = {}
     parts = [requests[at : at + _STEP] for at in range(0, len(requests), _STEP)]
     while parts:
@@ -247,17 +183,7 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
 
 
 def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read a plan's recorded blocks of requests; return None if there are none.
-
-    Args:
-        path: The file with the recorded blocks.
-        digest: The digest that ``digest_of`` returned for the model and the requests in ``merged``.
-        merged: The distinct requests. The file with the recorded blocks refers to each request by
-            its index in ``merged``.
-
-    Raises:
-        StoreError: If the file with the recorded blocks is damaged.
-    """
+    """Read a plan's recorded blocks of requests; return None if there are none."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -336,10 +262,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
 
 
 def _parts(request: Request, whole: Request) -> list[int] | None:
-    """Return the index in ``whole`` of each part of ``request`` (such as an answer).
-
-    The result is None if the requests ``request`` and ``whole`` are equal.
-    """
+    """Return the index in ``whole`` of each part of ``request`` (such as an answer)."""
     if request == whole:
         return None
     kind = KINDS[type(request)]
@@ -361,12 +284,5 @@ class Executor(Protocol):
         ...
 
     def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute all blocks in any order; yield each block after its answers are stored.
-
-        If the generator is closed, blocks that are not yet computed are cancelled.
-
-        Raises:
-            ScoringError: If the model failed, or all workers are lost.
-            StoreError: If the store cannot be written.
-        """
+        """Compute all blocks in any order; yield each block after its answers are stored."""
         ...

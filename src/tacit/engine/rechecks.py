@@ -1,10 +1,4 @@
-"""Recheck a server's answers before they count, since a server can be wrong for a while.
-
-A recheck repeats requests of the preflight, which shows whether the server is right at this moment,
-and asks again some prompts that it answered since the last recheck, which shows whether it was
-right before. Answers are stored as they arrive, and their segments are marked once they passed a
-recheck. A later run rechecks segments without the mark, as an interrupted run leaves them.
-"""
+"""Recheck a server's answers before they count, since a server can be wrong for a while."""
 
 from __future__ import annotations
 
@@ -39,17 +33,7 @@ SECONDS = 600.0
 
 
 class Rechecking:
-    """Rechecks the answers to a plan's requests while they are stored.
-
-    Args:
-        model: The model, whose answers are not rechecked unless it implements ``Rechecks``.
-        store: The store to which the answers are written.
-        left: The number of requests that remain to be answered.
-        again: Whether answers were set aside before, so that the next ones are an error.
-        clock: A function that returns the current time in seconds.
-
-    The attribute ``sound`` is False if answers were set aside.
-    """
+    """Rechecks the answers to a plan's requests while they are stored."""
 
     def __init__(
         self,
@@ -79,13 +63,7 @@ class Rechecking:
             self._new, self._checked = 0, self._clock()
 
     def check(self, *, last: bool) -> None:
-        """Recheck the answers that were stored and not rechecked.
-
-        Raises:
-            UnreliableError: If the model no longer answers as it did when it was loaded, or if
-                answers were set aside for the second time.
-            ScoringError: If the model failed.
-        """
+        """Recheck the answers that were stored and not rechecked."""
         for model, of in self._kinds():
             names, rows = self._store.unchecked(model.fingerprint, of)
             if not names:

@@ -1,9 +1,4 @@
-"""Segments of the score store: tables in Parquet files, with a checksum in each file's name.
-
-The name of a segment consists of its number, a random identifier, and the first half of the SHA-256
-checksum of its content. Earlier versions of Tacit wrote segments without a checksum in the name. If
-the name of a segment contains no checksum, only Parquet's own page checksums are verified.
-"""
+"""Segments of the score store: tables in Parquet files, with a checksum in each file's name."""
 
 from __future__ import annotations
 
@@ -34,13 +29,7 @@ class Damaged(Exception):  # noqa: N818 - the name describes the state
 
 
 def in_order(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return the names of the segments in a score-store folder, sorted by segment number.
-
-    While other processes publish segments, a listing of the folder may omit a segment but include
-    another segment that was published later. The caller lists the folder twice: ``first`` is the
-    earlier listing, and ``second`` is the later listing. The result contains the segments in
-    ``second`` whose numbers do not exceed the highest number in ``first``.
-    """
+    """Return the names of the segments in a score-store folder, sorted by segment number."""
     last = max((number for number, _ in _numbered(first)), default=0)
     return [name for number, name in _numbered(second) if number <= last]
 
@@ -64,20 +53,7 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
 
 
 def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
-    """Decode a segment into its table.
-
-    Args:
-        name: The segment's file name, which may contain a checksum.
-        content: The segment's bytes.
-        fingerprint: The fingerprint of the model whose answers the segment should contain.
-        schema: The expected columns and their types.
-
-    Raises:
-        Damaged: If the bytes changed after they were written, or are not a segment (file of stored
-            answers) that was written for the model with the given fingerprint.
-        StoreError: If the segment is intact, but this version of Tacit does not support the
-            segment's format version or columns.
-    """
+    """Decode a segment into its table."""
     import polars as pl
 
     checked = _CHECKED.fullmatch(name)
@@ -126,12 +102,7 @@ def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
 
 
 def _check_format(name: str, written: bytes | None) -> None:
-    """Raise an error if this version of Tacit cannot read a segment's format version.
-
-    Raises:
-        StoreError: If the format version is newer than this version of Tacit supports, or is not a
-            number.
-    """
+    """Raise an error if this version of Tacit cannot read a segment's format version."""
     if written is None:
         return
     reason = files.unreadable(written.decode(errors="replace"), files.SEGMENT)

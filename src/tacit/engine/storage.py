@@ -26,14 +26,7 @@ LOCK = ".lock"
 
 
 class LocalStorage:
-    """Storage in a local folder or in a mounted folder.
-
-    Args:
-        folder: The folder, which is created when the first file is written.
-
-    Raises:
-        StoreError: If the path is a file.
-    """
+    """Storage in a local folder or in a mounted folder."""
 
     def __init__(self, folder: Path) -> None:
         if folder.exists() and not folder.is_dir():
@@ -73,10 +66,7 @@ class LocalStorage:
 
     @contextmanager
     def alone(self, folder: str) -> Iterator[None]:
-        """See ``Storage``. A file lock makes access exclusive, and is released if the process ends.
-
-        On a file system without locks, such as some network file systems, access is not exclusive.
-        """
+        """See ``Storage``; a file lock makes access exclusive and ends with the process."""
         from filelock import FileLock
 
         path = self.folder / folder / LOCK
@@ -124,16 +114,7 @@ _PASSWORD = re.compile(r"(?<=://)[^/]*@")
 
 
 class RemoteStorage:
-    """Storage in a folder of a remote file system that fsspec supports.
-
-    Args:
-        address: The folder's address, such as ``s3://bucket/folder``.
-
-    Raises:
-        RequestError: If the protocol of the address is unknown, or the package that supports the
-            protocol is not installed.
-        StoreError: If the file system cannot be reached, or the address belongs to a file.
-    """
+    """Storage in a folder of a remote file system that fsspec supports."""
 
     folder = None
 
@@ -275,11 +256,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
 class Storage(Protocol):
-    """A local or remote folder in which each file is written only once.
-
-    File names are relative to the folder and use ``/`` as the separator. Each method raises
-    ``StoreError`` if the storage cannot be read or written.
-    """
+    """A local or remote folder in which each file is written only once."""
 
     @property
     def folder(self) -> Path | None:
@@ -303,20 +280,11 @@ class Storage(Protocol):
         ...
 
     def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Return a context manager that locks a folder for exclusive access.
-
-        If the storage does not support locks, ``alone`` does not keep other processes out of the
-        folder.
-
-        The lock is released when the ``with`` block or the process ends.
-        """
+        """Return a context manager that locks a folder for exclusive access."""
         ...
 
     def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder and return its new path.
-
-        The return value is None if the file does not exist.
-        """
+        """Move a damaged file to another folder and return its new path."""
         ...
 
 
@@ -326,13 +294,7 @@ def is_address(root: Path | str) -> TypeGuard[str]:
 
 
 def storage_of(root: Path | str) -> Storage:
-    """Open the storage at a path or an address; fsspec is needed only for addresses.
-
-    Raises:
-        RequestError: If the address contains a password, a chain of protocols (``::``) or an
-            unknown protocol, or if the package that supports the protocol is not installed.
-        StoreError: If the path belongs to a file, or the storage cannot be reached.
-    """
+    """Open the storage at a path or an address; fsspec is needed only for addresses."""
     check_holds_no_password(str(root), "the store's address")
     if is_address(root):
         if root.lower().startswith("file://"):

@@ -1,16 +1,4 @@
-"""The score store: Parquet files, called segments, that are added but never changed.
-
-The store has one folder for each combination of a kind of request and a model's fingerprint. The
-kind of request, such as a prompt or a ranking, determines the columns of the Parquet files
-(segments). Segments are numbered in the order of publication; no clock is used. If two segments
-contain results for the same part of a request, such as a candidate answer, the earlier segment
-takes precedence. If a score is missing because of a temporary failure, a later segment can
-supply the missing score. Once the store contains a score, the score never changes. In storage
-without locks, two segments may get the same number if they are published at the same moment. If two
-segments have the same number, the segment whose name sorts first takes precedence. A damaged
-segment is moved to the subfolder ``damaged``, and the requests whose answers it contained are sent
-to the model again.
-"""
+"""The score store: Parquet files, called segments, that are added but never changed."""
 
 from __future__ import annotations
 

@@ -179,11 +179,7 @@ COMPARISON = TableSpec(
 
 
 def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
-    """Return the polars type of each column of ``COMPARISON``.
-
-    Args:
-        optional: The names of the optional columns to include; ``p_value`` is always included.
-    """
+    """Return the polars type of each column of ``COMPARISON``."""
     wanted = {
         name
         for column in COMPARISON.columns
@@ -196,22 +192,7 @@ def schema(optional: Collection[str] = ("n",)) -> dict[str, Any]:
 def compare(
     declared: Sequence[TableSpec], questions: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame | None:
-    """Compare means over questions between each pair of models.
-
-    The result contains the means of both models and the paired difference of the means.
-
-    The bootstrap resamples the clusters of questions. Each resample contains the same clusters for
-    both models of a pair.
-
-    Args:
-        declared: The declarations of a probe's tables. The key columns of the table ``questions``
-            identify a question, so that the answers of both models can be paired.
-        questions: The ``questions`` table of each model, by model name.
-
-    Returns:
-        A table with the columns of ``COMPARISON``. None if the probe declares no table
-        ``questions``, or if no declared column is a mean over questions.
-    """
+    """Compare means over questions between each pair of models."""
     import polars as pl
 
     from tacit.statistics import Bootstrap
@@ -278,12 +259,7 @@ def _differences(
 
 
 def with_holm(comparison: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``p_holm``: p-values, Holm-corrected per measure for all model pairs.
-
-    Args:
-        comparison: A table with the columns of ``COMPARISON``. A table without ``p_value`` is
-            returned unchanged.
-    """
+    """Add the column ``p_holm``: p-values, Holm-corrected per measure for all model pairs."""
     import polars as pl
 
     from tacit.statistics.prediction import holm

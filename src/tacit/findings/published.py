@@ -1,31 +1,4 @@
-"""Published values, and the comparison of Tacit's results with published values.
-
-The folder ``tacit/data/published`` contains one YAML file per paper. A YAML file of published
-values consists of blocks, and each block contains values from a single table of the paper to which
-the file belongs. For example, the following block of a YAML file lists published values from Table
-3 of a paper, and specifies how Tacit computes its own values for comparison::
-
-    - table: "3"
-      levels: [model, row, column]     # the levels of the nested keys of ``values``
-      from: violation                  # the name of Tacit's table
-      where: {stage: before, constraint: "{row}"}   # selects a row of Tacit's table
-      take: "{column}"                 # the column of Tacit's table
-      as: percent                      # how to compute the number: a key of ``MAKERS``
-      values: {Macaw-11B: {symmetric: {rate: 29.98}}}
-
-In a YAML block of published values, the entry ``values`` is a nested mapping. Every entry except
-``values`` can contain placeholders, such as ``{row}``. Tacit replaces the placeholders by keys of
-the nested mapping ``values``. For example, with the entry ``levels: [model, row, column]``, the
-placeholder ``{row}`` is replaced by a key at the second level of ``values``. If a YAML block has no
-entry ``model``, ``row`` or ``column``, the names of models, rows or columns are keys in the nested
-mapping ``values``. For example, ``values: {Macaw-11B: {symmetric: {rate: 29.98}}}`` means the model
-``Macaw-11B``, the row ``symmetric`` and the column ``rate``. A published value is a number, or a
-range with the ends ``low`` and ``high``. If the published values in a YAML block are counts, the
-block contains the total under the key ``of``, and Tacit converts each count to a percentage of the
-total. The optional entry ``others`` of a YAML block contains a default value. The default value
-applies to every name in Tacit's table (for example, the name of a thing) that is not a key of
-``values``. Published values are compared with findings, but never used to compute findings.
-"""
+"""Published values, and the comparison of Tacit's results with published values."""
 
 from __future__ import annotations
 
@@ -87,20 +60,7 @@ value in the column.
 
 @dataclass(frozen=True)
 class PrintedValue:
-    """A published value, and how to compute Tacit's value for comparison.
-
-    Args:
-        table: The paper's name for the table, figure or section that contains the value, such as
-            ``3`` or ``Figure 3``.
-        row: The label of the row in the paper's table.
-        column: The heading of the column in the paper's table.
-        model: The model for which the paper reports the value; None for a value that concerns the
-            data or the method.
-        value: The published number; None if the paper reports a range.
-        low: The lower end of a published range.
-        high: The upper end of a published range.
-        block: The entries of the YAML block, with all placeholders replaced by their values.
-    """
+    """A published value, and how to compute Tacit's value for comparison."""
 
     table: str
     row: str
@@ -129,10 +89,7 @@ class PrintedValue:
         return None if rows is None else make(rows, self.block.get("take", ""))
 
     def difference(self, ours: float | None, digits: int) -> float | None:
-        """Return Tacit's value minus the published value, or minus the nearer end of a range.
-
-        The difference is 0 if Tacit's value is within the published range.
-        """
+        """Return Tacit's value minus the published value, or minus the nearer end of a range."""
         low = self.value if self.low is None else self.low
         high = self.value if self.high is None else self.high
         if ours is None or low is None or high is None:
@@ -142,11 +99,7 @@ class PrintedValue:
 
 @cache
 def published(name: str) -> Mapping[str, Any]:
-    """Return the content of the YAML file with a paper's published values.
-
-    Args:
-        name: The name of the file: ``parrot``, ``consistency`` or ``assumptions``.
-    """
+    """Return the content of the YAML file with a paper's published values."""
     path = resources.files("tacit") / "data" / "published" / f"{name}.yaml"
     content: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     return content
@@ -155,14 +108,7 @@ def published(name: str) -> Mapping[str, Any]:
 def printed_values(
     name: str, tables: Mapping[str, pl.DataFrame] | None = None
 ) -> list[PrintedValue]:
-    """Return a paper's published values, in the order of the paper.
-
-    Args:
-        name: See ``published``.
-        tables: Tacit's tables of findings, by name. Some blocks of published values have a default
-            value (the entry ``others``). For each block with a default value, ``tables`` must
-            contain the table that the block's entry ``from`` names.
-    """
+    """Return a paper's published values, in the order of the paper."""
     content = published(name)
     found = [cell for block in content["cells"] for cell in _block_values(block, tables or {})]
     order = content.get("order", {})
@@ -180,18 +126,7 @@ def printed_values(
 def beside(
     found: Sequence[PrintedValue], tables: Mapping[str, pl.DataFrame], digits: int = 2
 ) -> pl.DataFrame:
-    """Return a table that compares published values with Tacit's results.
-
-    Args:
-        found: The published values.
-        tables: Tacit's tables of findings, by name; any table may be absent.
-        digits: The number of decimals of the differences.
-
-    Returns:
-        A table with the columns ``table``, ``row``, ``column``, ``model`` (null for a value that
-        concerns the data or the method), ``ours`` (null if missing), ``published``, ``low``,
-        ``high`` (the ends of a published range) and ``difference``.
-    """
+    """Return a table that compares published values with Tacit's results."""
     import polars as pl
 
     rows = []

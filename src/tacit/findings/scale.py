@@ -1,10 +1,4 @@
-"""Compute how the results of a family of models change with model size.
-
-A probe declares each result that is compared across model sizes as a ``ScaledFigure``. For each
-bootstrap resample, a ``ScaledFigure`` computes each model's result from the number of times that
-the resample contains each cluster of questions. The function ``scale`` computes slopes, confidence
-intervals and trend tests of the results that a probe declares as ``ScaledFigure`` objects.
-"""
+"""Compute how the results of a family of models change with model size."""
 
 from __future__ import annotations
 
@@ -107,18 +101,7 @@ SCALE = TableSpec(
 
 @dataclass(frozen=True)
 class ScaledFigure:
-    """A result that is computed for several models over the same clusters of questions.
-
-    Args:
-        name: The name of the result, as in the table of paired differences.
-        clusters: A noun for the kind of cluster, such as ``question concept``.
-        compute: A function that computes each model's result in each resample, given how many times
-            each cluster is drawn. The argument of ``compute`` has the shape (resamples, clusters),
-            and the returned array has the shape (resamples, models). An undefined result is NaN.
-        blocks: For each cluster, the index of the cluster's block in Page's trend test, counted
-            from 0; shape (clusters,).
-        falls: Whether lower values of the result are better.
-    """
+    """A result that is computed for several models over the same clusters of questions."""
 
     name: str
     clusters: str
@@ -134,10 +117,7 @@ class ScaledFigure:
         return values
 
     def resampled(self, how: Bootstrap) -> Floats | None:
-        """Return each model's result in each bootstrap resample, shape (resamples, models).
-
-        The return value is None if there are fewer than two clusters.
-        """
+        """Return each model's result in each bootstrap resample, shape (resamples, models)."""
         import numpy as np
 
         n = len(self.blocks)
@@ -169,18 +149,7 @@ def ratios(
     blocks: NDArray[np.intp] | None = None,
     falls: bool = False,
 ) -> ScaledFigure:
-    """Return the declaration of a result that is a ratio of sums, such as a mean.
-
-    Args:
-        name: The name of the ratio, as shown in the table of results by model size.
-        clusters: A tuple of two elements: a noun for the kind of cluster (such as ``question
-            concept``), and the cluster of each row, shape (rows,).
-        over: The values whose sum is the numerator of each model's ratio, shape (models, rows).
-        under: The values whose sum is the denominator of each model's ratio, shape (models, rows).
-        blocks: For each cluster, in sorted order, the index of the cluster's block in Page's trend
-            test. If ``blocks`` is None, each cluster is a block of its own.
-        falls: See ``ScaledFigure``.
-    """
+    """Return the declaration of a result that is a ratio of sums, such as a mean."""
     import numpy as np
 
     from tacit.statistics.intervals import sums_by_cluster
@@ -206,10 +175,7 @@ class Sized:
 
 
 def by_family(models: Mapping[str, Sized]) -> Iterator[tuple[str, dict[str, int]]]:
-    """Yield each model family with its models' sizes, sorted from smallest to largest.
-
-    Models with an unknown family or number of parameters are omitted.
-    """
+    """Yield each model family with its models' sizes, sorted from smallest to largest."""
     known = [
         (of.family, of.parameters, model)
         for model, of in models.items()
@@ -225,19 +191,7 @@ def scale(
     scaling: Scaling,
     how: Bootstrap | None = None,
 ) -> pl.DataFrame:
-    """Return the slope and the trend test of each result in each family of models.
-
-    Args:
-        found: The findings of each model.
-        models: The family and size of each model.
-        scaling: A function that takes the findings of one family's models and returns the results
-            as ``ScaledFigure`` objects.
-        how: The bootstrap for the intervals; None for the default bootstrap.
-
-    Returns:
-        A table with the columns of ``SCALE``. The rows are sorted by result, in the order in which
-        ``scaling`` returns the results, and then by model family.
-    """
+    """Return the slope and the trend test of each result in each family of models."""
     import polars as pl
 
     from tacit.statistics import Bootstrap

@@ -366,16 +366,7 @@ class View:
 
 @dataclass(frozen=True)
 class GraphSet:
-    """A set of graphs, of which a report shows the one that the reader selects.
-
-    Args:
-        name: The name of the set of graphs in a report.
-        title: The title.
-        reading: A text that explains the graphs and says which graphs are included.
-        graphs: For each graph, the labels by which readers select it (such as model and thing), and
-            the graph as SVG.
-        first: The index of the graph that the report shows first.
-    """
+    """A set of graphs, of which a report shows the one that the reader selects."""
 
     name: str
     title: str
@@ -437,11 +428,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
 
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
-    """Raise an error if a table other than ``questions`` does not match its declaration.
-
-    Raises:
-        FindingsError: If a table is missing, is not declared, or does not match its declaration.
-    """
+    """Raise an error if a table other than ``questions`` does not match its declaration."""
     kept = {
         name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS
     }

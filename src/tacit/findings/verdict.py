@@ -42,16 +42,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure with its 95 % interval, and the range of values that chance explains.
-
-    Args:
-        name: What is measured, as a phrase ready to print, such as ``the AUROC of the beliefs``.
-        low: The lower end of the interval; None if there is no interval.
-        high: The upper end.
-        chance: The lowest and the highest value that chance explains.
-        scale: The width of the scale on which the measure lies.
-        why: Why there is no interval, as a clause; None for a general clause.
-    """
+    """A measure with its 95 % interval, and the range of values that chance explains."""
 
     name: str
     low: float | None
@@ -107,16 +98,7 @@ def verdict(
     also: Sequence[Measured] = (),
     control: str | None = None,
 ) -> Verdict:
-    """Return the first of the five verdicts that holds.
-
-    Args:
-        answers: The most frequent answer; None if nothing was answered.
-        clusters: The number of clusters (things, question concepts, concepts) of the intervals.
-        fewest: The smallest number of clusters from which an interval can be interpreted.
-        measures: The measures of the probe's question; all must exceed chance for ``clear``.
-        also: Further measures, any of which rules out ``no signal`` if it exceeds chance.
-        control: Why the control explains the result, as a clause; None if it does not.
-    """
+    """Return the first of the five verdicts that holds."""
     if answers is not None and answers.share >= CONSTANT:
         return Verdict(
             "constant",

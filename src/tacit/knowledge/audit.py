@@ -35,14 +35,7 @@ _ROW = ("audited", "relation", "count", "n")
 
 @dataclass(frozen=True)
 class Found:
-    """The concepts and facts that were found for a set of questions.
-
-    Args:
-        texts: The parts of each question: its text and its choices.
-        concepts: The table that ``concepts_in`` returns.
-        facts: The table that ``facts_between`` returns.
-        relations: The names of the relations whose facts were extracted.
-    """
+    """The concepts and facts that were found for a set of questions."""
 
     texts: Sequence[Sequence[Part]]
     concepts: pl.DataFrame
@@ -51,28 +44,7 @@ class Found:
 
 
 def audit(base: KnowledgeBase, found: Found, how: Extraction) -> pl.DataFrame:
-    """Count the concepts and facts that the extraction rules may have found by mistake.
-
-    Args:
-        base: The knowledge base.
-        found: The concepts and facts that were extracted for the questions.
-        how: The options for extracting concepts and facts for the questions.
-
-    Returns:
-        Table with the columns ``audited`` (one of this module's constants), ``relation`` (``all``
-        or a relation's name), ``count``, ``n``, ``share`` and ``included``. In rows that count
-        concepts (such as ``VERBATIM_CONCEPTS``), ``n`` is the number of all concepts found in the
-        questions. In rows that count facts (such as ``FACTS_SHARING_A_WORD``), ``n`` is the number
-        of all facts of the questions. Unless ``relation`` is ``all``, only facts with the row's
-        relation are counted. ``share`` is ``count`` divided by ``n``. ``included`` is true if the
-        extraction options ``how`` include the concepts or facts that the row counts, and false
-        otherwise. In the rows ``FACTS_ACROSS_PARTS`` (facts between concepts of different parts),
-        ``count`` is null if the option ``parts`` is ``pooled``, because the words of one concept
-        may then come from different parts of a question. In the rows ``POOLED_FACTS`` (facts found
-        only by pooling the parts of a question), ``count`` and ``n`` ignore the maximum number of
-        facts per question. If the maximum path length is 2 or 3 hops, ``count`` and ``n`` are null
-        for ``POOLED_FACTS``, because counting would be slow.
-    """
+    """Count the concepts and facts that the extraction rules may have found by mistake."""
     import polars as pl
 
     pooled = how.matching.parts == "pooled"
@@ -116,15 +88,7 @@ def _schema() -> pl.Schema:
 
 
 def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFrame:
-    """Return a row that sums over all relations, followed by one row per relation.
-
-    Args:
-        audited: The value of the column ``audited`` in the returned rows.
-        facts: Table with one row per relation. The columns are ``relation`` (the name), ``n`` (the
-            number of all facts with the relation), and one or more columns that count facts
-            possibly found by mistake.
-        counted: The name of the column that contains the counts.
-    """
+    """Return a row that sums over all relations, followed by one row per relation."""
     import polars as pl
 
     named = facts.sort("relation").select("relation", pl.col(counted).alias("count"), "n")
@@ -136,14 +100,7 @@ def _by_relation(audited: str, facts: pl.DataFrame, counted: str) -> pl.DataFram
 def _by_pooling(
     base: KnowledgeBase, found: Found, only: pl.DataFrame, how: Extraction
 ) -> pl.DataFrame:
-    """Count each relation's facts that are found only if question parts are pooled.
-
-    The parts of a question are its text and its choices. If the parts of a question are pooled, the
-    words of a concept may come from several parts.
-
-    If the maximum path length is 2 or 3 hops, the number of facts is null, because counting the
-    facts would double the extraction time.
-    """
+    """Count each relation's facts that are found only if question parts are pooled."""
     import polars as pl
 
     if how.length > 1:
@@ -166,11 +123,7 @@ def _by_pooling(
 
 
 def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Count, for each relation, all facts and two kinds of facts that may be mistakes.
-
-    A fact may be a mistake if no part of the question (its text or one choice) contains both
-    concepts of the fact, or if the two concepts share a word.
-    """
+    """Count, for each relation, all facts and two kinds of facts that may be mistakes."""
     return base.table(
         """
         WITH apart AS (

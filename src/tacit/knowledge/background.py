@@ -32,38 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of the concepts, facts and false facts (negatives) of a set of questions.
-
-    Args:
-        question_concepts: Number of concepts, summed over the questions.
-        verbatim_only_concepts: Number of concepts found in a question only by their verbatim label,
-            not by their lemmas, summed over the questions. If the option ``verbatim`` is ``on``,
-            ``question_concepts`` includes ``verbatim_only_concepts``.
-        question_facts: Number of extracted facts (at most ``cap`` per question), summed over the
-            questions.
-        facts_across_parts: Number of extracted facts whose two concepts do not occur together in
-            any part of the question (its text or one choice); None if the option ``parts`` is
-            ``pooled``.
-        facts_sharing_a_word: Number of extracted facts whose two concepts share a lemma.
-        cap: Maximum number of facts per question; None for no maximum.
-        questions_beyond_cap: Number of questions that have more than ``cap`` facts.
-        facts_beyond_cap: Number of facts that are omitted because of ``cap``, summed over the
-            questions.
-        eligible_negatives: Number of dictionary words in the knowledge base, including the words
-            that ``frequency_cap`` excludes. ``eligible_negatives`` is None for presets other than
-            ``uniform``.
-        frequency_cap: Maximum number of dictionary words from which negatives are drawn; the most
-            frequent words are used. ``frequency_cap`` is None for presets other than ``uniform``.
-        negatives_beyond_cap: Number of dictionary words that ``frequency_cap`` excludes; None for
-            presets other than ``uniform``.
-        negatives: The preset that determines how negatives are drawn.
-        relaxed_negatives: The number of distinct facts for which the search for a negative (false
-            fact) dropped conditions, grouped by the condition that was dropped last. The search for
-            a negative drops conditions, such as the same part of speech as the fact's tail, until
-            it finds a negative. The conditions are dropped one by one, in the order of
-            ``tacit.knowledge.negatives.CONDITIONS``. ``relaxed_negatives`` is None for presets
-            other than ``matched``.
-    """
+    """Counts of the concepts, facts and false facts (negatives) of a set of questions."""
 
     question_concepts: int
     verbatim_only_concepts: int
@@ -87,15 +56,7 @@ def count(
     drawn: pl.DataFrame,
     how: Extraction,
 ) -> Counts:
-    """Count the concepts, facts and negatives of an extraction.
-
-    Args:
-        base: The knowledge base.
-        found: The concepts and facts that the extraction found.
-        audited: The table that ``audit(base, found, how)`` returns.
-        drawn: The table that ``negatives`` returns for the extracted facts.
-        how: The options with which the concepts and facts were extracted.
-    """
+    """Count the concepts, facts and negatives of an extraction."""
     import polars as pl
 
     concepts, facts = found.concepts, found.facts
@@ -120,11 +81,7 @@ def count(
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
-    """Count negatives (false facts) by the last condition dropped to find them.
-
-    Matching conditions, such as the same part of speech as the true fact's tail, are dropped one
-    after another until a negative is found.
-    """
+    """Count negatives (false facts) by the last condition dropped to find them."""
     return {
         name: drawn.filter(drawn["relaxed"] == dropped).height
         for dropped, name in enumerate(CONDITIONS, start=1)
@@ -132,13 +89,7 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
 
 
 def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one sentence on omitted facts, if any, and one on false facts (negatives).
-
-    Facts are omitted if a question has more than the maximum number of facts.
-
-    Args:
-        summary: A mapping that contains the fields of ``Counts``.
-    """
+    """Yield one sentence on omitted facts, if any, and one on false facts (negatives)."""
     if summary["facts_beyond_cap"]:
         yield (
             f"Questions with more facts than the cap of {summary['cap']:,}: "
@@ -166,11 +117,7 @@ def _preset_in_words(summary: Mapping[str, Any]) -> str:
 
 
 def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase on how many words can be the second concept of a false fact.
-
-    The phrase also gives the number of words, if any, that are excluded because they are not among
-    the ``frequency_cap`` most frequent words.
-    """
+    """Return a phrase on how many words can be the second concept of a false fact."""
     if words > frequency_cap:
         used = (
             f"only the {frequency_cap:,} most frequent of them are used, which excludes "
@@ -187,19 +134,7 @@ CAP = 200
 
 @dataclass(frozen=True)
 class Extraction:
-    """Options for extracting the background of questions (METHODS section 1).
-
-    Args:
-        words: Rules that select and lemmatize the words of a question.
-        matching: Rules that decide whether a concept is in a question.
-        relations: Names of the relations whose facts are extracted. None selects those of the 14
-            relations of Sahu et al. (2022) that the knowledge base contains.
-        length: Maximum length of a path between two concepts, in hops: 1, 2 or 3.
-        cap: Maximum number of facts per question; None for no maximum.
-        draw: How the negatives are drawn. ``draw.seed`` determines which negatives are drawn. If a
-            question has more than ``cap`` facts, ``draw.seed`` also determines which of several
-            facts with equal weights are omitted.
-    """
+    """Options for extracting the background of questions (METHODS section 1)."""
 
     words: Words = field(default_factory=Words)
     matching: Matching = field(default_factory=Matching)
@@ -230,36 +165,7 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Background:
-    """The background of questions: their concepts, facts and negatives (false facts).
-
-    In every table with a column ``question``, this column contains the index of the question.
-
-    Args:
-        concepts: Table with the columns ``question`` and ``concept``, sorted by both columns.
-        facts: Table with the columns ``question``, ``head``, ``relation``, ``tail``, ``negative``,
-            ``length`` and ``weight``, sorted like the table that ``facts_between`` returns.
-            ``negative`` is a tail that makes the fact false, or null if no such tail exists.
-            ``length`` is the number of hops of the shortest path that contains the fact. ``weight``
-            is null if the weight of the fact is unknown.
-        found: Table of the number of facts (column ``found``) of each question (column
-            ``question``). ``found`` is the number of facts of the question before the maximum
-            ``cap`` is applied (0 for a question without facts).
-        counts: The numbers of extracted concepts, facts and negatives; None if the facts do not
-            come from a knowledge base.
-        by_part: Table with the columns ``question``, ``part`` and ``concept``, sorted by these
-            columns. ``part`` is 0 for the question's text, 1 for its first choice, and so on.
-            ``by_part`` contains only concepts that match the words of one part of the question,
-            either its text or a single choice. Concepts that match only the combined words of
-            several parts are omitted from ``by_part``, even if the option ``parts`` is ``pooled``.
-            ``by_part`` is None if the facts do not come from a knowledge base.
-        topics: Table of the concepts found in each question's topic (a word or phrase, such as
-            CommonsenseQA's question concept), with the columns ``question`` and ``concept``.
-            ``topics`` is None if the topics are unknown.
-        tails: Table with the attributes of the tail (second concept) of each fact and each
-            negative, as returned by ``tails_of``. ``tails`` is None if the caller did not request
-            the attributes of the tails, or if the facts do not come from a knowledge base.
-        audited: The table that ``tacit.knowledge.audit.audit`` returns; None if ``counts`` is None.
-    """
+    """The background of questions: their concepts, facts and negatives (false facts)."""
 
     concepts: pl.DataFrame
     facts: pl.DataFrame
@@ -279,15 +185,7 @@ class Background:
             )
 
     def summary(self) -> dict[str, Any]:
-        """Return counts, and quantiles of the number of facts per question.
-
-        The counts include the numbers of questions, of facts and of facts per relation. The fields
-        ``counts`` and ``audited`` are included unless they are None.
-
-        The quantiles of the number of facts per question are computed from the questions that have
-        at least one fact. If no question has facts, the quantiles of the number of facts per
-        question are None.
-        """
+        """Return counts, and quantiles of the number of facts per question."""
         counts = self.found["found"]
         some = counts.filter(counts > 0)
         fact = ["head", "relation", "tail"]
@@ -327,22 +225,7 @@ def background(
     topics: Sequence[str | None] | None = None,
     tails: bool = False,
 ) -> Background:
-    """Extract the background of all questions in one pass.
-
-    Args:
-        base: The knowledge base.
-        questions: The text and the choices of each question.
-        extraction: The options of the extraction; None for the defaults.
-        topics: The topic of each question, such as CommonsenseQA's question concept; None for a
-            question without a topic. The argument ``topics`` affects only the returned table
-            ``topics``, not the extracted facts.
-        tails: Whether to return the table ``tails``, which the no-knowledge baseline needs.
-
-    Raises:
-        RequestError: If an option is out of range, the knowledge base lacks a requested relation,
-            or a question is given as a single string instead of a sequence of strings.
-        ModelError: If the part-of-speech tagger cannot be loaded.
-    """
+    """Extract the background of all questions in one pass."""
     how = extraction or Extraction()
     questions = [strings(texts, "questions") for texts in questions]
     relations = base.chosen(how.relations)

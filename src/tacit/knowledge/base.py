@@ -29,11 +29,7 @@ TABLES = frozenset({"about", "relations", "concepts", "terms", "edges", "neighbo
 
 
 def check_name(path: Path) -> None:
-    """Check that a path is valid UTF-8, as DuckDB requires.
-
-    Raises:
-        DataError: If the path is not valid UTF-8.
-    """
+    """Check that a path is valid UTF-8, as DuckDB requires."""
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
@@ -50,10 +46,7 @@ def relation_sets() -> Mapping[str, tuple[str, ...]]:
 
 
 def canonical(relation: str) -> str:
-    """Return ConceptNet's name of a relation, such as ``IsA`` for ``isa`` or ``/r/IsA``.
-
-    If ConceptNet does not define the relation, only the prefix ``/r/`` is removed from the name.
-    """
+    """Return ConceptNet's name of a relation, such as ``IsA`` for ``isa`` or ``/r/IsA``."""
     plain = relation.removeprefix("/r/")
     spelled = {name.lower(): name for name in relation_sets()["known"]}
     return spelled.get(plain.lower().replace(" ", "").replace("_", ""), plain)
@@ -71,15 +64,7 @@ _CLOSED = (
 
 @dataclass
 class KnowledgeBase:
-    """An open knowledge base, usable as a context manager that closes the file.
-
-    Args:
-        path: Path of a file created by ``tacit kb import``.
-
-    Raises:
-        DataError: If the file does not exist or is not a knowledge base.
-        RequestError: If this version of Tacit cannot read the format of the file.
-    """
+    """An open knowledge base, usable as a context manager that closes the file."""
 
     path: Path
 
@@ -127,17 +112,7 @@ class KnowledgeBase:
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return the names of the selected relations, sorted, in ConceptNet's spelling.
-
-        Args:
-            relations: Names of the relations to select, in any spelling that ``canonical`` accepts.
-                None selects those of the 14 relations of Sahu et al. (2022) that the knowledge base
-                contains.
-
-        Raises:
-            RequestError: If the knowledge base lacks a requested relation, or no relation is
-                selected.
-        """
+        """Return the names of the selected relations, sorted, in ConceptNet's spelling."""
         if relations is None:
             names = sorted({*relation_sets()["sahu2022"]} & {*self.relations})
         else:
@@ -157,13 +132,7 @@ class KnowledgeBase:
         return tuple(names)
 
     def table(self, query: str, **frames: pl.DataFrame) -> pl.DataFrame:
-        """Return the result of an SQL query on the knowledge base and on ``frames``.
-
-        In the query, the names of the knowledge base's tables begin with ``base.``.
-
-        Raises:
-            DataError: If the file is damaged.
-        """
+        """Return the result of an SQL query on the knowledge base and on ``frames``."""
         import duckdb
 
         for name, frame in frames.items():

@@ -1,9 +1,4 @@
-"""Build a knowledge base from dumps of a source such as ConceptNet.
-
-After the rows of the dumps have been inserted into a staging table, SQL statements create the
-tables of the knowledge base (``tacit.knowledge.base.TABLES``) from the staging table. The finished
-file is moved to its final path.
-"""
+"""Build a knowledge base from dumps of a source such as ConceptNet."""
 
 from __future__ import annotations
 
@@ -43,14 +38,7 @@ _RELATIONS = 5_000
 
 @dataclass(frozen=True)
 class Source:
-    """Dumps to build a knowledge base from, and metadata to store in the knowledge base.
-
-    Args:
-        dumps: The dump files, all in the same format.
-        language: The language of the concepts.
-        version: The version of the source; None if unknown.
-        licence: The licence of the source; None to store the licences that are named in the dumps.
-    """
+    """Dumps to build a knowledge base from, and metadata to store in the knowledge base."""
 
     dumps: Sequence[Dump]
     language: str = "en"
@@ -59,20 +47,7 @@ class Source:
 
 
 def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
-    """Build a knowledge base and write its file atomically.
-
-    Args:
-        source: The dump files of a knowledge source such as ConceptNet, and their metadata.
-        out: The path of the knowledge base file to write.
-        advance: Function that is called with the number of bytes read so far, summed over all
-            dumps.
-
-    Raises:
-        DataError: If a dump is truncated, more than 1 % of its lines are malformed, or the dumps
-            contain no edge in the requested language.
-        RequestError: If ``out`` is a folder or one of the dumps.
-        WorkError: If the file cannot be written.
-    """
+    """Build a knowledge base and write its file atomically."""
     import duckdb
 
     check_out(out, [dump.path for dump in source.dumps])
@@ -97,12 +72,7 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
 
 
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
-    """Check that a knowledge base can be written to a path.
-
-    Raises:
-        DataError: If the path is not valid UTF-8.
-        RequestError: If ``out`` is a folder or one of the dumps.
-    """
+    """Check that a knowledge base can be written to a path."""
     check_name(out)
     place = resolved(out)
     if place.is_dir():
@@ -221,10 +191,7 @@ _PLAIN = (
 
 
 def _triples(columns: Sequence[str]) -> str:
-    """Return the SQL query that parses the rows of a dump into head, relation and tail.
-
-    A row counts as malformed if its weight is neither empty nor a number.
-    """
+    """Return the SQL query that parses the rows of a dump into head, relation and tail."""
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""

@@ -29,21 +29,7 @@ _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 @dataclass(frozen=True)
 class Matching:
-    """Rules that determine whether a text contains a concept of the knowledge base.
-
-    Args:
-        overlap: Which words of a concept's label count: all words (``all-words``), or only words
-            that are not stop words (``content-words``). A text matches a concept by overlap if it
-            contains more than half of those words of the concept's label that count. A word of the
-            label matches a word of the text if the two words share a lemma.
-        parts: Where the words of a concept must occur: within one part of a text, such as one
-            choice of a question (``separate``), or anywhere in the text (``pooled``).
-        verbatim: Whether the verbatim occurrence of a concept's label in a part of a text always
-            counts as a match: ``on`` or ``off``.
-
-    Raises:
-        RequestError: If the value of ``overlap``, ``parts`` or ``verbatim`` is unknown.
-    """
+    """Rules that determine whether a text contains a concept of the knowledge base."""
 
     overlap: Overlap = "all-words"
     parts: Parts = "separate"
@@ -62,30 +48,7 @@ class Matching:
 def concepts_in(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching | None = None
 ) -> pl.DataFrame:
-    """Find the concepts of the knowledge base that occur in each text.
-
-    By default, a part of a text contains a concept if more than half of the concept's words share a
-    lemma with a word of the part. Even if too few lemmas match, a concept is found if its label
-    occurs verbatim in a part of a text, as one or more consecutive tokens. A concept that consists
-    only of stop words is found only if its label occurs verbatim in the text. A concept whose label
-    contains no word is never found.
-
-    Args:
-        base: The knowledge base.
-        texts: The texts; each text is a list of parts. For example, the parts of an anchor question
-            are the question itself and each of its choices.
-        matching: The matching rules; None for the defaults.
-
-    Returns:
-        Table with the columns ``text``, ``part``, ``concept``, ``by_lemmas``, ``verbatim`` and
-        ``counts``. ``text`` is the index of the text in ``texts``. ``part`` is the index of the
-        part within the text, or null if the concept was found by pooling the lemmas of all parts.
-        ``by_lemmas`` is true if the concept was found by its lemmas. ``verbatim`` is true if the
-        concept's label was found verbatim. ``counts`` is false for a match that is ignored: the
-        concept was found only verbatim, and the option ``verbatim`` is ``off``. The table has one
-        row per combination of ``text``, ``part`` and ``concept``, and the rows are sorted by these
-        three columns.
-    """
+    """Find the concepts of the knowledge base that occur in each text."""
     matching = matching or Matching()
     counted, words = _OF[matching.overlap]
     return base.table(
@@ -106,18 +69,7 @@ def concepts_in(
 def pooled_only(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
 ) -> pl.DataFrame:
-    """Find the concepts that match a whole text (all its parts together) but no single part.
-
-    Args:
-        base: The knowledge base.
-        texts: The texts; each text is a list of parts. For example, the parts of an anchor question
-            are the question itself and each of its choices.
-        found: The table that ``concepts_in`` returns for ``texts`` and ``matching``.
-        matching: The rules that determine whether a text contains a concept.
-
-    Returns:
-        Table with the columns ``text`` and ``concept``; its rows are in no particular order.
-    """
+    """Find the concepts that match a whole text (all its parts together) but no single part."""
     import polars as pl
 
     pooled = matching.parts == "pooled"
@@ -138,12 +90,7 @@ def pooled_only(
 
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts.
-
-    A bag is a set of lemmas. If ``pooled`` is false, the table ``bags`` has one bag of lemmas per
-    part of a text, such as the question or one of its choices. If ``pooled`` is true, the table
-    ``bags`` has one bag of lemmas per text, and its column ``part`` is null.
-    """
+    """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts."""
     import polars as pl
 
     parts = [(text, n, part) for text, parts in enumerate(texts) for n, part in enumerate(parts)]

@@ -1,18 +1,4 @@
-"""Find the facts that connect a text's concepts (METHODS section 1, "Background facts").
-
-A fact belongs to a text if it is an edge on a path of at most a given number of hops between two
-different concepts of the text. A path visits no node twice. A path may follow an edge in either
-direction, and contains only edges of the relations that the caller specifies. Any concept of the
-knowledge base can be an inner node of a path.
-
-A node x is the middle of a two-hop path if x is a neighbour of two different concepts of the text.
-The four nodes of a three-hop path u, x, y, v between two concepts u and v of a text must all
-differ. To find the edges on two-hop and three-hop paths, Tacit computes two numbers for each node,
-``near`` and ``near_sum``. For a text and a node x, ``near`` is the number of the text's concepts
-that are neighbours of x, and ``near_sum`` is the sum of the identifiers of these concepts. If only
-one concept of a text is a neighbour of a node x, ``near`` is 1, and ``near_sum`` is the identifier
-of this concept.
-"""
+"""Find the facts that connect a text's concepts (METHODS section 1, "Background facts")."""
 
 from __future__ import annotations
 
@@ -40,38 +26,7 @@ def facts_between(
     cap: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find the facts that connect the concepts of each text.
-
-    The path length of a fact is the number of hops of the shortest path that contains the fact and
-    connects two concepts of the text. The facts of a text are sorted by path length. Facts with the
-    same path length are sorted by descending weight, then by the labels of head, relation and tail.
-    Among facts with equally long paths between concepts, facts of unknown weight come last. If more
-    than ``cap`` facts are found for a text, ``facts_between`` returns only the ``cap`` facts with
-    the highest weights. If several facts have equal weights and only some of them can be returned,
-    ``facts_between`` returns those with the smallest hashes. The hash of a fact is computed from
-    ``seed`` and the labels of the fact's head, relation and tail.
-
-    Args:
-        base: The knowledge base.
-        concepts: Table with the columns ``text`` and ``concept``, as returned by ``concepts_in``.
-        relations: Names of the relations whose edges a path may contain.
-        length: Maximum length of a path, in hops: 1, 2 or 3.
-        cap: Maximum number of facts per text; None for no maximum.
-        seed: Seed of the hashes that determine which of several facts with equal weights are
-            returned.
-
-    Returns:
-        Table with the columns ``text``, ``head``, ``relation``, ``tail``, ``length``, ``weight``
-        and ``found``. ``head`` and ``tail`` are identifiers of concepts, and ``relation`` is the
-        identifier of a relation. ``length`` is the number of hops of the shortest path that
-        contains the fact. ``weight`` is the weight of the fact's heaviest assertion, or null if
-        unknown. ``found`` is the number of facts found for the text, including facts that are not
-        returned because of the limit ``cap``.
-
-    Raises:
-        RequestError: If ``length`` or ``cap`` is out of range, or the knowledge base does not
-            contain one of the relations.
-    """
+    """Find the facts that connect the concepts of each text."""
     import polars as pl
 
     if not 1 <= length <= LONGEST:
@@ -99,11 +54,7 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """Return the SQL that limits the number of facts per text to ``cap``.
-
-    If several facts have the same weight, hashes decide which of these facts are kept. The SQL
-    computes hashes only if more than ``cap`` facts are found for a text.
-    """
+    """Return the SQL that limits the number of facts per text to ``cap``."""
     return f"""
         digests AS (
             SELECT head, relation, tail,
@@ -118,10 +69,7 @@ def _capped(cap: int, seed: int) -> str:
 
 
 def _met(length: int) -> str:
-    """Return the SQL that selects facts on paths between two concepts of a text.
-
-    The argument ``length`` is the maximum number of hops of a path: 2 or 3.
-    """
+    """Return the SQL that selects facts on paths between two concepts of a text."""
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},

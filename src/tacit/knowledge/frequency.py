@@ -9,19 +9,7 @@ if TYPE_CHECKING:
 
 
 def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
-    """Return, for each question, the mean Zipf frequency of its concepts.
-
-    The Zipf frequency of a word is the base-10 logarithm of its number of occurrences per billion
-    words. The Zipf frequency of a concept is 0 if any word of the concept is unknown to wordfreq.
-
-    Args:
-        concepts: Table with the columns ``question`` and ``concept``, such as
-            ``Background.concepts``.
-        questions: The number of questions.
-
-    Returns:
-        One value per question; null for a question without concepts.
-    """
+    """Return, for each question, the mean Zipf frequency of its concepts."""
     import polars as pl
     from wordfreq import zipf_frequency
 

@@ -1,26 +1,4 @@
-"""Create a negative (false version) of each fact (METHODS section 1, "Negatives").
-
-A negative results from replacing the tail of a fact. With the preset ``uniform``, as in Sahu et al.
-(2022), the tail of a negative is drawn from the most frequent dictionary words of the knowledge
-base. A model can often distinguish random dictionary words from the tails of facts even if it sees
-neither heads nor relations. The presets ``same-relation`` and ``matched`` make negatives harder to
-distinguish from facts: they replace the tail of a fact by the tail of another fact with the same
-relation (METHODS section 4, "Negatives"). With the preset ``same-relation``, the tail of a negative
-can come from any other fact with the same relation. The preset ``matched`` draws a tail that
-resembles the tail of the original fact in part of speech, number of words, frequency and number of
-facts (degree).
-
-The presets ``same-relation`` and ``matched`` draw a fact uniformly from all facts whose tail meets
-the preset's conditions, and use this fact's tail for the negative. Thus, a tail that occurs in two
-facts of a relation is twice as likely to be drawn as a tail that occurs in one fact. If every
-distinct tail were equally likely to be drawn, a rare tail would be a sign of a negative, because
-rare tails would be more frequent among negatives than among facts.
-
-With every preset, the tail of a negative differs from the head of the original fact. The head, the
-relation and the tail of a negative never form an edge of the knowledge base. For a given knowledge
-base and options, the negative of a fact depends only on the fact and the seed, so it is the same
-for all anchor questions to which the fact belongs.
-"""
+"""Create a negative (false version) of each fact (METHODS section 1, "Negatives")."""
 
 from __future__ import annotations
 
@@ -63,21 +41,7 @@ _FACTS = 5_000
 
 @dataclass(frozen=True)
 class Draw:
-    """Options for drawing negatives, the false versions of facts.
-
-    Args:
-        seed: The random seed of the draws.
-        frequent: The number N of words: the preset ``uniform`` draws tails from the N most frequent
-            dictionary words of the knowledge base. A dictionary word is a concept whose label is a
-            single word of lemminflect's lexicon. Dictionary words of equal frequency are ranked in
-            alphabetical order.
-        preset: The rule for choosing the tail of a negative: ``uniform``, ``same-relation`` or
-            ``matched``.
-
-    Raises:
-        RequestError: If the preset is unknown, ``frequent`` is out of range, or ``frequent``
-            differs from its default although the preset is not ``uniform``.
-    """
+    """Options for drawing negatives, the false versions of facts."""
 
     seed: int = 0
     frequent: int = FREQUENT
@@ -107,23 +71,7 @@ def eligible(base: KnowledgeBase) -> int:
 
 
 def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:
-    """Draw a new tail for each fact; the fact with the new tail (its negative) is false.
-
-    Args:
-        base: The knowledge base. A negative replaces the tail of a fact, and the resulting triple
-            is never an edge of the knowledge base. If the relation of a negative is symmetric, the
-            knowledge base also contains no edge with the negative's head and tail swapped.
-        facts: Table with the columns ``head``, ``relation`` and ``tail`` (identifiers), one row per
-            fact.
-        draw: How the negatives are drawn; None for the defaults.
-
-    Returns:
-        The table ``facts`` with the additional columns ``negative`` and ``relaxed``. ``negative``
-        is the identifier of the negative's tail, or null if there is no suitable tail. For the
-        preset ``matched``, ``relaxed`` is the number of conditions in ``CONDITIONS`` that were
-        dropped to find the negative. ``relaxed`` is null for a fact without a negative, and for
-        every fact if the preset is not ``matched``.
-    """
+    """Draw a new tail for each fact; the fact with the new tail (its negative) is false."""
     import polars as pl
 
     draw = draw or Draw()
@@ -185,11 +133,7 @@ def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
 def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
-    """Draw a random tail for each fact, so that the fact with this tail is false.
-
-    If repeated random draws yield no suitable tail, the function lists all suitable tails in
-    ``pool`` and draws one of them.
-    """
+    """Draw a random tail for each fact, so that the fact with this tail is false."""
     import polars as pl
 
     waiting = _located(waiting, pool)
@@ -288,11 +232,7 @@ def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl
 def _candidates(
     base: KnowledgeBase, facts: pl.DataFrame, known: pl.DataFrame, conditions: str
 ) -> pl.DataFrame:
-    """Return possible tails of each fact's negative under ``conditions``, one per row.
-
-    For each possible tail, the column ``as_tail`` contains the number of facts that have this tail
-    and the given fact's relation.
-    """
+    """Return possible tails of each fact's negative under ``conditions``, one per row."""
     return base.table(
         f"""
         SELECT fact, negative, as_tail FROM (

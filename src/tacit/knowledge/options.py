@@ -106,11 +106,7 @@ class BackgroundOptions:
     )
 
     def extraction(self) -> Extraction:
-        """Convert the options to an ``Extraction``.
-
-        Raises:
-            RequestError: If the value of an option is unknown or out of range.
-        """
+        """Convert the options to an ``Extraction``."""
         from tacit.knowledge.background import CAP, Extraction
         from tacit.knowledge.concepts import Matching
         from tacit.knowledge.negatives import Draw

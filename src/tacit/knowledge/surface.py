@@ -11,21 +11,7 @@ if TYPE_CHECKING:
 
 
 def surface_texts(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return each fact's surface text, in which ``[[`` and ``]]`` enclose each concept.
-
-    If several assertions of a fact have a surface text, the surface text of the assertion with the
-    highest weight is returned. Among assertions of equal weight, the surface text that is first in
-    alphabetical order is returned.
-
-    Args:
-        base: The knowledge base.
-        facts: Table with the columns ``head``, ``relation`` and ``tail``, which contain labels
-            instead of identifiers. Repeated facts are looked up only once.
-
-    Returns:
-        Table with the columns ``head``, ``relation``, ``tail`` and ``surface``, sorted by these
-        columns. Facts without a surface text are omitted.
-    """
+    """Return each fact's surface text, in which ``[[`` and ``]]`` enclose each concept."""
     return base.table(
         """
         SELECT head, relation, tail, surface FROM (

@@ -1,10 +1,4 @@
-"""Find the words of a text and their lemmas, and select content words.
-
-spaCy's rules for English determine how a text is split into words and which words are stop words.
-Lemmas and parts of speech come from lemminflect's lexicon. Without a tagger, a word can have lemmas
-of several parts of speech. For example, "leaves" has the lemmas "leaf" and "leave". A word that is
-not in the lexicon has one lemma, the word itself.
-"""
+"""Find the words of a text and their lemmas, and select content words."""
 
 from __future__ import annotations
 
@@ -34,16 +28,7 @@ CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of an anchor question (its text or a choice), prepared for concept matching.
-
-    Args:
-        lemmas: The lemmas of the part's words, restricted to the words that ``Words.version``
-            selects.
-        text: The tokens of the part in lower case, joined into one string. Two adjacent tokens are
-            separated by one space if whitespace separates them in the original text.
-        starts: The start offset of each token in ``text``.
-        ends: The end offset of each token in ``text``.
-    """
+    """A part of an anchor question (its text or a choice), prepared for concept matching."""
 
     lemmas: frozenset[str]
     text: str
@@ -53,21 +38,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Words:
-    """The rules that select and lemmatize the words of a text (METHODS section 1).
-
-    Args:
-        version: The version of Sahu et al. (2022) that determines which words are selected; stop
-            words are always excluded. ``review-lexicon`` selects words that lemminflect's lexicon
-            lists as nouns, verbs, adjectives or adverbs, and alphabetic words that are not in the
-            lexicon. The version ``review`` selects the words that a tagger tags as nouns, verbs,
-            adjectives or adverbs. ``arxiv`` selects all words that are not stop words.
-        tagger: Name or folder of a spaCy pipeline with a tagger. A tagger is required if
-            ``version`` is ``review``.
-
-    Raises:
-        RequestError: If the version is unknown, if the version ``review`` is given without a
-            tagger, or if a tagger is given with a version other than ``review``.
-    """
+    """The rules that select and lemmatize the words of a text (METHODS section 1)."""
 
     version: Version = "review-lexicon"
     tagger: str | None = None
@@ -85,12 +56,7 @@ class Words:
             )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
-        """Tokenize each text, and lemmatize the words that ``Words.version`` selects.
-
-        Raises:
-            ModelError: If the tagger cannot be loaded, or the tagger does not assign parts of
-                speech.
-        """
+        """Tokenize each text, and lemmatize the words that ``Words.version`` selects."""
         return [self._part(doc) for doc in self._docs(map(comparable, strings(texts, "texts")))]
 
     def tokens(self, word: str) -> list[str]:
@@ -113,12 +79,7 @@ class Words:
         return self._listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
-        """Return the lexicon's parts of speech for a concept's first and last word.
-
-        Examples: "NOUN/VERB" for "dog", "VERB, NOUN" for "eat meat", "unlisted" for "fridge". The
-        first and the last word are used because most verb phrases begin with the verb, and most
-        noun phrases end with the noun.
-        """
+        """Return the lexicon's parts of speech for a concept's first and last word."""
         words = label.lower().split()
         ends = [words[0], words[-1]] if len(words) > 1 else words
         return ", ".join(map(_listed_parts, ends))
@@ -146,11 +107,7 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token.
-
-        If the token is a stop word, or the paper version ``version`` ignores the token, the result
-        is empty.
-        """
+        """Return the lemmas of a token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
@@ -228,12 +185,7 @@ def is_plain(word: str) -> bool:
 
 
 def spare_torch(tagger: str | None) -> None:
-    """Import spaCy but not torch, which loads slowly and is not required for tokenization.
-
-    Args:
-        tagger: Name of the spaCy pipeline that will be loaded, or None. If ``tagger`` is not None,
-            the function does nothing, because the pipeline may require torch.
-    """
+    """Import spaCy but not torch, which loads slowly and is not required for tokenization."""
     if tagger is None and "torch" not in sys.modules:
         sys.modules["torch"] = cast("Any", None)  # as if it were not installed
         try:
@@ -249,13 +201,7 @@ _INNER = 4096
 
 
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
-    """Create the tables ``concepts`` and ``terms`` from the table ``labels``.
-
-    The label of each concept is split into words by spaCy's rules for English. The frequency of a
-    one-word label comes from wordfreq. The frequency f of a label of several words is computed as
-    in wordfreq: 1/f is the sum of the inverse frequencies of the label's words. A concept's label
-    has the frequency 0 if wordfreq does not know one of the label's words.
-    """
+    """Create the tables ``concepts`` and ``terms`` from the table ``labels``."""
     base.execute("""
         CREATE TEMP TABLE placed AS
         SELECT id, unnest(string_split(label, ' ')) AS word,
@@ -321,12 +267,7 @@ def _content(words: Sequence[str], english: Words) -> int:
 
 
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
-    """Yield the frequency of each word according to wordfreq.
-
-    For a word that consists only of the letters a to z, wordfreq looks up the frequency in its word
-    list and rounds the frequency. Many words have the same listed frequency, so each distinct
-    listed frequency is rounded only once.
-    """
+    """Yield the frequency of each word according to wordfreq."""
     from wordfreq import get_frequency_dict, word_frequency
 
     listed = get_frequency_dict("en")

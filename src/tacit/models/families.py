@@ -1,9 +1,4 @@
-"""A model's family and number of parameters, as specified by the user.
-
-A model's family and its number of parameters are used to compare models of different sizes. The
-family and the number of parameters are part of a manifest, but do not affect scores, fingerprints
-or requests.
-"""
+"""A model's family and number of parameters, as specified by the user."""
 
 from __future__ import annotations
 
@@ -48,24 +43,7 @@ def parameters_in(text: str) -> int:
 def described(
     models: Sequence[str], families: Given, parameters: Given
 ) -> dict[str, dict[str, str | int]]:
-    """Return each model's family and number of parameters, as the user specified them.
-
-    Args:
-        models: The names of the models, as specified by the user.
-        families: Entries ``NAME=FAMILY`` for some of the models, or a mapping from name to family.
-            In an entry ``NAME=FAMILY``, ``NAME`` is the model's name or the last part of the
-            model's path.
-        parameters: Entries ``NAME=NUMBER`` for some of the models, or a mapping from name to
-            number. A number may be written as ``350M`` (see ``parameters_in``).
-
-    Returns:
-        For each model, a dict that may have the keys ``family`` and ``parameters``. A key is
-        missing if the user did not specify its value.
-
-    Raises:
-        RequestError: If an entry of ``families`` or ``parameters`` is malformed or does not match
-            exactly one model, or if two entries of one argument match the same model.
-    """
+    """Return each model's family and number of parameters, as the user specified them."""
     found: dict[str, dict[str, str | int]] = {model: {} for model in models}
     for model, family in _by_model("family", families, models):
         found[model]["family"] = family

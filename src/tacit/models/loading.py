@@ -199,14 +199,7 @@ def load_model(
 def recorded_model(
     name: str, options: LoadOptions, hashes: FileHashes, load: Callable[[], LanguageModel]
 ) -> LanguageModel:
-    """Return a model that is loaded when it is first asked, if its record is valid.
-
-    Args:
-        name: The model's name; see ``load_model``.
-        options: The options for loading the model.
-        hashes: Cache for the hashes of weight files, beside which the record is stored.
-        load: Function that loads the model.
-    """
+    """Return a model that is loaded when it is first asked, if its record is valid."""
     check_name(name, options)
     if is_address(name) or _other_backend(name) is not None:
         return load()
@@ -227,18 +220,7 @@ def _served(name: str, options: ServerOptions | None, kept: Path | None) -> Lang
 
 @dataclass(frozen=True)
 class Parts:
-    """The loaded parts of a model.
-
-    Args:
-        kind: The kind of model: ``causal``, ``masked`` or ``seq2seq``.
-        model: The neural network with its weights.
-        tokenizer: The tokenizer.
-        config: The model's config.
-        files: The files that the model was loaded from.
-        checks: The checks at load time.
-        chat: The chat format of prompts; None if prompts are plain text.
-        gguf: The GGUF file that contains all other parts; None if there is no such file.
-    """
+    """The loaded parts of a model."""
 
     kind: str
     model: PreTrainedModel
@@ -251,15 +233,7 @@ class Parts:
 
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
-    """Return a model's kind, and the words that its tokenizer encodes as a single token.
-
-    The weights are loaded only if the model runs in a plug-in back-end from another Python package.
-
-    Raises:
-        ModelError: If the model or an option is invalid (see ``load_model``), or the model encodes
-            no word as a single token.
-        MissingPackage: If the package extra ``local`` is not installed.
-    """
+    """Return a model's kind, and the words that its tokenizer encodes as a single token."""
     from tacit.models.huggingface.alignment import bare
     from tacit.models.huggingface.vocabulary import whole_words
 
@@ -287,10 +261,7 @@ def _other_backend(name: str) -> Backend | None:
 
 
 def is_here(name: str, options: LoadOptions) -> bool:
-    """Return whether a model can be loaded without a download.
-
-    The result is always True for a server's address and for a model of a plug-in back-end.
-    """
+    """Return whether a model can be loaded without a download."""
     return bool(
         is_address(name)
         or _other_backend(name) is not None
@@ -300,23 +271,13 @@ def is_here(name: str, options: LoadOptions) -> bool:
 
 
 def _check_on_hub(name: str, options: LoadOptions) -> None:
-    """Check a model's name on the hub before importing torch, which takes seconds.
-
-    Raises:
-        ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
-            is not in the cache.
-        NetworkError: If the hub cannot be reached, and the model is not in the cache.
-    """
+    """Check a model's name on the hub before importing torch, which takes seconds."""
     if named_folder(name) is None:
         where_from(name, options.revision)
 
 
 def check_name(name: str, options: LoadOptions) -> None:
-    """Check a model's name and options before any large package is imported.
-
-    Raises:
-        ModelError: If the name is a path that is not a model folder, or an option is invalid.
-    """
+    """Check a model's name and options before any large package is imported."""
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
     check_holds_no_key(name)
@@ -378,12 +339,7 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    """Return the chat format of a model's prompts, from the tokenizer's chat template.
-
-    Raises:
-        ModelError: If the model is a masked language model, or if its tokenizer has no chat
-            template.
-    """
+    """Return the chat format of a model's prompts, from the tokenizer's chat template."""
     from tacit.models.huggingface.chat_template import Chat
 
     if kind == "masked":

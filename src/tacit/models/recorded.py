@@ -1,10 +1,4 @@
-"""Record what loading a local model found, so that it need not be found again.
-
-The record, a file beside the score store, contains the model's fingerprint and description, and the
-results of the checks at load time. It is valid while the model's files, the options, the versions
-of the libraries and the machine are unchanged. A run whose answers are all cached needs no more
-than the record: the model is loaded only when it is asked.
-"""
+"""Record what loading a local model found, so that it need not be found again."""
 
 from __future__ import annotations
 
@@ -53,14 +47,7 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 @dataclass
 class Record:
-    """The record of one model with one set of options.
-
-    Args:
-        hashes: The object that writes the record when answers are stored.
-        path: The record's file; None to record nothing.
-        content: What the file contains.
-        model: A weak reference to the loaded model.
-    """
+    """The record of one model with one set of options."""
 
     hashes: FileHashes
     path: Path | None = None
@@ -69,13 +56,7 @@ class Record:
 
     @classmethod
     def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
-        """Read the record of a model; it is empty if there is none.
-
-        Args:
-            name: The model's name.
-            options: The options with which the model is loaded.
-            hashes: The cache of hashes, beside which records are stored.
-        """
+        """Read the record of a model; it is empty if there is none."""
         files = None if options.trust.remote_code else _files_of(name, options)
         if hashes.path is None or files is None:
             return cls(hashes)
@@ -88,10 +69,7 @@ class Record:
 
     @property
     def checks(self) -> Checks:
-        """The recorded checks, or new ones, which record themselves.
-
-        A failure, for example for want of memory, may be temporary, so it is checked again.
-        """
+        """The recorded checks, or new ones, which record themselves."""
         known = {one.name for one in fields(Checks)}
         found = {k: v for k, v in self.content.get("checks", {}).items() if k in known}
         if any(reason.startswith(FAILS) for reason in found.get("refused", {}).values()):
@@ -168,13 +146,7 @@ def _version(package: str) -> str:
 
 
 class RecordedModel:
-    """A local model that is loaded when it is first asked; see ``LanguageModel``.
-
-    Args:
-        name: The model's name.
-        record: The record of the model.
-        load: Function that loads the model.
-    """
+    """A local model that is loaded when it is first asked; see ``LanguageModel``."""
 
     def __init__(self, name: str, record: Record, load: Callable[[], LanguageModel]) -> None:
         self.name, self._record, self._load = name, record, load

@@ -28,15 +28,7 @@ loads a model.
 
 
 def backend_of(name: str) -> Backend | None:
-    """Return the back-end for a name such as ``mlx:phi-3``; None if the name has no scheme.
-
-    Args:
-        name: A model's name. The caller must first check that the name is neither a server's
-            address nor an existing folder.
-
-    Raises:
-        ModelError: If no back-end is registered for the scheme of the name.
-    """
+    """Return the back-end for a name such as ``mlx:phi-3``; None if the name has no scheme."""
     scheme, colon, _ = name.partition(":")
     if not colon:
         return None

@@ -148,12 +148,7 @@ class ServerSettings:
     )
 
     def check(self, models: Sequence[str]) -> None:
-        """Reject chat options that do not apply to the given models.
-
-        Raises:
-            RequestError: If ``--api chat`` is used without a server's address, or if ``--samples``
-                or ``--thinking-tokens`` is used without ``--api chat``.
-        """
+        """Reject chat options that do not apply to the given models."""
         from tacit.models.openai.options import is_address
 
         if self.api == "chat" and models and not any(map(is_address, models)):
@@ -164,11 +159,7 @@ class ServerSettings:
             raise RequestError("--samples and --thinking-tokens require --api chat")
 
     def options(self, *, from_file: bool = False) -> ServerOptions:
-        """Return these settings as ``ServerOptions``; see there for ``from_file``.
-
-        Raises:
-            RequestError: If ``thinking_tokens`` is neither a number nor ``all``.
-        """
+        """Return these settings as ``ServerOptions``; see there for ``from_file``."""
         from tacit.models.openai.options import ServerOptions
 
         return ServerOptions(
@@ -205,13 +196,7 @@ class DescribedSettings:
     )
 
     def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:
-        """Return the user-specified family and number of parameters of each model.
-
-        Raises:
-            RequestError: If an entry of ``family`` or ``parameters`` is malformed or does not match
-                exactly one model, or if two entries match the same model (see
-                ``tacit.models.families.described``).
-        """
+        """Return the user-specified family and number of parameters of each model."""
         from tacit.models.families import described
 
         return described(models, self.family, self.parameters)
@@ -226,16 +211,7 @@ class ModelSettings:
     described: DescribedSettings = field(default_factory=DescribedSettings)
 
     def options(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
-        """Return these settings as ``LoadOptions`` for the given models.
-
-        Args:
-            models: The models' names.
-            from_file: Whether the names come from a file and not from the user.
-
-        Raises:
-            RequestError: If the server options are invalid (see ``ServerSettings``), or if the
-                option ``batch_size`` is specified (``batch_tokens`` must be used instead).
-        """
+        """Return these settings as ``LoadOptions`` for the given models."""
         from tacit.models.huggingface.trust import Trust
         from tacit.models.loading import LoadOptions
 

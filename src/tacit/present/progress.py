@@ -33,13 +33,7 @@ PERIOD = 60.0
 
 @dataclass
 class Lines:
-    """A writer of progress lines to standard error, with at most one line per ``period``.
-
-    Args:
-        total: The total amount of work, for example in tokens or bytes.
-        period: The minimum number of seconds between two lines.
-        clock: A function that returns the time in seconds.
-    """
+    """A writer of progress lines to standard error, with at most one line per ``period``."""
 
     total: int
     period: float = PERIOD
@@ -51,13 +45,7 @@ class Lines:
         self._begun = self._told = self.clock()
 
     def report(self, done: int, line: Callable[[float], str]) -> None:
-        """Write a progress line if ``period`` seconds have passed since the previous line.
-
-        Args:
-            done: The amount of work that is done, in the unit of ``total``.
-            line: A function that returns the text of the line, given the number of seconds since
-                the start. The estimated remaining time is appended to the line.
-        """
+        """Write a progress line if ``period`` seconds have passed since the previous line."""
         now = self.clock()
         if now - self._told < self.period or done <= 0:
             return
@@ -193,22 +181,14 @@ class Progress(Quiet):
 
 
 class Terminal(Progress):
-    """A terminal reporter that shows progress and warnings and lets the user confirm costs.
-
-    Progress bars and hints of the Hugging Face libraries are hidden.
-    """
+    """A terminal reporter that shows progress and warnings and lets the user confirm costs."""
 
     def __init__(self) -> None:
         show_warnings()
         silence_libraries()
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """See ``Reporter.confirm``.
-
-        Raises:
-            RequestError: If the user declines the cost, or cannot be asked because standard input
-                is not a terminal.
-        """
+        """See ``Reporter.confirm``."""
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")
         if yes or not costs:
@@ -237,11 +217,7 @@ class _PackageFormatter(logging.Formatter):
 
 
 def silence_libraries() -> None:
-    """Silence the hints and progress bars of the Hugging Face libraries.
-
-    Messages of huggingface_hub are shown only by its own handler, so that none of them appears
-    twice.
-    """
+    """Silence the hints and progress bars of the Hugging Face libraries."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     logging.getLogger("huggingface_hub").propagate = False
     if "transformers" in sys.modules:

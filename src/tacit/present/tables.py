@@ -26,16 +26,7 @@ MOST_ROWS = 40
 
 
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
-    """Print a table of findings in its declared layout.
-
-    Numbers have the format of their column, and a confidence interval is on a second line of the
-    cell.
-
-    Args:
-        spec: The declaration of the table.
-        table: The rows of the table.
-        title: The title above the table.
-    """
+    """Print a table of findings in its declared layout."""
     layout = spec.printed or Layout()
     for name, values in layout.where.items():
         table = table.filter(table[name].is_in(values))
@@ -48,14 +39,7 @@ def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
 def print_texts(
     title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
 ) -> None:
-    """Print a table of text cells, with a title above the table.
-
-    Args:
-        title: The title above the table.
-        headings: For each column, the heading and whether the cells are words; columns of words are
-            left-aligned.
-        rows: The cells of each row.
-    """
+    """Print a table of text cells, with a title above the table."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -135,12 +119,7 @@ _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
 def print_comparison(together: pl.DataFrame) -> None:
-    """Print one comparison table per pair of models, followed by the notes on the rows.
-
-    Args:
-        together: A table with the columns of ``COMPARISON``. Rows in which ``printed`` is False are
-            omitted.
-    """
+    """Print one comparison table per pair of models, followed by the notes on the rows."""
     import polars as pl
 
     shown = together.filter("printed") if "printed" in together.columns else together
@@ -181,12 +160,7 @@ published value are printed.
 
 
 def print_published(table: pl.DataFrame) -> None:
-    """Print Tacit's values next to the published values, one table per table of the paper.
-
-    Args:
-        table: A table that compares Tacit's values with published values, from
-            ``tacit.findings.published``.
-    """
+    """Print Tacit's values next to the published values, one table per table of the paper."""
     keys = [name for name in ("table", "model") if name in table.columns]
     for (name, *model), cells in table.group_by(keys, maintain_order=True):
         titled = f"Table {name}" if str(name).isdecimal() else str(name)

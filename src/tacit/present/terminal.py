@@ -31,13 +31,7 @@ _UNSEEN = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Return the text with unsafe characters escaped as in JSON, such as ``\u001b``.
-
-    Escaping does not change the value that a JSON text encodes.
-
-    >>> visible("a\x1b[31mb")
-    'a\\u001b[31mb'
-    """
+    r"""Return the text with unsafe characters escaped as in JSON, such as ``\u001b``."""
     return _UNSEEN.sub(_escaped, text)
 
 
@@ -45,10 +39,7 @@ _UNREAD = (errno.EPIPE, errno.EBADF)
 
 
 class _Open:
-    """A text stream that discards its text once nobody can read it.
-
-    A standard error that fails in any way is discarded too: only standard output has results.
-    """
+    """A text stream that discards its text once nobody can read it."""
 
     buffer = None  # Typer would write to it directly if the encoding is ASCII
 

@@ -1,10 +1,4 @@
-"""The interface of a probe, and the registry of probes.
-
-A probe declares its options, builds its requests and computes findings from the answers. Querying
-models, caching answers, resuming runs, and printing and comparing results are implemented once for
-all probes. Tacit's probes are listed in ``BUILT_IN``. Tacit finds the probes of other packages by
-their entry points in the group ``tacit.probes``.
-"""
+"""The interface of a probe, and the registry of probes."""
 
 from __future__ import annotations
 
@@ -158,10 +152,7 @@ class Answers:
 
 
 def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
-    """Return the answers to a group of requests, in the order of the request keys.
-
-    Each row of the table ``keys`` is the key of one request.
-    """
+    """Return the answers to a group of requests, in the order of the request keys."""
     if answered is None:
         raise FindingsError(f"there are no answers to the requests {name!r}")
     if keys.equals(answered.keys):

@@ -28,10 +28,7 @@ _NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 @contextmanager
 def unchecked() -> Iterator[None]:
-    """Return a context manager that disables Altair's slow schema validation.
-
-    Tacit's tests create each figure with schema validation.
-    """
+    """Return a context manager that disables Altair's slow schema validation."""
     from altair.utils.schemapi import debug_mode
 
     with debug_mode(False):  # noqa: FBT003 - its only parameter
@@ -39,14 +36,7 @@ def unchecked() -> Iterator[None]:
 
 
 def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
-    """Return a probe's chart as a figure of the report.
-
-    Args:
-        probe: The name of the probe.
-        declared: The declaration of the figure.
-        chart: The Altair chart of the figure.
-        colours: The colour palette.
-    """
+    """Return a probe's chart as a figure of the report."""
     from tacit.charts.theme import themed
 
     spec = themed(chart, colours).to_dict(validate=False)
@@ -98,11 +88,7 @@ _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 
 @cache
 def runtime() -> str:
-    """Return a self-contained script with the function ``vegaEmbed``, which draws charts.
-
-    The chart script is created once for each version of vl-convert and stored in the user's cache
-    folder, because creating it takes several seconds.
-    """
+    """Return a self-contained script with the function ``vegaEmbed``, which draws charts."""
     import vl_convert
 
     version = metadata.version("vl-convert-python")
@@ -122,13 +108,7 @@ def charts_script() -> str:
 
 
 def checked(script: str) -> str:
-    """Check that a script can be embedded in a page unchanged, and return the script.
-
-    Raises:
-        WorkError: If the script contains ``</script`` or ``<!--``, or a character that browsers
-            change. Browsers would reject a changed script, because the script would not match its
-            hash in the content security policy.
-    """
+    """Check that a script can be embedded in a page unchanged, and return the script."""
     if any(ending in script.lower() for ending in ("</script", "<!--", "\r", "\0")):
         raise WorkError(
             "the JavaScript bundle of this version of vl-convert cannot be embedded in a page; "

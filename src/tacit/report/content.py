@@ -24,16 +24,7 @@ _SEVERAL = 2
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Args:
-        name: The column's name in the page's data and in downloaded CSV files.
-        heading: The column heading on the page.
-        kind: The format of the cells.
-        to: For a column with the lower ends of intervals, the name of the column with the upper
-            ends. For a column of prompts, ``to`` is the name of the column whose text replaces the
-            placeholder ``{question}`` in each prompt.
-    """
+    """A column of a table."""
 
     name: str
     heading: str
@@ -43,16 +34,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Details:
-    """Tables with details that a reader can open with a button in a row of another table.
-
-    Args:
-        key: The name of the column that links a table's rows to their details. The button in a
-            table row opens the rows of the detail tables that have the same value in the column
-            ``key``.
-        tables: The HTML ids of the detail tables.
-        label: The label of the button that opens the rows. For each button, screen readers announce
-            the label and the name of the table row that contains the button.
-    """
+    """Tables with details that a reader can open with a button in a row of another table."""
 
     key: str
     tables: tuple[str, ...]
@@ -61,21 +43,7 @@ class Details:
 
 @dataclass(frozen=True)
 class Table:
-    """A table that readers can sort, filter and download.
-
-    Args:
-        id: The table's HTML id, which is also the name of the downloaded file.
-        title: The title.
-        about: An explanation of the table, as plain text.
-        frame: The rows of the table.
-        columns: The columns that the page shows, in order; other columns of ``frame`` are omitted.
-        details: The detail tables whose rows a reader can open from a row of this table; None if
-            there are none.
-        model: The name of the model, if the table is about a single model.
-        behind: For a detail table, the name of the column by which its rows are linked to rows of
-            another table; None for a table that the page shows directly. If ``behind`` is set, the
-            page unpacks the table's data only when a reader opens the table.
-    """
+    """A table that readers can sort, filter and download."""
 
     id: str
     title: str
@@ -102,18 +70,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart.
-
-    Args:
-        id: The chart's HTML id, which is also the name of the downloaded file.
-        title: The title.
-        about: An explanation of the chart.
-        spec: The Vega-Lite specification without the chart's title. The specification's entry
-            ``datasets`` contains the data of the chart.
-        heading: The chart's Vega-Lite title, which is included in downloaded images.
-        told: The lines of the caption that the page shows below the chart.
-        wide: Whether the chart needs the full width of the page.
-    """
+    """A chart."""
 
     id: str
     title: str
@@ -126,12 +83,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Graph:
-    """One of the graphs that a reader can select.
-
-    Args:
-        labels: The values by which readers select the graph, such as model, thing and annotator.
-        svg: The graph as SVG, in which ``title`` elements serve as tooltips.
-    """
+    """One of the graphs that a reader can select."""
 
     labels: Mapping[str, str]
     svg: str
@@ -139,15 +91,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Graphs:
-    """A set of graphs, of which the page shows one at a time.
-
-    Args:
-        id: The HTML id of the set of graphs, which is also part of the names of downloaded files.
-        title: The title.
-        about: An explanation of the graphs and of how they were selected.
-        graphs: The graphs, each an SVG text with the labels by which readers select the graph.
-        first: The index of the graph that is shown first.
-    """
+    """A set of graphs, of which the page shows one at a time."""
 
     id: str
     title: str
@@ -162,21 +106,7 @@ Block: TypeAlias = Table | Figure | Graphs
 
 @dataclass(frozen=True)
 class Mark:
-    """A mark that shows one model's value on the scale of a tile (box with a main result).
-
-    Args:
-        model: The model's name.
-        value: The model's result, as text.
-        about: The confidence interval, the sample size and the chance level as text, if available.
-        at: The position of the value, from 0 (start of the scale) to 1 (end of the scale); None if
-            the value is undefined.
-        low: The position of the confidence interval's lower end on the scale, as a number from 0 to
-            1; None if there is no interval.
-        high: The position of the confidence interval's upper end on the scale, as a number from 0
-            to 1; None if there is no interval.
-        reference: The position of the chance level on the scale, as a number from 0 to 1; None if
-            there is no chance level.
-    """
+    """A mark that shows one model's value on the scale of a tile (box with a main result)."""
 
     model: str
     value: str
@@ -187,13 +117,7 @@ class Mark:
     reference: float | None = None
 
     def edge(self, name: PlaceName) -> str:
-        """Return the CSS class of an element's position on the scale, such as ``left-2500``.
-
-        For the element ``high`` (the upper end of an interval), the CSS class sets the position of
-        the element's right edge. For all elements except ``high``, the CSS class sets the position
-        of the element's left edge. The page's style sheet declares a class for each position,
-        because the content security policy forbids inline styles.
-        """
+        """Return the CSS class of an element's position on the scale, such as ``left-2500``."""
         value: float = getattr(self, name)
         within = round(10_000 * min(1.0, max(0.0, value)))  # clamped to the scale
         return f"right-{10_000 - within}" if name == "high" else f"left-{within}"
@@ -207,14 +131,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tile:
-    """A box at the top of a section that shows one main result for each model.
-
-    Args:
-        label: The name of the result.
-        about: The meaning of the main result in a few words.
-        marks: The values of the main result as marks on a scale: one or more marks for each model
-            that has this result.
-    """
+    """A box at the top of a section that shows one main result for each model."""
 
     label: str
     about: str
@@ -223,21 +140,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report, about one probe or about the differences between models.
-
-    Args:
-        id: The HTML id of the section.
-        title: The heading.
-        question: The question that the section answers, as one sentence.
-        said: For each model name, sentences about the model's questions and results.
-        tiles: The tiles, which show the main results.
-        blocks: The tables, figures and graphs of the section, in order.
-        keys: For each column by which readers can filter the section's tables, the values to choose
-            from.
-        notes: Sentences on how the results were computed.
-        warnings: The warnings that the page shows at the top of the section.
-        headlines: For each model name, a text of a few sentences with the model's main results.
-    """
+    """A section of the report, about one probe or about the differences between models."""
 
     id: str
     title: str

@@ -99,12 +99,7 @@ def _differing(first: Run, other: Run) -> str:
 
 
 def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
-    """Return the report's section on paired differences; None if no probe has two runs.
-
-    Args:
-        runs: The runs to compare.
-        only: The names of the probes to compare; None for all probes.
-    """
+    """Return the report's section on paired differences; None if no probe has two runs."""
     import polars as pl
 
     runs = [run for run in runs if only is None or run.probe in only]
@@ -179,16 +174,7 @@ def _columns(spec: TableSpec, table: pl.DataFrame) -> Iterator[Column]:
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
-    """Raise an error if runs of the same probe differ in more than the model.
-
-    Args:
-        runs: The runs to compare.
-        force: Whether to accept runs that differ in more than the model.
-
-    Raises:
-        RequestError: If no probe has two runs. If ``force`` is False, and runs of the same probe
-            differ in their data, their options or the version of Tacit.
-    """
+    """Raise an error if runs of the same probe differ in more than the model."""
     if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
         raise RequestError(
             f"there is nothing to compare: {several(len(runs), 'run')}, but no two of the same "

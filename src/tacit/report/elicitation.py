@@ -38,12 +38,7 @@ def next_token_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def skipped_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield a note with the number of prompts that were skipped because they are too long.
-
-    Args:
-        summary: A run's summary.
-        listed: Whether the run's folder contains a list of the skipped prompts.
-    """
+    """Yield a note with the number of prompts that were skipped because they are too long."""
     count = summary.get("skipped")
     if count:
         where = " (listed in findings/skipped.parquet)" if listed else ""
@@ -70,14 +65,7 @@ def differing(runs: Sequence[Run]) -> list[str]:
 
 
 def elicitation_notes(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:
-    """Yield notes on the elicitation method, skipped prompts and unparsed sampled replies.
-
-    If the summary contains no elicitation method, no notes are yielded.
-
-    Args:
-        summary: A run's summary.
-        listed: Whether the run's folder contains a list of the skipped prompts.
-    """
+    """Yield notes on the elicitation method, skipped prompts and unparsed sampled replies."""
     if "elicitation" not in summary:
         return
     yield f"Elicitation: {summary['elicitation']}"

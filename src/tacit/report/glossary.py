@@ -11,15 +11,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Term:
-    """A term of the glossary.
-
-    Args:
-        meaning: The definition of the term, in one or two sentences.
-        forms: Words, in addition to the term's name, for which the report shows the definition of
-            the term.
-        headings: Words for which the report shows the term's definition in column headings, but
-            nowhere else.
-    """
+    """A term of the glossary."""
 
     meaning: str
     forms: tuple[str, ...] = ()
@@ -35,13 +27,7 @@ def glossary() -> dict[str, Term]:
 
 
 def meanings(*, headings: bool = False) -> dict[str, str]:
-    """Return a mapping from words in lower case to the definitions that the report shows.
-
-    Args:
-        headings: If True, the mapping contains words that the report explains only in column
-            headings. If False, the mapping contains words that the report explains wherever the
-            words occur.
-    """
+    """Return a mapping from words in lower case to the definitions that the report shows."""
     return {
         form.lower(): term.meaning
         for name, term in glossary().items()

@@ -20,10 +20,7 @@ _DECIMALS = 4  # decimals of a number in a table behind a row
 
 
 def packed(content: object) -> str:
-    """Return the content as gzipped JSON in base64, which never contains ``<``.
-
-    Equal values of ``content`` give identical strings.
-    """
+    """Return the content as gzipped JSON in base64, which never contains ``<``."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
@@ -57,13 +54,7 @@ def table_data(table: Table) -> dict[str, Any]:
 
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
-    """Return each column's values; columns with repeated strings are dictionary-encoded.
-
-    Args:
-        frame: The table whose columns are returned.
-        fine: Whether to round numbers to six significant digits. If False, numbers are rounded to
-            four decimals.
-    """
+    """Return each column's values; columns with repeated strings are dictionary-encoded."""
     import polars as pl
 
     found: list[Any] = []
@@ -90,11 +81,7 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
-    """Return the specifications of charts, and each distinct dataset of the charts once.
-
-    Args:
-        figures: The charts of the report, as ``Figure`` objects.
-    """
+    """Return the specifications of charts, and each distinct dataset of the charts once."""
     specs = {each.id: each.spec for each in figures}
     headings = {each.id: each.heading for each in figures}
     datasets: dict[str, Any] = {}

@@ -33,12 +33,7 @@ MOST_SCORES = 250_000
 
 
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
-    """Return a probe's section of the report, with tiles, figures, graphs and tables.
-
-    Args:
-        runs: The runs of one probe.
-        look: The theme of the charts.
-    """
+    """Return a probe's section of the report, with tiles, figures, graphs and tables."""
     kind = probe(runs[0].probe)
     told = declared(kind)
     return Section(
@@ -60,13 +55,7 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
 
 
 def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a filter's choices: the values of the columns that belong to the filter.
-
-    A column belongs to a filter if the column's attribute ``filter`` is the filter's name. For
-    example, the filter ``relation`` uses the columns with the attribute ``filter="relation"``. If
-    no column has the attribute ``filter="relation"``, the filter ``relation`` uses the columns
-    named ``relation``.
-    """
+    """Return a filter's choices: the values of the columns that belong to the filter."""
     shown = [
         (spec.name, column)
         for spec in declared(probe(runs[0].probe)).tables.values()
@@ -137,11 +126,7 @@ def tables(runs: Sequence[Run]) -> Iterator[Table]:
 
 
 def table_of(spec: TableSpec, runs: Sequence[Run]) -> Table | None:
-    """Return a table that the probe declares, with all models' rows; None if it is empty.
-
-    The table contains at most ``MOST_ROWS`` rows. If rows are left out, the table's description
-    contains the number of rows shown.
-    """
+    """Return a table that the probe declares, with all models' rows; None if it is empty."""
     import polars as pl
 
     frames = [
@@ -169,10 +154,7 @@ def _rows(spec: TableSpec, run: Run) -> pl.DataFrame | None:
 
 
 def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
-    """Yield a report column for ``column``, then a second one for its 95 % CI, if any.
-
-    Columns that are hidden or contain lists are skipped.
-    """
+    """Yield a report column for ``column``, then a second one for its 95 % CI, if any."""
     if not column.shown or column.kind == "list":
         return
     kind: Kind = "score" if column.kind == "number" else column.kind

@@ -54,22 +54,7 @@ class _RunSection:
 
 
 def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
-    """Write a report on runs; the same runs always result in an identical file.
-
-    Models are compared if their runs used the same probe, data, options and version of Tacit.
-
-    Args:
-        folders: The folders of runs, or folders that contain several runs.
-        path: The HTML file to write.
-        warn: Whether to compare models even if their runs differ in data, options or version of
-            Tacit. If False, models whose runs differ in data, options or version of Tacit are shown
-            side by side, without a comparison.
-
-    Raises:
-        RequestError: If a folder contains no run, or one run is given twice.
-        DataError: If a run is unfinished or damaged, or the probe of a run is unknown.
-        WorkError: If the file cannot be written.
-    """
+    """Write a report on runs; the same runs always result in an identical file."""
     publish_text(path, report(read_runs(folders), warn=warn))
 
 
@@ -85,14 +70,7 @@ def page_kind(kind: PageKind) -> Kind:
 
 
 def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False) -> str:
-    """Return the report as HTML.
-
-    Args:
-        runs: The runs.
-        kind: The kind of page: ``report`` or ``comparison``. The kind of page is included in the
-            metadata of the HTML page.
-        warn: See the argument ``warn`` of :func:`write_report`.
-    """
+    """Return the report as HTML."""
     sections, warnings = _sections(runs, warn=warn)
     names = list(dict.fromkeys(run.name for run in runs))
     style = _asset("report.css") + _edge_rules(sections)
@@ -221,11 +199,7 @@ def _run_section(run: Run) -> _RunSection:
 
 
 def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
-    """Return the packed data for the page's script, as a mapping from names to texts.
-
-    The page's script unpacks the text with the name ``page`` when the page loads, and all other
-    texts on demand.
-    """
+    """Return the packed data for the page's script, as a mapping from names to texts."""
     shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
     pictures = [b for b in blocks if isinstance(b, Graphs)]
     page: Mapping[str, Any] = {

@@ -1,9 +1,4 @@
-"""Requests to a model, and the model's answers; one module per kind of request.
-
-A ``Prompt`` requests scores of candidate answers, a ``RankingPrompt`` requests a ranking of the
-words of a vocabulary, and a ``SamplingPrompt`` requests sampled replies. Each kind of request has
-its own module, which defines how requests of that kind are merged, stored and looked up.
-"""
+"""Requests to a model, and the model's answers; one module per kind of request."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Ranking prompts, which request the ranks of words among all words of a vocabulary.
-
-Usually, many prompts share one vocabulary. A ranking contains the ranks and log-probabilities of
-selected words (the targets), and the top candidates. Log-probabilities are stored only for the
-targets and the top candidates.
-"""
+"""Ranking prompts, which request the ranks of words among all words of a vocabulary."""
 
 from __future__ import annotations
 
@@ -144,11 +139,7 @@ class Ranking:
     unranked: str | None = None
 
     def __getitem__(self, target: str) -> Standing:
-        """Return the rank and the log-probability of one target.
-
-        Raises:
-            KeyError: If the ranking does not contain the target.
-        """
+        """Return the rank and the log-probability of one target."""
         for standing in self.targets:
             if standing.target == target:
                 return standing

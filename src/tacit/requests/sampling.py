@@ -1,9 +1,4 @@
-"""Sampling prompts: texts for which a model generates several replies.
-
-Replies are stored as unparsed text and matched to candidate answers later. If the candidate answers
-change, Tacit matches the stored replies to the new answers and sends no requests. If a later run
-requests more replies to a text, Tacit samples only the replies that are not yet stored.
-"""
+"""Sampling prompts: texts for which a model generates several replies."""
 
 from __future__ import annotations
 

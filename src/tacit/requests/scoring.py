@@ -1,10 +1,4 @@
-"""Scoring prompts, for which a model computes log-probabilities of candidate answers.
-
-A prompt consists of a text with at most one blank, and of candidate answers. If the prompt's text
-has a blank, each candidate answer fills the blank; otherwise, each candidate answer follows the
-text. The score store contains log-probabilities without normalisation, so that they can be
-normalised later without a model.
-"""
+"""Scoring prompts, for which a model computes log-probabilities of candidate answers."""
 
 from __future__ import annotations
 
@@ -182,11 +176,7 @@ class Scores:
         return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
 
     def __getitem__(self, answer: str) -> AnswerScore:
-        """Return the score of one answer.
-
-        Raises:
-            KeyError: If the scores do not contain the answer.
-        """
+        """Return the score of one answer."""
         for score in self.answers:
             if score.answer == answer:
                 return score

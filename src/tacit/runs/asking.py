@@ -31,11 +31,7 @@ _LISTED = 3
 
 
 def requests_of(probe: Probe) -> Mapping[str, Requests]:
-    """Return a probe's requests in named groups: a mapping from group names to requests.
-
-    Raises:
-        RequestError: If two requests in one group of requests have the same key.
-    """
+    """Return a probe's requests in named groups: a mapping from group names to requests."""
     groups = probe.requests()
     for name, group in groups.items():
         if group.keys.height != len(group.requests) or group.keys.is_duplicated().any():
@@ -57,15 +53,7 @@ def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
 
 
 def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> Findings:
-    """Send a probe's requests to a model, and compute findings from the answers.
-
-    Args:
-        probe: The probe.
-        engine: The engine, which sends requests to the model.
-        folder: The run's folder. The function first checks that the model can answer all requests,
-            and only then writes to the folder.
-        reporter: An object that receives progress reports.
-    """
+    """Send a probe's requests to a model, and compute findings from the answers."""
     groups = requests_of(probe)
     requests = ungrouped(groups)
     with resumable("this run has requested no answer yet"):
@@ -106,12 +94,7 @@ def answers_to(
     reporter: Reporter,
     first: Callable[[], object] = lambda: None,
 ) -> list[Any]:
-    """Send the planned requests to the engine's model, and return the model's answers.
-
-    If the model's server has passed a preflight (a test of the server), ``reporter`` receives the
-    result of the preflight. ``reporter`` receives the numbers of skipped prompts, of missing scores
-    and of unparsed replies. ``first`` is called before the requests are sent.
-    """
+    """Send the planned requests to the engine's model, and return the model's answers."""
     about = engine.model.description
     if about.get("preflight"):
         reporter.note(about["preflight"])
@@ -134,12 +117,7 @@ def answers_to(
 
 
 def check_replies(probe: object, *, sampled: bool) -> None:
-    """Check that a probe's questions can be answered by chat replies.
-
-    Raises:
-        RequestError: If the probe needs log-probabilities of whole texts, which a chat API does not
-            return.
-    """
+    """Check that a probe's questions can be answered by chat replies."""
     if not isinstance(probe, ReadsReplies):
         raise RequestError(
             "this probe needs log-probabilities of whole texts, and a chat API returns none: use a "

@@ -17,16 +17,7 @@ if TYPE_CHECKING:
 
 
 def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return a table that compares each pair of models and lists their elicitation methods.
-
-    Args:
-        runs: Finished runs of one probe.
-        out: The folder in which to write ``comparison.parquet``; None to write nothing.
-
-    Returns:
-        The table of comparisons. None if there is only one run, or the probe declares no
-        comparison.
-    """
+    """Return a table that compares each pair of models and lists their elicitation methods."""
     import polars as pl
 
     from tacit.tables import write_table

@@ -27,18 +27,7 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The maximum cost of querying a chat server, if no answer is cached.
-
-    Args:
-        texts: Number of distinct prompts.
-        calls: The maximum number of calls to the server, which is reached if each call returns only
-            one reply. The calls of the server's preflight (trial requests) are included.
-        prompt_tokens: The approximate number of tokens that the server reads.
-        answer_tokens: The largest number of tokens that the server can generate; None if the length
-            of reasoning is not limited. Tacit does not limit the length of the reasoning in one
-            reply of the preflight (trial requests), and ``answer_tokens`` does not include the
-            tokens of this reasoning.
-    """
+    """The maximum cost of querying a chat server, if no answer is cached."""
 
     texts: int
     calls: int
@@ -109,21 +98,7 @@ _TRIAL = 16
 def estimate(
     engine: Engine, requests: Sequence[Request], blocks: Path | None = None
 ) -> dict[str, Any]:
-    """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored.
-
-    Args:
-        engine: The engine, whose score store may already contain some of the answers.
-        requests: The requests whose number, tokens and duration are estimated.
-        blocks: The file in which the run records its blocks (batches) of requests.
-
-    Returns:
-        A dict with numbers of prompts: ``prompts`` (all), ``distinct`` (different prompts),
-        ``skipped`` (longer than the model's context window), ``stored`` (already answered) and
-        ``to_ask`` (still to be sent). The entry ``tokens`` is the number of tokens that must be
-        processed, and ``seconds`` is the estimated duration. The duration is extrapolated from the
-        time of a short trial and divided by the number of workers. The duration is 0 if no requests
-        remain to be sent.
-    """
+    """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored."""
     plan = engine.plan(requests, blocks)
     parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
     seconds = sum(_seconds(engine.model, list(part)) for _, part in parts)

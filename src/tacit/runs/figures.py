@@ -22,24 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figures:
-    """The options of figures: the file formats and the theme.
-
-    Args:
-        formats: The formats of the files: svg, png, pdf, or several of these. If ``formats`` is
-            empty, no figure is drawn.
-        look: The theme of the figures.
-    """
+    """The options of figures: the file formats and the theme."""
 
     formats: tuple[str, ...]
     look: Theme
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
-        """Parse the figure options, and raise an error if an option is invalid.
-
-        Raises:
-            RequestError: If a format or the palette is unknown.
-        """
+        """Parse the figure options, and raise an error if an option is invalid."""
         from tacit.charts.save import check_formats
         from tacit.charts.theme import Theme
 
@@ -49,12 +39,7 @@ class Figures:
         return cls(chosen, look)
 
     def check(self, request: RunRequest) -> None:
-        """Raise an error if an option for figures has no effect, or requests a missing graph.
-
-        Raises:
-            RequestError: If an option that affects only figures, such as ``--graphs``, is used
-                without ``--figures``, or if a requested graph does not exist.
-        """
+        """Raise an error if an option for figures has no effect, or requests a missing graph."""
         for name, (_, about) in declarations(type(request.options)).items():
             if about.figures and getattr(request.options, name) and not self.formats:
                 flag = f"--{name.replace('_', '-')}"
@@ -63,11 +48,7 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
-        """Draw the figures for runs of one probe, and return the paths of the written files.
-
-        Raises:
-            WorkError: If a file cannot be written.
-        """
+        """Draw the figures for runs of one probe, and return the paths of the written files."""
         if not self.formats:
             return []
         from tacit.charts.save import write_charts, write_svg
@@ -90,12 +71,7 @@ def shown_of(runs: Sequence[Run], look: Theme) -> Shown:
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
-    """Return an Altair chart that shows the models of several runs of one probe.
-
-    Raises:
-        RequestError: If the probe has no figure with the given name, the findings lack data that
-            the figure needs, or the palette is unknown.
-    """
+    """Return an Altair chart that shows the models of several runs of one probe."""
     from tacit.charts.theme import Theme, themed
 
     figures, look = declared(probe(runs[0].probe)).figures, Theme(palette)

@@ -1,12 +1,4 @@
-"""Read and write the folder of a run: its request, manifest, questions and findings.
-
-The file ``run.yaml`` contains the options with which the run was started, such as the probe and the
-model. The file ``manifest.json`` describes the model, the data and the machine of the run. The
-manifest records the run's status: unfinished, finished or failed. The manifest lists the versions
-of Tacit, Python and the libraries; if the run was resumed with different versions, the current
-versions are last. To resume an interrupted run, repeat the command or the Python call with the same
-run folder.
-"""
+"""Read and write the folder of a run: its request, manifest, questions and findings."""
 
 from __future__ import annotations
 
@@ -52,16 +44,7 @@ _LIBRARIES = (
 
 @dataclass
 class RunFolder:
-    """A run with its folder; nothing is written to the folder before ``begin`` is called.
-
-    Args:
-        folder: The run's folder; None if the run is not written to a folder.
-        request: The request for the run, as values that YAML supports.
-
-    Raises:
-        RequestError: If the folder contains a run whose options differ from ``request``, or files
-            that do not belong to a run.
-    """
+    """A run with its folder; nothing is written to the folder before ``begin`` is called."""
 
     folder: Path | None
     request: Mapping[str, Any]
@@ -102,11 +85,7 @@ class RunFolder:
         return replace(self, _about={**self._about, **about})
 
     def check_data(self) -> None:
-        """Raise an error if the data have changed since the folder's run began.
-
-        Raises:
-            RequestError: If the data have changed since the run began.
-        """
+        """Raise an error if the data have changed since the folder's run began."""
         before = self._manifest_before()
         if before is not None:
             self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
@@ -116,14 +95,7 @@ class RunFolder:
         return replace(self, _described=described)
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Write the request of the run, and a manifest with the status "unfinished".
-
-        Args:
-            about: Entries for the manifest, such as the description of the model.
-
-        Raises:
-            RequestError: If the model or the data have changed since the run in the folder began.
-        """
+        """Write the request of the run, and a manifest with the status "unfinished"."""
         about = {**about, **self._about}
         about["model"] = {**about.get("model", {}), **self._described}
         before = self._manifest_before()
@@ -143,15 +115,7 @@ class RunFolder:
         self._write_manifest()
 
     def finish(self, findings: Findings) -> Findings:
-        """Write the questions and the findings, and a manifest with the status "finished".
-
-        Returns:
-            The findings, whose summary includes the rows of all tables that Tacit prints. An
-            existing entry of the summary is not replaced by the rows of a table with the same name.
-
-        Raises:
-            FindingsError: If the findings do not match the tables that the probe declares.
-        """
+        """Write the questions and the findings, and a manifest with the status "finished"."""
         specs = declared(probe(str(self.request["probe"]))).tables
         findings = findings.check(specs.values()).summarised(specs.values())
         written = {} if self.folder is None else _write(findings, self.folder)
@@ -166,11 +130,7 @@ class RunFolder:
 
     @contextmanager
     def failing(self) -> Iterator[None]:
-        """Return a context manager that sets the status to "failed" if an error is raised.
-
-        The manifest of a failed run includes the error message. If the user interrupts a run, the
-        run keeps the status "unfinished".
-        """
+        """Return a context manager that sets the status to "failed" if an error is raised."""
         try:
             yield
         except Exception as error:
@@ -181,12 +141,7 @@ class RunFolder:
             raise
 
     def _manifest_before(self) -> dict[str, Any] | None:
-        """Read the manifest in the folder; return None if the folder contains no manifest.
-
-        Raises:
-            RequestError: If the manifest cannot be read, or was written by a newer version of
-                Tacit.
-        """
+        """Read the manifest in the folder; return None if the folder contains no manifest."""
         path = self.folder and self.folder / "manifest.json"
         if path is None or not path.is_file():
             return None
@@ -239,12 +194,7 @@ class RunFolder:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a finished run.
-
-    Raises:
-        DataError: If the folder contains no finished run, or files of the run were changed after
-            the run finished.
-    """
+    """Read the manifest of a finished run."""
     path = folder / "manifest.json"
     if not path.is_file():
         raise DataError("is not a run's folder: it has no manifest.json", folder)
@@ -271,16 +221,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
-    """Read the findings of a finished run, as a mapping from names to tables.
-
-    Args:
-        folder: The run's folder.
-        names: The names of the findings to read; None for all findings.
-
-    Raises:
-        DataError: If the run is unfinished, damaged or changed (see ``read_manifest``), or if one
-            of the findings is missing or damaged.
-    """
+    """Read the findings of a finished run, as a mapping from names to tables."""
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
     return {

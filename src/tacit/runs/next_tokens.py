@@ -19,12 +19,7 @@ PROMPTS = 32
 
 
 def next_tokens(engine: Engine, plan: Plan) -> dict[str, Any] | None:
-    """Return the likeliest next tokens from the store; compute them if the plan needs the model.
-
-    The prompts are a seeded sample of the plan's distinct texts, so that every run of the same
-    requests has the same ones. The result is None for a model that predicts no tokens, and if all
-    answers are cached but no tokens are.
-    """
+    """Return the likeliest next tokens from the store; compute them if the plan needs the model."""
     prompts = _sample(plan)
     key = digest_of(engine.model.fingerprint, prompts)[:32]
     found: dict[str, Any] | None = engine.store.note(engine.model.fingerprint, key)

@@ -39,22 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunPredictor:
-    """A predictor that was fitted in a run, with the settings that are needed to apply it.
-
-    Args:
-        run: A finished run of the consistency probe.
-        model: The current location of the run's model; None if the model has not been moved.
-        kb: The current location of the run's knowledge base; None if the knowledge base has not
-            been moved.
-        settings: Values of model and server options that ``run.yaml`` does not record, such as
-            ``device``, by name.
-        store: The score store; None for the default store of Tacit.
-        reporter: An object that receives progress reports.
-
-    Raises:
-        RequestError: If the run does not belong to the consistency probe, or the run has no
-            predictor.
-    """
+    """A predictor that was fitted in a run, with the settings that are needed to apply it."""
 
     run: Run
     model: str | None = None
@@ -82,17 +67,7 @@ class RunPredictor:
         return predictor.stored(self.run.tables)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
-        """Predict whether the model answers a new question correctly.
-
-        The model is asked the new question and the corresponding background questions. Cached
-        answers are not requested again.
-
-        Raises:
-            RequestError: If ``NewQuestion.of`` or ``NewQuestion.predict`` raises this error, or if
-                the model, the knowledge base or the question templates no longer match the run.
-            DataError: If the knowledge base or the file of question templates is malformed.
-            ModelError: If the model cannot be loaded.
-        """
+        """Predict whether the model answers a new question correctly."""
         options = self._options()
         new = NewQuestion.of(options, question, choices)
         found = new.predict(self._answers(new), self.predictors)
@@ -104,12 +79,7 @@ class RunPredictor:
             yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
 
     def _options(self) -> ConsistencyOptions:
-        """Check that the data files of the run are unchanged, and return the run's options.
-
-        Raises:
-            RequestError: If the knowledge base or the question templates are missing or have
-                changed since the run.
-        """
+        """Check that the data files of the run are unchanged, and return the run's options."""
         request = self.run.request
         kind = ConsistencyProbe.Options
         options: ConsistencyOptions = build(kind, _named(kind, request))
@@ -167,11 +137,7 @@ class RunPredictor:
 
     @cached_property
     def _engine(self) -> Engine:
-        """The engine for the run's model; the model is loaded once and used for all predictions.
-
-        Raises:
-            RequestError: If the loaded model differs from the model of the run.
-        """
+        """The engine for the run's model; the model is loaded once and used for all predictions."""
         from tacit.engine.store import Store
 
         store = self.store or Store.default()

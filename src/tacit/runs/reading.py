@@ -300,17 +300,7 @@ def _none() -> pl.DataFrame:
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in the given folders, and return the runs sorted by probe.
-
-    Args:
-        folders: Folders, each of which contains one or several runs. If ``tacit run`` is called
-            with several models, it creates a folder that contains several runs.
-
-    Raises:
-        RequestError: If a run is given twice, or one of the folders contains no run.
-        DataError: If a run is unfinished or damaged, if its probe is unknown, or if its tables do
-            not have the format that this version of Tacit expects.
-    """
+    """Read the runs in the given folders, and return the runs sorted by probe."""
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
     if twice:

@@ -66,11 +66,7 @@ class Reporter(Protocol):
         ...
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """Show the cost of querying each server, and ask the user for confirmation.
-
-        Raises:
-            RequestError: If the user declines, or if the program cannot ask the user.
-        """
+        """Show the cost of querying each server, and ask the user for confirmation."""
         ...
 
 
@@ -103,11 +99,7 @@ class Quiet:
         log.info("%s", line)
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """See ``Reporter.confirm``.
-
-        Raises:
-            RequestError: If querying a server has a cost, but the argument ``yes`` is False.
-        """
+        """See ``Reporter.confirm``."""
         if yes or not costs:
             return
         name, cost = next(iter(costs.items()))

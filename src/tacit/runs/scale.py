@@ -22,16 +22,7 @@ def size_of(run: Run) -> Sized:
 
 
 def scaled(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return a table that shows, for each model family, how results change with model size.
-
-    Args:
-        runs: Finished runs of one probe.
-        out: The folder in which to write ``scale.parquet``; None to write nothing.
-
-    Returns:
-        A table with the columns of ``tacit.findings.scale.SCALE``. None if the probe does not
-        define ``scaling``, or if no family contains models of two different sizes.
-    """
+    """Return a table that shows, for each model family, how results change with model size."""
     from tacit.tables import write_table
 
     kind: Any = probe(runs[0].probe)

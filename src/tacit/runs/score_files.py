@@ -19,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_prompts(path: Path, separator: str = " ") -> list[Prompt]:
-    """Read the prompts of a JSONL file; ``separator`` is for prompts that give none.
-
-    Raises:
-        DataError: If the file contains no prompts, or if a line is malformed. If a line is
-            malformed, the error message contains the line number.
-    """
+    """Read the prompts of a JSONL file; ``separator`` is for prompts that give none."""
     found = []
     for line, record in read_json_lines(path):
         try:
@@ -53,11 +48,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
 
 
 def write_answers(answers: Sequence[Scores | Votes], out: Path) -> None:
-    """For each prompt, write one line with the scores or the votes of its answers.
-
-    Raises:
-        WorkError: If the file cannot be written.
-    """
+    """For each prompt, write one line with the scores or the votes of its answers."""
     rows = [
         _row_of_votes(one)
         if isinstance(one, Votes)

@@ -45,15 +45,7 @@ FROM_FILE = "beliefs from a file"
 
 @dataclass(frozen=True)
 class Together:
-    """The tables that compare several models.
-
-    Args:
-        comparison: A table of the differences between each pair of models. None if there is only
-            one model, or if the probe declares no comparison.
-        scale: A table that shows, for each model family, how each result changes with model size.
-            None if the probe does not define ``scaling``, or if no family contains models of two
-            different sizes.
-    """
+    """The tables that compare several models."""
 
     comparison: pl.DataFrame | None = None
     scale: pl.DataFrame | None = None
@@ -61,31 +53,7 @@ class Together:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A request to run a probe on models, or on beliefs that another program has elicited.
-
-    Args:
-        probe: The probe's name.
-        options: An instance of the probe's class ``Options``.
-        models: The models' names.
-        beliefs: A file of beliefs to use in place of a model.
-        out: The run's folder. If there are several models, ``out`` contains one folder for each
-            model. If ``out`` is None, nothing is written.
-        settings: The settings with which the models are loaded.
-        engine: The options of the engine that queries the models.
-        store: The score store; None for the default store.
-        reporter: The object to which the progress of the run is reported.
-        own_settings: Settings of single models from a suite's file, by model name. A model that
-            ``own_settings`` does not contain is loaded with ``settings``.
-        nested: Whether to create a subfolder of ``out`` for the model even if there is only one
-            model.
-
-    Raises:
-        RequestError: If ``models`` and ``beliefs`` are both given or both missing, if a model is
-            given twice, or if an option of a model is invalid. A ``RequestError`` is raised on
-            access to ``folders`` if a folder contains a run of a different request.
-        ModelError: If a model's name is invalid, or if the probe ranks the words of a model's
-            vocabulary but a model is given by a server's address.
-    """
+    """A request to run a probe on models, or on beliefs that another program has elicited."""
 
     probe: str
     options: Any
@@ -121,12 +89,7 @@ class RunRequest:
         return self.own_settings.get(name, self.settings)
 
     def loading_of(self, name: str) -> LoadOptions:
-        """Return the options with which one model is loaded.
-
-        Raises:
-            RequestError: If the model's server options are invalid, or if the option ``batch_size``
-                is specified (``batch_tokens`` must be used instead).
-        """
+        """Return the options with which one model is loaded."""
         own = self.own_settings.get(name)
         return self.loading if own is None else own.options([name], from_file=True)
 
@@ -168,13 +131,7 @@ class RunRequest:
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
-        """The probe for each model; some probes depend on the vocabularies of all models.
-
-        Raises:
-            ModelError: If a model cannot be loaded.
-            RequestError: If the vocabularies of the models have no word in common, or if the probe
-                has no questions.
-        """
+        """The probe for each model; some probes depend on the vocabularies of all models."""
         from tacit.models import loading
 
         if not hasattr(self.made, "for_models"):
@@ -194,15 +151,7 @@ class RunRequest:
 
     @resumable()
     def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
-        """Compare the models; write a report and comparison tables, unless ``out`` is None.
-
-        Args:
-            found: The finished runs, by model name.
-            report: Whether to write a report about all models.
-
-        Raises:
-            WorkError: If a file cannot be written.
-        """
+        """Compare the models; write a report and comparison tables, unless ``out`` is None."""
         runs = list(found.values())
         for warning in warnings(runs):
             self.reporter.warn(warning)
@@ -211,12 +160,7 @@ class RunRequest:
         return Together(compared(runs, self.out), scaled(runs, self.out))
 
     def estimate(self) -> dict[str, dict[str, Any]]:
-        """Estimate the number of requests to each model, and their duration or cost.
-
-        Raises:
-            RequestError: If the beliefs are read from a file, so that no requests are sent to a
-                model.
-        """
+        """Estimate the number of requests to each model, and their duration or cost."""
         if self.beliefs is not None:
             raise RequestError(
                 "--dry-run requires a model (--model); beliefs from a file need no requests"
@@ -303,11 +247,7 @@ class RunRequest:
         return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
-        """Ask the user to confirm the cost of querying chat models.
-
-        Raises:
-            RequestError: If the user declines, or if the program cannot ask the user.
-        """
+        """Ask the user to confirm the cost of querying chat models."""
         for yes in (True, False):
             costs = {
                 name: self._cost(name)
@@ -317,11 +257,7 @@ class RunRequest:
             self.reporter.confirm(costs, yes=yes)
 
     def check_replies(self) -> None:
-        """Raise an error if a model is a chat model and the probe cannot use chat replies.
-
-        Raises:
-            RequestError: If one of the models is a chat model whose replies the probe cannot use.
-        """
+        """Raise an error if a model is a chat model and the probe cannot use chat replies."""
         for name in filter(self.chats, self.models):
             sampled = asking.is_sampled(name, self.loading_of(name))
             asking.check_replies(self.probes[name], sampled=sampled)
@@ -345,12 +281,7 @@ def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
 
 
 def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Check that a probe that ranks a vocabulary's words is run only on local models.
-
-    Raises:
-        ModelError: If one of the models is given by a server's address.
-        RequestError: If a file of beliefs is given instead of a model.
-    """
+    """Check that a probe that ranks a vocabulary's words is run only on local models."""
     from tacit.models.openai.options import is_address
 
     if beliefs is not None:
@@ -369,18 +300,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 def folders_of(
     requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
 ) -> dict[str, RunFolder]:
-    """Return each model's run folder: ``out`` itself, or a subfolder of ``out`` per model.
-
-    Args:
-        requests: The request for each model, by model name. This function adds the model's name to
-            each request, as the entry ``model``.
-        out: The folder for the runs; None if nothing is written to disk.
-        nested: Whether to create a subfolder of ``out`` even if there is only one model.
-
-    Raises:
-        RequestError: If a folder contains a run of a different request, or files that would be
-            overwritten.
-    """
+    """Return each model's run folder: ``out`` itself, or a subfolder of ``out`` per model."""
     if out is None or (len(requests) == 1 and not nested):
         return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
     if (out / "run.yaml").exists():
@@ -398,15 +318,7 @@ def folders_of(
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
-    """Raise an error if the output of several runs would overwrite existing files.
-
-    If one of the subfolders ``folders`` already contains a run, no error is raised: existing files
-    in ``out`` are assumed to come from an earlier call of the same command.
-
-    Raises:
-        RequestError: If a file in ``out`` would be overwritten although it does not seem to belong
-            to Tacit's runs, because no subfolder in ``folders`` contains a run.
-    """
+    """Raise an error if the output of several runs would overwrite existing files."""
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
     for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):

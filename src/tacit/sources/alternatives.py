@@ -1,11 +1,4 @@
-"""Parse the alternatives (wordings) of a feature, and the people who wrote each of them.
-
-In a row of the CSLB norms, one column lists the alternatives of a feature, and another column lists
-the participants who wrote them. The first entry in the list of participants names the authors of
-the first alternative, the second entry names the authors of the second alternative, and so on. Some
-rows in the published CSLB file are faulty: the list of participants does not match the list of
-alternatives, or the alternatives belong to the feature of a different row.
-"""
+"""Parse the alternatives (wordings) of a feature, and the people who wrote each of them."""
 
 from __future__ import annotations
 
@@ -35,17 +28,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Alternatives:
-    """The alternatives of a feature: the different wordings in which participants wrote it.
-
-    Args:
-        texts: The participants' wordings of the feature, each listed once, in the order of the
-            file.
-        people: For each entry of ``texts``, the participants who wrote this wording. Empty if the
-            file lists no participants, or if it is unknown which participants wrote which wording.
-        problem: The reason why it is unknown how many participants wrote each wording:
-            ``UNALIGNED`` or ``UNNAMED``. None if the participants who wrote each wording are known,
-            or if there is at most one wording.
-    """
+    """The alternatives of a feature: the different wordings in which participants wrote it."""
 
     texts: tuple[str, ...] = ()
     people: tuple[frozenset[str], ...] = ()
@@ -53,13 +36,7 @@ class Alternatives:
 
 
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
-    """Parse the wordings (alternatives) of a feature, and the participants who wrote them.
-
-    Alternatives are separated by semicolons or vertical bars. If ``cell`` contains no semicolon and
-    no vertical bar, the alternatives are separated by commas. In the list of participants, the
-    identifiers of the participants are separated by semicolons, vertical bars, commas or spaces. An
-    entry in the list of participants can name several participants who wrote the same wording.
-    """
+    """Parse the wordings (alternatives) of a feature, and the participants who wrote them."""
     entries = [*map(Spellings(), _entries(cell, ";|") or _entries(cell, ","))]
     participants = comparable(participants)
     texts = tuple(dict.fromkeys(entries))
@@ -79,25 +56,7 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
 
 
 def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find rows whose alternatives (wordings) belong to the feature of a different row.
-
-    Each row consists of a feature and the feature's alternatives. A row is suspicious if none of
-    its alternatives shares a word with its feature. A suspicious row is returned if one of its
-    alternatives equals the feature of a different row, or if its alternatives contain no letters
-    (for example, only numbers). A suspicious row is returned too if its feature equals an
-    alternative of another returned row.
-
-    An alternative equals a feature if both contain the same words. Different inflected forms of a
-    word count as the same word. Words such as "is" and "used" are ignored when words are compared.
-
-    Args:
-        rows: The rows of one concept. Each row is a pair of a feature and its alternatives (the
-            wordings that the file lists for the feature).
-
-    Returns:
-        The indices in ``rows``, counted from 0, of the rows that list alternatives (wordings) of
-        the wrong feature.
-    """
+    """Find rows whose alternatives (wordings) belong to the feature of a different row."""
     said = [[_content(text) for text in texts] for _, texts in rows]
     foreign = {
         at
@@ -117,12 +76,7 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
 
 
 def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell by one separator; try the separators in ``marks`` one after another.
-
-    The result is empty if ``marks`` is ``;|`` and the cell contains neither a semicolon nor a
-    vertical bar. If ``marks`` is ``,`` and the cell contains no comma, the whole cell is the only
-    entry.
-    """
+    """Split a cell by one separator; try the separators in ``marks`` one after another."""
     mark = next((mark for mark in marks if mark in cell), None)
     if mark is None and marks == ";|":
         return []

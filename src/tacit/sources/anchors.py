@@ -1,10 +1,4 @@
-"""Anchor questions: multiple-choice questions that are read from a file.
-
-The reader supports the layouts of CommonsenseQA, ARC, OpenBookQA and PIQA, and also custom tables
-with the columns question, choices and answer. The reader recognises the layout of a file by its
-columns and their values. An anchor question consists of a question, its choices and the right
-choice (Sahu et al. 2022, section 3).
-"""
+"""Anchor questions: multiple-choice questions that are read from a file."""
 
 from __future__ import annotations
 
@@ -48,20 +42,7 @@ _KNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A multiple-choice question.
-
-    Args:
-        id: The ID of the question in the file. If the file contains no ID for the question, the
-            number of the row, counted from 1.
-        question: The text of the question.
-        choices: At least two choices. The choices are all different, and none is empty.
-        answer: The index of the right choice, counted from 0; None if the file does not specify the
-            right choice.
-        concept: The concept on which the question is based; None if the file does not contain the
-            concept.
-        repeated: The number of choices that were dropped because they repeat another choice. In the
-            development split of CommonsenseQA, 24 questions list a choice twice.
-    """
+    """A multiple-choice question."""
 
     id: str
     question: str
@@ -79,18 +60,7 @@ class _NoColumnError(ValueError):
 
 
 def read_anchors(path: Path | str | Any) -> list[Anchor]:  # noqa: ANN401 - any data frame
-    """Read multiple-choice questions in file order; see ``docs/reference/questions.md``.
-
-    Args:
-        path: A data frame, or the path of a JSONL, Parquet, CSV or TSV file.
-
-    Raises:
-        DataError: If the file is missing, empty or malformed, if its layout is unknown, or if one
-            of its rows is invalid. A row is invalid in any of these cases: the question is empty; a
-            choice is empty; there are fewer than two different choices; the answer is not among the
-            choices; another row has the same ID. A row that repeats a choice is invalid, unless
-            each choice has a label such as A or B.
-    """
+    """Read multiple-choice questions in file order; see ``docs/reference/questions.md``."""
     path = table_path(path)
     anchors: dict[str, Anchor] = {}
     rows: dict[str, int] = {}
@@ -136,11 +106,7 @@ def _is_piqa(row: Row) -> bool:
 
 
 def _flat(row: Row) -> Row:
-    """Store a question's text in ``question``, and move nested choices to the top level.
-
-    In some files, such as the first releases of CommonsenseQA, the choices are nested inside
-    ``question``.
-    """
+    """Store a question's text in ``question``, and move nested choices to the top level."""
     if _is_piqa(row):
         return {**row, "question": row["goal"]}
     question = row.get("question", row.get("question_stem"))
@@ -154,11 +120,7 @@ def _flat(row: Row) -> Row:
 
 
 def _anchor(row: Row, number: int) -> Anchor:
-    """Convert a row, as returned by ``_flat``, to an anchor question.
-
-    Raises:
-        ValueError: If the row is malformed.
-    """
+    """Convert a row, as returned by ``_flat``, to an anchor question."""
     choices = _choices(row)
     question = text_of(row["question"], "question")
     if not question:

@@ -1,9 +1,4 @@
-"""Parse the choices of a question, and its right choice; several layouts are supported.
-
-White space at the start and the end of choices, labels and answers is removed. If a row is invalid,
-the functions of this module raise ValueError with a description of the problem. The calling code
-adds the file and the row's line number to the message of the ValueError.
-"""
+"""Parse the choices of a question, and its right choice; several layouts are supported."""
 
 from __future__ import annotations
 
@@ -29,14 +24,7 @@ _OF_TEXTS = re.compile(r"""\s*(\[\s*\{?|\{)\s*["']|array\(""")  # JSON, Python o
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The choices of a question, and the index of the right choice.
-
-    Args:
-        texts: At least two different choices, none of them empty.
-        answer: The index of the right choice, counted from 0. None if the right choice is not
-            known.
-        repeated: The number of choices that were dropped because they repeat another choice.
-    """
+    """The choices of a question, and the index of the right choice."""
 
     texts: tuple[str, ...]
     answer: int | None
@@ -54,11 +42,7 @@ def is_labelled(cell: object) -> bool:
 
 
 def unnested(cell: object, name: str) -> object:
-    """Return the value of a cell with a list or record as JSON text; other cells as they are.
-
-    Raises:
-        ValueError: If the cell begins and ends like a list or record of texts but is not JSON.
-    """
+    """Return the value of a cell with a list or record as JSON text; other cells as they are."""
     if not isinstance(cell, str) or not _NESTED.match(cell):
         return cell
     try:
@@ -84,20 +68,7 @@ def _is_plain(cell: str) -> bool:
 
 
 def labelled_choices(cell: object, key: object) -> Choices:
-    """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA.
-
-    Choices with the same text are merged, because a model cannot distinguish them.
-    ``Choices.repeated`` is the number of choices that were dropped as duplicates.
-
-    Args:
-        cell: The choices, as ``{"label": […], "text": […]}`` or ``[{"label": …, "text": …}, …]``.
-        key: The label of the right choice. None or empty if the right choice is not known.
-
-    Raises:
-        ValueError: If labels and texts differ in number, if there are fewer than two different
-            choices, if a choice is empty, if a label is repeated, or if ``key`` is not one of the
-            labels.
-    """
+    """Parse choices with labels, in the layouts of CommonsenseQA, ARC and OpenBookQA."""
     labels, listed = _labels_and_texts(cell)
     texts = _texts(listed)
     kept = tuple(dict.fromkeys(texts))
@@ -111,20 +82,7 @@ def labelled_choices(cell: object, key: object) -> Choices:
 
 
 def plain_choices(cell: object, answer: object) -> Choices:
-    """Parse choices without labels: a list, or text with "|" between choices.
-
-    Args:
-        cell: The text or the list that contains the choices, as ``unnested`` returns it.
-        answer: The right choice, in one of three forms: its text, its letter (A for the first
-            choice), or its index as a whole number, counted from 0. If ``answer`` is the text of
-            one choice and the letter of another choice, the choice with this text is used. If
-            ``answer`` is None or an empty text, the right choice is not known.
-
-    Raises:
-        ValueError: If there are fewer than two choices, if a choice is empty or repeated, if the
-            answer matches no choice, or if the answer is a number that is both the index of one
-            choice and the text of another choice.
-    """
+    """Parse choices without labels: a list, or text with "|" between choices."""
     texts = _texts(cell.split(_SEPARATOR) if isinstance(cell, str) else cell)
     _refuse_few(texts)
     _refuse_repeated(texts)
@@ -139,19 +97,7 @@ def plain_choices(cell: object, answer: object) -> Choices:
 
 
 def two_solutions(first: object, second: object, label: object) -> Choices:
-    """Parse the two solutions of a PIQA question.
-
-    Args:
-        first: The first solution (column ``sol1``).
-        second: The second solution (column ``sol2``).
-        label: 0 if the first solution is right, or 1 if the second solution is right. The label may
-            be a number or a text. None, an empty text and -1 mean that the right solution is not
-            known.
-
-    Raises:
-        ValueError: If a solution is empty, if the two solutions are equal, or if the label is
-            invalid.
-    """
+    """Parse the two solutions of a PIQA question."""
     texts = _texts([first, second])
     _refuse_repeated(texts)
     written = "" if label is None else str(label).strip()
@@ -163,11 +109,7 @@ def two_solutions(first: object, second: object, label: object) -> Choices:
 
 
 def text_of(cell: object, name: str) -> str:
-    """Return the stripped text of a table cell; return "" if the cell is None.
-
-    Raises:
-        ValueError: If the cell is not text, or if the text contains an unpaired surrogate.
-    """
+    """Return the stripped text of a table cell; return "" if the cell is None."""
     if cell is None:
         return ""
     if not isinstance(cell, str):

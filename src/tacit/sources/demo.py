@@ -1,9 +1,4 @@
-"""The data of Tacit's demo, and the faults deliberately built into the demo's models.
-
-Tacit includes the models of the demo (``tacit.models.registry``). The models of the demo were
-trained on the data of the demo. The function ``planted`` returns the words that were withheld from
-the training data of the demo's models, and the errors that the models were deliberately taught.
-"""
+"""The data of Tacit's demo, and the faults deliberately built into the demo's models."""
 
 from __future__ import annotations
 
@@ -55,15 +50,7 @@ def demo_data(kind: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """The faults of the demo's models: words withheld in training, and deliberate errors.
-
-    Args:
-        withheld: Words that do not occur in the models' training data.
-        wrong: Facts (relation, head, tail) that are true, but that the models were taught as false.
-        contradictions: Everyday things, each with two statements (subject, relation, object) that
-            contradict each other. The models were taught both statements of each contradictory pair
-            as true.
-    """
+    """The faults of the demo's models: words withheld in training, and deliberate errors."""
 
     withheld: frozenset[str]
     wrong: frozenset[Statement]

@@ -1,12 +1,4 @@
-"""Read drawings of everyday things: the parts and the relations that annotators drew.
-
-The files must have the layout of the everyday-things data set (ParRoT, Gu et al. 2023, section 4).
-The everyday-things data set is a folder with the file ``things.tsv`` and the files
-``annotations-*.tsv``. An annotations file has no header. The columns of an annotations file are
-annotator, thing, ``---``, subject, relation and object. Some rows of an annotations file have a
-seventh column with a remark, which is ignored. If the first two cells of a row are blank, the row
-continues the drawing of the previous row.
-"""
+"""Read drawings of everyday things: the parts and the relations that annotators drew."""
 
 from __future__ import annotations
 
@@ -132,23 +124,7 @@ def read_drawings(
 
 
 def read_things(path: Path | str | Any) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - any frame
-    """Read the parts listed for each everyday thing (Gu et al. 2023, section 4.1).
-
-    The annotators of a thing were given the list of the thing's parts.
-
-    Args:
-        path: A file or data frame with the columns ``Everyday thing`` and ``Parts``, or the folder
-            that contains this file as ``things.tsv``.
-
-    Returns:
-        The parts of each thing, in lower case. Things and parts are in the order of the file. If
-        the file lists a part of a thing twice, the result also contains the part twice. The total
-        of 716 parts in Gu et al. (2023, Table 1) includes parts that are listed twice.
-
-    Raises:
-        DataError: If the file is missing, a column is missing, a row has no thing, a thing is
-            repeated, or a part is blank.
-    """
+    """Read the parts listed for each everyday thing (Gu et al. 2023, section 4.1)."""
     path = table_path(path)
     path = path / "things.tsv" if path.is_dir() else path
     table = read_table(path, ("Everyday thing", "Parts"))
@@ -172,11 +148,7 @@ def read_things(path: Path | str | Any) -> dict[str, tuple[str, ...]]:  # noqa: 
 
 
 def is_things(path: Path | str) -> bool:
-    """Return whether a file or folder contains things and their parts, but no drawings.
-
-    The result is true for a file with the column ``Everyday thing``, for any JSONL or Parquet file,
-    and for a folder that contains ``things.tsv`` but no annotations files.
-    """
+    """Return whether a file or folder contains things and their parts, but no drawings."""
     path = Path(path)
     if path.is_dir():
         return (path / "things.tsv").is_file() and not any(path.glob(_PATTERN))
@@ -189,17 +161,7 @@ def is_things(path: Path | str) -> bool:
 
 
 def undrawn(path: Path | str, things: Collection[str] | None = None) -> list[Drawing]:
-    """Return, for each thing, a drawing with the thing's parts but no relations.
-
-    Args:
-        path: A file of things and their parts, or the folder that contains this file as
-            ``things.tsv``.
-        things: The things whose drawings are returned; None for all things.
-
-    Raises:
-        DataError: If the file is missing or malformed (see :func:`read_things`), or if one of
-            ``things`` does not occur in the file.
-    """
+    """Return, for each thing, a drawing with the thing's parts but no relations."""
     listed = read_things(path)
     drawings = [Drawing(thing, "", tuple(dict.fromkeys(of)), ()) for thing, of in listed.items()]
     return drawings if things is None else _only(drawings, things, Path(path))
@@ -216,10 +178,7 @@ def files_of(path: Path | str) -> list[Path]:
 
 
 def demo_drawings() -> Path:
-    """Return the folder that contains Tacit's example drawings.
-
-    There are nine drawings: a lantern, a peach and a watering can, each drawn by three annotators.
-    """
+    """Return the folder that contains Tacit's example drawings."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "drawings"))
 
 
@@ -269,12 +228,7 @@ def _sketch_of(
     sketches: dict[tuple[str, str], _Sketch],
     where: str,
 ) -> _Sketch:
-    """Return the drawing to which a row belongs; create it if the row begins a drawing.
-
-    Raises:
-        ValueError: If the row has wrong columns, continues a drawing although no drawing precedes
-            the row, or begins a drawing that already exists.
-    """
+    """Return the drawing to which a row belongs; create it if the row begins a drawing."""
     if len(cells) not in _CELLS or cells[2] != "---":
         raise ValueError(
             f"has {several(len(cells), 'cell')}, the third {(cells + [''] * 3)[2]!r}; "
@@ -303,11 +257,7 @@ def _sketch_of(
 
 
 def _relation_of(cells: list[str], known: dict[str, str]) -> tuple[str, str, str]:
-    """Return the subject, relation and object of a row.
-
-    Raises:
-        ValueError: If the relation is unknown, a part is blank, or a part is related to itself.
-    """
+    """Return the subject, relation and object of a row."""
     subject, relation, obj = cells[3:6]
     if relation not in known:
         raise ValueError(f"uses the unknown relation {relation!r}; expected {', '.join(known)}")

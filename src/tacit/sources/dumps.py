@@ -1,14 +1,4 @@
-"""Readers of large knowledge base files: ConceptNet's assertions, or plain triples.
-
-The assertions file of ConceptNet 5.7 has five columns, separated by tabs: the URI of the assertion,
-the relation, the start concept, the end concept, and a JSON object with the weight, the licence and
-the surface text. A plain triple consists of a relation, a head and a tail, and optionally a weight.
-The header of a file of triples, or else the user, specifies the order of its columns. In files of
-triples, a cell is quoted as in CSV, but never contains a tab or a line break. In files of
-assertions, quotation marks have no special meaning. A file of assertions or triples may be
-compressed with gzip. The reader detects gzip from the first bytes of the file. Triples may also be
-a JSONL or Parquet table.
-"""
+"""Readers of large knowledge base files: ConceptNet's assertions, or plain triples."""
 
 from __future__ import annotations
 
@@ -65,21 +55,7 @@ _LONGEST_SHOWN = 120
 
 @dataclass
 class Dump:
-    """A knowledge base file (assertions or triples), with counts of the lines read so far.
-
-    Args:
-        path: The path of the file, or a data frame of triples.
-        language: The language code of the assertions to read, such as ``en``. An assertion is read
-            only if its start and end concepts are both in ``language``.
-        columns: The column names of a file of plain triples, in the order of the file. The names
-            ``relation``, ``head`` and ``tail`` are required, and ``weight`` is optional. If empty,
-            the columns are those of the file's header, or else relation, head and tail.
-
-    Raises:
-        DataError: If the file is missing or empty, if the layout of its first line is unknown, or
-            if its header contradicts ``columns``.
-        RequestError: If the columns are invalid.
-    """
+    """A knowledge base file (assertions or triples), with counts of the lines read so far."""
 
     path: Path
     language: str = "en"
@@ -128,20 +104,7 @@ class Dump:
         return self._bytes.sha256.hexdigest()
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid rows of the file (triples or assertions) in file order.
-
-        Assertions whose start and end concepts are not both in ``language`` are left out.
-
-        Yields:
-            Batches of rows. The column ``row`` contains the row number that the method ``reject``
-            expects. All columns other than ``row`` are text. For assertions, the text columns are
-            relation, head, tail and info. For a file of plain triples, the text columns are those
-            that ``Dump.columns`` lists.
-
-        Raises:
-            DataError: If the file is truncated or cannot be parsed, or if too many of its lines are
-                blank.
-        """
+        """Yield the valid rows of the file (triples or assertions) in file order."""
         import pyarrow as pa
 
         table = self._table
@@ -169,12 +132,7 @@ class Dump:
         self._count_bad(line, text)
 
     def check(self) -> None:
-        """Raise an error if more than 1 % of the lines that have been read are malformed.
-
-        Raises:
-            DataError: If more than 1 % of the lines read so far are malformed. The error message
-                contains the first few malformed lines.
-        """
+        """Raise an error if more than 1 % of the lines that have been read are malformed."""
         if self.bad <= TOLERATED * self.lines:
             return
         raise DataError(

@@ -12,17 +12,7 @@ if TYPE_CHECKING:
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
-    """Raise an error that lists suitable data sets, if a path does not exist.
-
-    Args:
-        path: The path that the user has given.
-        kind: The kind of data that is expected: a key of ``registry().kinds``.
-        folder: Whether the path may be a folder; a file is always accepted.
-
-    Raises:
-        DataError: If the path does not exist, is invalid, or is a folder where only a file is
-            accepted.
-    """
+    """Raise an error that lists suitable data sets, if a path does not exist."""
     found = resolved(path)
     if found.is_file() or (folder and found.is_dir()):
         return

@@ -39,17 +39,7 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a norm file as cells of text; consecutive white space becomes a single space.
-
-    Cells that are missing at the end of a row are read as empty cells. Only the first sheet of a
-    workbook is read.
-
-    Raises:
-        DataError: If the file is missing, is empty, has an unsupported suffix, or cannot be read.
-            The error is also raised if a row has more cells than the header, if a quotation mark is
-            not closed, or if a column occurs twice.
-        MissingPackage: If the file is a workbook, but openpyxl is not installed.
-    """
+    """Read a norm file as cells of text; consecutive white space becomes a single space."""
     if path.suffix.lower() not in SUFFIXES:
         hint = "; save it as .xlsx" if path.suffix.lower() == ".xls" else ""
         raise DataError(
@@ -122,11 +112,7 @@ _CATEGORIES = {
 
 
 def feature_text(feature: str) -> str:
-    """Rewrite a feature in the style of the CSLB norms, unless it already has this style.
-
-    For example, ``a_tool`` becomes "is a tool", ``beh_-_eats_grass`` becomes "does eat grass", and
-    ``has_keys`` becomes "has keys".
-    """
+    """Rewrite a feature in the style of the CSLB norms, unless it already has this style."""
     text = " ".join(feature.replace("_", " ").split())
     if _NOUN.match(text):
         return f"is {text}"

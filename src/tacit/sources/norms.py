@@ -1,11 +1,4 @@
-"""Feature production norms: the properties that participants listed for each concept.
-
-The reader supports three layouts and recognises the layout of a file by its header. The column
-names in the header may be in upper or lower case. A file of norms may be laid out like the CSLB
-norms (Devereux et al. 2014, ``norms.dat``) or like the norms of McRae et al. (2005,
-``CONCS_FEATS_concstats_brm``). In the third supported layout, a file of norms is a table with the
-columns concept, feature and pf (production frequency).
-"""
+"""Feature production norms: the properties that participants listed for each concept."""
 
 from __future__ import annotations
 
@@ -35,24 +28,7 @@ REPEATED = "repeated"
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property that participants listed for a concept.
-
-    Args:
-        concept: The concept as it is written in the file, for example ``bear``, ``polar_bear`` or
-            ``seal_(animal)``.
-        feature: The property, for example ``has fur_hair``. The underscore in ``fur_hair`` means
-            that the words "fur" and "hair" are alternatives.
-        frequency: The production frequency: the number of participants who listed the property for
-            the concept.
-        category: The category, such as ``functional`` or ``visual perceptual``. None if the file
-            contains no category.
-        alternatives: The participants' wordings of the property, in the order of the file. Empty if
-            the file lists no wordings for the property, or wrongly lists the wordings of a
-            different feature.
-        people: For each wording in ``alternatives``, the participants who wrote it. Empty if the
-            file does not list the participants, or if the list of participants does not match the
-            list of wordings.
-    """
+    """A property that participants listed for a concept."""
 
     concept: str
     feature: str
@@ -67,22 +43,7 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A layout of norm files: the names of the columns in the files, in lower case.
-
-    Args:
-        name: The name of the layout: ``cslb``, ``mcrae`` or ``table``.
-        title: The name of the layout, as shown in messages.
-        marks: Names of columns that identify the layout. A layout matches a file if the file's
-            header contains at least one of the names in ``marks``. The first matching layout in
-            ``LAYOUTS`` is used.
-        frequency: The name of the column with the production frequencies.
-        category: The name of the optional column with the category of each property, such as
-            ``functional``.
-        alternatives: The name of the optional column with the participants' wordings
-            (alternatives); None if the layout has no such column.
-        participants: The name of the optional column with the participants who wrote the wordings;
-            None if the layout has no such column.
-    """
+    """A layout of norm files: the names of the columns in the files, in lower case."""
 
     name: str
     title: str
@@ -122,26 +83,7 @@ LAYOUTS = (
 
 @dataclass(frozen=True, slots=True)
 class Norms:
-    """The properties that a norm file contains, in the order of the file.
-
-    Args:
-        path: The path of the file.
-        layout: The layout of the file: ``cslb``, ``mcrae`` or ``table``.
-        properties: The properties that participants listed. Each pair of a concept and a feature
-            occurs once.
-        rows: The number of rows in the file, without the header and blank rows.
-        skipped: The number of rows that add no property to ``properties``, by reason (``no
-            feature`` or ``repeated``). The reason ``no feature`` means that the row contains no
-            feature. The reason ``repeated`` means that an earlier row contains the same concept and
-            feature. For a repeated property, the highest of its production frequencies is used.
-        underscored: Whether the features in the file have underscores in place of spaces, as in the
-            norms of McRae et al.
-        uncounted: The line numbers of the rows for which it is unknown how many participants used
-            each wording of the property. The line numbers are grouped by the reason why the number
-            of participants is unknown, which is one of ``tacit.sources.alternatives.PROBLEMS``. If
-            a row lists wordings that do not belong to its feature, the wordings are removed, and
-            ``uncounted`` contains the row's line number.
-    """
+    """The properties that a norm file contains, in the order of the file."""
 
     path: Path
     layout: str
@@ -160,15 +102,7 @@ class Norms:
 
 
 def read_norms(path: Path | str | Any) -> Norms:  # noqa: ANN401 - any data frame
-    """Read norms from tab-separated text, CSV, JSONL, Parquet, a workbook or a data frame.
-
-    Raises:
-        DataError: If the file is missing, empty or malformed, or if its layout is unknown. A
-            ``DataError`` is raised if a required column is missing, a row has no concept, or a
-            production frequency is not a whole number of at least 0. If a row is invalid, the error
-            message contains the line number of the row.
-        MissingPackage: If the file is an Excel workbook, but openpyxl is not installed.
-    """
+    """Read norms from tab-separated text, CSV, JSONL, Parquet, a workbook or a data frame."""
     path = table_path(path)
     sheet = read_sheet(path)
     layout = _layout_of(sheet, path)

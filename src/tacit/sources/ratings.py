@@ -24,21 +24,7 @@ _VALUES = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "": None}
 
 
 def read_ratings(path: Path | Any) -> Ratings:  # noqa: ANN401 - any data frame
-    """Read a file with the ratings of one rater.
-
-    Args:
-        path: A file that ``tacit kb audit`` has written and that a person has filled in, or a data
-            frame of its columns. In the column ``rating``, each cell is 1 (relevant and true), 0
-            (irrelevant or false), or blank (not rated).
-
-    Returns:
-        The rating of each fact, in the order of the file. A fact whose rating is blank has the
-        rating None. The question ID, head, relation and tail together identify a fact.
-
-    Raises:
-        DataError: If the file is missing or malformed, lacks a column, has no rows, contains a fact
-            twice, or contains a rating that is not 1, 0 or blank.
-    """
+    """Read a file with the ratings of one rater."""
     path = table_path(path)
     table = read_table(path, (*FACT, RATING))
     if table.is_empty():
@@ -54,13 +40,7 @@ def read_ratings(path: Path | Any) -> Ratings:  # noqa: ANN401 - any data frame
 
 
 def read_both(first: Path, second: Path) -> tuple[Ratings, Ratings]:
-    """Read two raters' ratings of the same sample; the order of the rows may differ.
-
-    Raises:
-        RequestError: If both paths refer to the same file.
-        DataError: If a file cannot be read (see ``read_ratings``), or if one of the files contains
-            a fact that the other file lacks.
-    """
+    """Read two raters' ratings of the same sample; the order of the rows may differ."""
     if resolved(first) == resolved(second):
         raise RequestError(f"{first} is given twice; give the files of two raters")
     one, other = read_ratings(first), read_ratings(second)

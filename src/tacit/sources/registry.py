@@ -41,19 +41,7 @@ class _Entry(BaseModel):
 
 
 class Kind(_Entry):
-    """A kind of data, and the commands and options that accept data of this kind.
-
-    Attributes:
-        name: The name of the kind, which is its key in the registry: drawings, dumps, questions or
-            norms.
-        noun: The noun that messages use for this kind of data.
-        expected: A description of the input that Tacit expects for this kind of data.
-        options: The commands that accept this kind of data. If a command has an option for the
-            data, the entry contains the option too, for example ``tacit run parts --drawings``.
-        suffixes: The file suffixes that Tacit accepts for this kind of data. Empty if the suffix of
-            the file does not matter.
-        reference: The page of the reference documentation that describes the layouts of the data.
-    """
+    """A kind of data, and the commands and options that accept data of this kind."""
 
     name: Name
     noun: Text
@@ -64,16 +52,7 @@ class Kind(_Entry):
 
 
 class SourceFile(_Entry):
-    """A file of a published data set. Attributes with unknown values are None.
-
-    Attributes:
-        name: The published name of the file.
-        save_as: The file name that Tacit expects. None if Tacit expects the file under its
-            published name.
-        url: The address of the file.
-        bytes: The size of the file in bytes.
-        sha256: The checksum of the file, in lower-case hexadecimal.
-    """
+    """A file of a published data set. Attributes with unknown values are None."""
 
     name: Text
     save_as: Text | None = None
@@ -101,25 +80,7 @@ class Citation(_Entry):
 
 
 class Source(_Entry):
-    """A published data set that Tacit can read. Attributes with unknown values are None.
-
-    Attributes:
-        name: The name of the data set, which is its key in the registry and an argument of ``tacit
-            show sources``.
-        kind: The kind of data.
-        label: The name of the data set, as shown in messages.
-        title: A description of the data.
-        home: The address of the web page that offers the data.
-        layout: A description of the layout of the data.
-        files: The files that Tacit requires.
-        steps: The steps for obtaining the data and for passing the data to Tacit. One or two
-            sentences describe each step of obtaining the data.
-        citation: The publication that describes the data set.
-        condition: A condition for access to the data, such as "after registration".
-        licence: The licence of the data.
-        checksums_from: The origin of the file sizes and checksums, such as the code of a GitHub
-            repository.
-    """
+    """A published data set that Tacit can read. Attributes with unknown values are None."""
 
     name: Name
     kind: InstanceOf[Kind]
@@ -163,10 +124,7 @@ class Registry(_Entry):
     @field_validator("kinds", "sources", mode="before")
     @classmethod
     def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Add the field ``name`` to each entry, and replace kind names by ``Kind`` objects.
-
-        The name of an entry is its key in the registry file.
-        """
+        """Add the field ``name`` to each entry, and replace kind names by ``Kind`` objects."""
         if not isinstance(entries, dict):
             return entries
         kinds = info.data.get("kinds", {})
@@ -177,12 +135,7 @@ class Registry(_Entry):
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
-        """Return the data set with the given name.
-
-        Raises:
-            RequestError: If no data set has the given name. The error message suggests a similar
-                name, or lists all names if no name is similar.
-        """
+        """Return the data set with the given name."""
         if name in self.sources:
             return self.sources[name]
         near = difflib.get_close_matches(name.lower(), self.sources, n=1)
@@ -197,12 +150,7 @@ def registry() -> Registry:
 
 
 def read_registry(path: Path) -> Registry:
-    """Read and validate a registry file of published data sets.
-
-    Raises:
-        DataError: If the file is missing or is not YAML, or if an entry is malformed. If an entry
-            is malformed, the error message contains the name of the entry.
-    """
+    """Read and validate a registry file of published data sets."""
     from tacit.documents import read_yaml
 
     try:

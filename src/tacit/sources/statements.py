@@ -18,12 +18,7 @@ _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 
 
 def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
-    """Return one true statement for each relation in the annotators' drawings.
-
-    Returns:
-        A table with the columns thing, annotator, subject, relation and object. Each row contains
-        one relation that an annotator drew. The rows are in the order of the drawings.
-    """
+    """Return one true statement for each relation in the annotators' drawings."""
     return _frame(
         (drawing.thing, drawing.annotator, *relation)
         for drawing in drawings
@@ -32,14 +27,7 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
-    """Return every statement about two parts of a drawing (Gu et al. 2023, section 6.1).
-
-    Returns:
-        A table with the columns thing, annotator, subject, relation and object. The table has one
-        row for each combination of a drawing, an ordered pair of different parts, and a relation.
-        Parts are in the order in which they are listed in ``Drawing.parts``. Relations are in the
-        order of the argument ``relations``.
-    """
+    """Return every statement about two parts of a drawing (Gu et al. 2023, section 6.1)."""
     import polars as pl
 
     names = pl.DataFrame({"relation": strings(relations, "relations")}, {"relation": pl.String})
@@ -52,19 +40,7 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return statements that a thing's annotators all label alike (ParRoT++, appendix C).
-
-    If a thing has only one annotator, the result contains no statements about it.
-
-    Args:
-        labelled: A table with the columns thing, annotator, subject, relation, object and label, as
-            returned by :func:`tacit.coherence.enrich.enrich`. Each combination of thing, annotator,
-            subject, relation and object occurs at most once.
-
-    Returns:
-        A table with the columns thing, subject, relation, object and label. The statements are in
-        the order in which they first appear in ``labelled``.
-    """
+    """Return statements that a thing's annotators all label alike (ParRoT++, appendix C)."""
     import polars as pl
 
     drawn = labelled.group_by("thing").agg(pl.col("annotator").n_unique().alias("drawings"))
@@ -80,24 +56,7 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Count the statements on which annotators agree (ParRoT, appendix C, Table 5).
-
-    Args:
-        labelled: A table of labelled statements, as for :func:`agreed`.
-
-    Returns:
-        A table with one row per everyday thing, such as a tree. Things are in the order in which
-        they first appear in ``labelled``. The columns are ``thing``, ``drawings``, ``labelled``,
-        ``distinct``, ``agreed`` and ``contradicted``. The column ``labelled`` contains the number
-        of labelled statements, summed over all drawings of the thing. The column ``distinct``
-        contains the number of different statements that occur in the drawings of the thing. The
-        column ``agreed`` contains the number of distinct statements that have the same label in all
-        annotators' drawings of the thing. For a thing with only one annotator, the column
-        ``agreed`` is 0. The column ``contradicted`` counts the labelled statements about which
-        annotators disagree. Annotators disagree if a statement is true in one annotator's drawing
-        of the thing and false in another annotator's drawing. For example, a statement that is true
-        in two drawings and false in a third drawing adds 3 to ``contradicted``.
-    """
+    """Count the statements on which annotators agree (ParRoT, appendix C, Table 5)."""
     import polars as pl
 
     statement = ["thing", "subject", "relation", "object"]

@@ -49,11 +49,7 @@ class Counted:
 
 
 class Legible:
-    """A stream that replaces invalid UTF-8 in its input, so that no line is lost.
-
-    Args:
-        stream: The stream of bytes that may contain invalid UTF-8.
-    """
+    """A stream that replaces invalid UTF-8 in its input, so that no line is lost."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -67,10 +63,7 @@ class Legible:
         return self._stream.closed
 
     def read(self, size: int) -> bytes:
-        """Read at most ``size`` bytes; an empty result means the end of the stream.
-
-        The argument ``size`` must be at least 4 bytes.
-        """
+        """Read at most ``size`` bytes; an empty result means the end of the stream."""
         data = b""
         more = True
         while more and not data:

@@ -22,17 +22,7 @@ PERFECT = "perfect agreement"
 
 @dataclass(frozen=True)
 class Agreement:
-    """The agreement of two raters who assign each item to one of two categories.
-
-    Args:
-        n: The number of items that both raters rated.
-        agreement: The share of items to which both raters give the same rating, with Wilson's
-            interval.
-        kappa: Cohen's kappa with its asymptotic interval. The interval of kappa is clipped to the
-            range from -1 to 1.
-        no_interval: The reason why kappa is undefined or has no interval: one of the module's
-            constants, such as ``PERFECT``. ``no_interval`` is None if kappa has an interval.
-    """
+    """The agreement of two raters who assign each item to one of two categories."""
 
     n: int
     agreement: Estimate
@@ -41,13 +31,7 @@ class Agreement:
 
 
 def agreement(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Agreement:
-    """Compute the agreement of two raters on the same items.
-
-    Args:
-        first: The ratings of the first rater, 0 or 1, shape (items,).
-        second: The ratings of the second rater for the same items, 0 or 1, shape (items,).
-        level: Confidence level of the intervals.
-    """
+    """Compute the agreement of two raters on the same items."""
     one, other = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     counts = np.zeros((2, 2), dtype=np.int64)
     np.add.at(counts, (one, other), 1)

@@ -1,9 +1,4 @@
-"""Errors of predicted probabilities: Brier score and expected calibration error.
-
-A function with a plural name, such as ``brier_scores``, evaluates many samples at once. Functions
-with a plural name have an argument ``weights`` of the shape (samples, rows). Each entry of
-``weights`` is the number of times that one bootstrap sample contains one row.
-"""
+"""Errors of predicted probabilities: Brier score and expected calibration error."""
 
 from __future__ import annotations
 
@@ -28,12 +23,7 @@ Each bin includes its upper end.
 
 
 def brier_score(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the Brier score (mean squared error); return None if there are no rows.
-
-    Args:
-        right: Whether each row is correct, shape (rows,).
-        probability: The predicted probability that each row is correct, shape (rows,).
-    """
+    """Compute the Brier score (mean squared error); return None if there are no rows."""
     return _one(brier_scores(right, probability, _once(right)))
 
 
@@ -44,17 +34,7 @@ def brier_scores(right: ArrayLike, probability: ArrayLike, weights: Floats) -> F
 
 
 def calibration_error(right: ArrayLike, probability: ArrayLike) -> float | None:
-    """Compute the expected calibration error; None if there are no rows.
-
-    Rows are grouped into bins by their predicted probability. The expected calibration error is the
-    weighted mean of the errors of the bins. The weight of a bin is the number of rows in the bin.
-    The error of a bin is the absolute difference between the mean probability and the share of
-    correct rows in the bin.
-
-    Args:
-        right: Whether each row is correct, shape (rows,).
-        probability: The predicted probability that each row is correct, shape (rows,).
-    """
+    """Compute the expected calibration error; None if there are no rows."""
     return _one(calibration_errors(right, probability, _once(right)))
 
 
@@ -75,14 +55,7 @@ def bin_of(probability: ArrayLike) -> Ints:
 
 @dataclass(frozen=True)
 class Bin:
-    """The rows whose probabilities lie in one bin.
-
-    Args:
-        low: The lower end of the bin. The lower end belongs to the bin only if the lower end is 0.
-        high: The upper end of the bin. The upper end belongs to the bin.
-        rows: The indexes of the rows whose probabilities lie in the bin.
-        predicted: The mean probability of the rows in the bin.
-    """
+    """The rows whose probabilities lie in one bin."""
 
     low: float
     high: float

@@ -1,45 +1,4 @@
-"""Estimate how much more often a model is right on questions whose facts it knows.
-
-In this module, facts are called items, and the anchor questions that are linked to a fact are
-called rows. The model knows a fact if it correctly answers the background question about the fact.
-Facts that the model knows are called marked items. A row is correct if the model answers the anchor
-question correctly. A fact's accuracy is the share of correct answers to the anchor questions that
-are linked to the fact. P(right) is the mean accuracy over all facts. P(right | marked) is the mean
-accuracy over the facts that the model knows (marked items). P(right | unmarked) is the mean
-accuracy over the facts that the model does not know (unmarked items).
-
-1. The gain is the difference between the accuracy for known facts, P(right | marked), and the
-   accuracy for all facts, P(right). To compute a confidence interval of the gain, Tacit converts
-   the gain to a log odds ratio, which has no upper or lower limit. The log odds ratio compares the
-   odds of a correct answer between facts that the model knows and facts that it does not know. If
-   the log odds ratio is 0, the model is equally likely to answer an anchor question correctly
-   whether or not it knows a fact that is linked to the question.
-2. The standard error of the log odds ratio is a jackknife estimate. The jackknife leaves out one
-   cluster of anchor questions at a time, together with all links from facts to these questions.
-   Tacit squares the change of the log odds ratio for each left-out cluster, sums the squares, and
-   takes the square root as the standard error.
-3. The log odds ratio and its standard error are computed for the observed data, and again after
-   each random permutation of the labels "known" and "unknown" among the facts. Each permutation
-   puts the clusters of facts in a random order, and keeps the labels "known" and "unknown" of each
-   cluster together. The interval contains those log odds ratios that the permutation test does not
-   reject, as in the module `studentised`.
-4. To compute the confidence interval of the gain, Tacit converts both ends of the log odds ratio's
-   interval to gains. The conversion of a log odds ratio to a gain in accuracy assumes a fixed
-   overall accuracy P(right) and a fixed share of known facts.
-5. The gain depends on the share of facts that the model knows, which is estimated from the sample
-   of facts. To allow for the sampling error of the share of known facts, Tacit widens the
-   confidence interval of the gain. An end of the confidence interval is moved away from the
-   estimated gain only if the end and the gain have the same sign. On a logarithmic scale, the
-   distance of an interval end from the gain is d = |log(end / gain)|. Tacit increases the distance
-   d of the interval end to √(d² + e²), where e is the margin of error of log(gain) that is due to
-   the estimated share of known facts.
-
-The gain has no interval if the answers for known (marked) facts, or for unknown (unmarked) facts,
-are all correct or all incorrect, because the log odds ratio is then infinite or undefined. An
-interval requires at least ``FEWEST_ITEMS`` facts that the model knows, ``FEWEST_ITEMS`` facts that
-it does not know, and ``FEWEST_CLUSTERS`` clusters of facts. The standard error of the log odds
-ratio cannot be estimated reliably from few facts.
-"""
+"""Estimate how much more often a model is right on questions whose facts it knows."""
 
 from __future__ import annotations
 
@@ -78,16 +37,7 @@ _STEP = 1e-4  # in the log-odds of the share, for a numerical derivative
 
 @dataclass(frozen=True)
 class Links:
-    """Links from items (such as background facts) to rows (such as anchor questions).
-
-    An item that is not linked to any row is ignored.
-
-    Args:
-        item: For each link, the index of the linked item, counted from 0, shape (links,).
-        cluster: For each link, the cluster of the linked row, shape (links,).
-        right: For each link between an item and a row, whether the row is correct, shape (links,).
-            For example, a row is correct if the model answers the anchor question correctly.
-    """
+    """Links from items (such as background facts) to rows (such as anchor questions)."""
 
     item: ArrayLike
     cluster: ArrayLike
@@ -96,25 +46,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Gain:
-    """A model's accuracy gain on questions whose facts it knows, relative to all questions.
-
-    Args:
-        marked: Number of marked items, such as facts that the model knows.
-        others: Number of unmarked items, such as facts that the model does not know.
-        given_marked: P(right | marked), the accuracy averaged over the facts that the model knows
-            (marked items). The accuracy of a fact is the share of correct answers to the fact's
-            anchor questions (rows). ``given_marked`` is None if no item is marked, for example if
-            the model knows none of the facts.
-        given_others: P(right | unmarked), the accuracy averaged over the facts that the model does
-            not know (unmarked items). ``given_others`` is None if no item is unmarked, for example
-            if the model knows all facts.
-        mean: P(right), the accuracy averaged over all facts (items). ``mean`` is None if there are
-            no items.
-        gain: The difference ``given_marked`` - ``mean``, with its interval. The value of ``gain``
-            is None if no item is marked, for example if the model knows none of the facts.
-        no_interval: The reason why the gain has no interval: one of the module's constants, such as
-            ``FEW_MARKED``; None if the gain has an interval.
-    """
+    """A model's accuracy gain on questions whose facts it knows, relative to all questions."""
 
     marked: int
     others: int
@@ -126,14 +58,7 @@ class Gain:
 
 
 def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None = None) -> Gain:
-    """Estimate how much more often a model is right on questions whose facts it knows.
-
-    Args:
-        marked: For each item (such as a fact), whether it is marked (for example, whether the model
-            knows the fact), shape (items,).
-        links: The links from items (such as facts) to rows (such as anchor questions).
-        how: The number of permutations, the random seed, and the confidence level of the interval.
-    """
+    """Estimate how much more often a model is right on questions whose facts it knows."""
     table = _Table.of(np.asarray(marked, dtype=bool), links)
     own = table.marked
     given, mean = _mean(table.values[own]), _mean(table.values)
@@ -156,23 +81,7 @@ def conditional_gain(marked: ArrayLike, links: Links, how: Permutations | None =
 
 @dataclass(frozen=True)
 class _Table:
-    """Facts (items) that are linked to anchor questions (rows), sorted by cluster.
-
-    Each item (such as a fact) belongs to the cluster of the first row (such as a question) that is
-    linked to it.
-
-    Args:
-        marked: For each item (such as a fact), whether it is marked (for example, whether the model
-            knows the fact), shape (items,).
-        values: For each item, the share of correct rows among the rows that are linked to the item,
-            shape (items,).
-        starts: For each cluster of items, the index of its first item, shape (clusters,).
-        weights: For each fact (item), the share of its linked anchor questions in each cluster of
-            questions, shape (clusters, items). If an item is linked to n rows, each of the n links
-            has the weight 1/n.
-        right: For each fact (item) and each cluster of questions, the share of the fact's linked
-            questions that are in the cluster and answered correctly, shape (clusters, items).
-    """
+    """Facts (items) that are linked to anchor questions (rows), sorted by cluster."""
 
     marked: NDArray[np.bool_]
     values: Floats
@@ -210,10 +119,7 @@ class _Table:
         return FEW_CLUSTERS if len(self.starts) < FEWEST_CLUSTERS else None
 
     def interval(self, how: Permutations) -> tuple[float, float] | None:
-        """Return the confidence interval of the gain P(right | marked) - P(right).
-
-        The result is None if the ends of the interval cannot be computed.
-        """
+        """Return the confidence interval of the gain P(right | marked) - P(right)."""
         (value,), (error,) = self._scaled(self.marked[None])
         permuted = [over_error(*self._scaled(marks)) for marks in self._permuted(how)]
         ends = interval_of(float(value), float(error), np.concatenate(permuted), how.level)
@@ -225,11 +131,7 @@ class _Table:
         return _widened(low, gain, from_share), _widened(high, gain, from_share)
 
     def _share_moves(self, log_odds: float, mean: float, level: float) -> float:
-        """Return the margin of error that the share of known facts adds to log(gain).
-
-        The gain P(right | marked) - P(right) depends on the share of facts that the model knows
-        (marked items), which is estimated from the data.
-        """
+        """Return the margin of error that the share of known facts adds to log(gain)."""
         items = np.stack([self.marked, np.ones(len(self.marked))], axis=1)
         counts: Floats = self.weights @ items
         (value,), moved = _log_odds(counts[:, :1], counts[:, 1:])
@@ -267,14 +169,7 @@ class _Table:
 
 
 def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Compute the log-odds of a correct answer, and each cluster's influence on them.
-
-    Args:
-        right: For each cluster and permutation, the total weight of the correct rows, shape
-            (clusters, permutations).
-        weights: For each cluster and permutation, the total weight of the cluster's correct and
-            incorrect rows together, shape (clusters, permutations).
-    """
+    """Compute the log-odds of a correct answer, and each cluster's influence on them."""
     all_weights = weights.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = right.sum(axis=0) / all_weights
@@ -285,15 +180,7 @@ def _log_odds(right: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _gain(log_odds: float, share: float, mean: float) -> float:
-    """Convert a log odds ratio to a gain, that is, a difference between probabilities.
-
-    The joint probability x is the probability that the model knows a randomly drawn fact and also
-    correctly answers a random anchor question linked to this fact. Given the probabilities
-    ``share`` and ``mean`` and the odds ratio ``odds``, the joint probability x solves the equation
-    x·(1-share-mean+x) = odds·(share-x)·(mean-x). In the equation for x, ``share`` is the
-    probability that the model knows a fact, ``mean`` is the probability that it answers a question
-    correctly, and ``odds`` is the exponential of ``log_odds``.
-    """
+    """Convert a log odds ratio to a gain, that is, a difference between probabilities."""
     odds = float(np.exp(log_odds))
     if abs(odds - 1) < _NEARLY_ONE:
         return 0.0
@@ -303,11 +190,7 @@ def _gain(log_odds: float, share: float, mean: float) -> float:
 
 
 def _widened(end: float, gain: float, from_share: float) -> float:
-    """Move one end of the confidence interval of the gain away from the gain.
-
-    The end is moved only if it has the same sign as the gain. The argument ``from_share`` is the
-    margin of error that the estimated share adds to the logarithm of the gain.
-    """
+    """Move one end of the confidence interval of the gain away from the gain."""
     if end * gain <= 0:
         return end
     distance = float(np.log(end / gain))

@@ -19,24 +19,7 @@ _RARE = 10
 def out_of_fold(
     labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
 ) -> Floats | None:
-    """Predict each row with an L2-penalised logistic regression fitted to other folds.
-
-    Numeric predictors are standardised, and categories are one-hot encoded. Standardisation and
-    one-hot encoding use only the rows of the training folds. The folds depend only on the names and
-    sizes of the groups, not on the order of the rows.
-
-    Args:
-        labels: Whether each row is positive, shape (rows,). Each group of rows (see ``groups``)
-            must contain at least one positive row and at least one negative row.
-        numbers: The numeric predictors of each row, shape (rows, numeric predictors).
-        categories: The value of the categorical predictor for each row, shape (rows,).
-        groups: The group of each row, shape (rows,). All rows of a group are in the same fold. If
-            the number of groups is smaller than ``FOLDS``, each group is a fold.
-
-    Returns:
-        For each row, the predicted probability that the row is positive, shape (rows,). None if
-        there are fewer than two groups.
-    """
+    """Predict each row with an L2-penalised logistic regression fitted to other folds."""
     from sklearn.compose import make_column_transformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold, cross_val_predict

@@ -1,28 +1,4 @@
-"""Estimates with confidence intervals for clustered observations.
-
-Statements about the same everyday thing, such as an egg, are not independent of each other. The
-bootstrap resamples whole clusters of dependent rows, for example all statements about one everyday
-thing. The confidence interval of a statistic is computed in three steps: sum the rows of each
-cluster, resample the clusters, and take percentiles of the resampled statistics.
-
-1. For a ratio of sums, such as an accuracy, the numerators and the denominators of the rows are
-   first summed separately within each cluster. A cluster is dropped if the denominator of every row
-   in the cluster is 0.
-2. Each resample consists of clusters that are drawn with replacement. The number of clusters drawn
-   for a resample equals the number of clusters in the data. The statistic of a resample is computed
-   from the sums of the numerators and denominators in the drawn clusters.
-3. The ends of the confidence interval are percentiles of the resampled statistics, computed with
-   linear interpolation. Resamples in which the statistic is undefined are ignored.
-
-A ratio of sums has no interval if fewer than ``FEWEST_CLUSTERS`` clusters have a denominator other
-than 0. With fewer than ``FEWEST_CLUSTERS`` clusters, the variation between clusters cannot be
-estimated reliably. A statistic has no interval if its value is the same in all resamples. For
-example, a share that is 1 in every cluster has no interval.
-
-The random draws depend only on the seed and the number of clusters. Statistics that are computed
-over the same clusters use the same resamples. A difference between two statistics that use the same
-resamples is a paired difference.
-"""
+"""Estimates with confidence intervals for clustered observations."""
 
 from __future__ import annotations
 
@@ -50,14 +26,7 @@ _RESAMPLES_PER_PAIR = 80
 
 @dataclass(frozen=True)
 class Estimate:
-    """A statistic and its confidence interval.
-
-    Args:
-        value: The value of the statistic. None if the statistic is undefined.
-        low: The lower end of the interval. None if there is no interval (see
-            ``no_interval_because``).
-        high: The upper end of the interval. None if there is no interval.
-    """
+    """A statistic and its confidence interval."""
 
     value: float | None
     low: float | None
@@ -71,15 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Change(Estimate):
-    """A difference or a slope, with its confidence interval and p-value.
-
-    Args:
-        p_value: The two-sided p-value of the null hypothesis that the true difference or slope is
-            zero. The p-value is computed from the same resamples as the confidence interval, and is
-            below 1 minus the confidence level if and only if the interval excludes zero. Without an
-            interval, the p-value is 1 if the difference or slope is zero in the data and in every
-            resample, and None otherwise.
-    """
+    """A difference or a slope, with its confidence interval and p-value."""
 
     p_value: float | None = None
 
@@ -91,13 +52,7 @@ class Change(Estimate):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A percentile bootstrap that resamples clusters of rows.
-
-    Args:
-        resamples: Number of resamples.
-        seed: Seed of the random draws.
-        level: Confidence level of the interval.
-    """
+    """A percentile bootstrap that resamples clusters of rows."""
 
     resamples: int = 2000
     seed: int = 0
@@ -105,26 +60,13 @@ class Bootstrap:
 
     @classmethod
     def for_pairs(cls, models: int) -> Bootstrap:
-        """Return a bootstrap with enough resamples to compare all pairs of models.
-
-        The smallest possible p-value of a bootstrap is 2/(resamples + 1). For m pairs of models,
-        Holm's correction multiplies the smallest p-value by m. With many pairs of models, the
-        bootstrap uses more resamples than by default, so that a p-value can be small after Holm's
-        correction.
-        """
+        """Return a bootstrap with enough resamples to compare all pairs of models."""
         return cls(max(cls.resamples, _RESAMPLES_PER_PAIR * models * (models - 1) // 2))
 
     def ratio(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
-        """Estimate the ratio of the sum of the numerators to the sum of the denominators.
-
-        Args:
-            clusters: The cluster of each row, shape (rows,).
-            numerators: The numerator of each row, such as its number of correct answers, shape
-                (rows,).
-            denominators: The denominator of each row, such as its number of answers, shape (rows,).
-        """
+        """Estimate the ratio of the sum of the numerators to the sum of the denominators."""
         import numpy as np
 
         over, under = np.asarray(numerators)[None], np.asarray(denominators)[None]
@@ -138,43 +80,18 @@ class Bootstrap:
         *,
         all_defined: bool = False,
     ) -> Estimate:
-        """Estimate a macro average: the mean of several ratios of sums.
-
-        Args:
-            clusters: The cluster of each row, shape (rows,).
-            numerators: For each ratio, the numerator of each row, shape (ratios, rows).
-            denominators: For each ratio, the denominator of each row, shape (ratios, rows).
-            all_defined: Whether the mean is undefined if any of the ratios is undefined. By
-                default, undefined ratios are ignored.
-        """
+        """Estimate a macro average: the mean of several ratios of sums."""
         figure = _mean_of_all if all_defined else _mean
         return self._estimate(clusters, numerators, denominators, figure).estimate
 
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
-        """Estimate the difference of two ratios of sums: the second ratio minus the first.
-
-        Args:
-            clusters: The cluster of each row, shape (rows,).
-            numerators: For each of the two ratios, the numerator of each row, shape (2, rows).
-            denominators: For each of the two ratios, the denominator of each row, shape (2, rows).
-        """
+        """Estimate the difference of two ratios of sums: the second ratio minus the first."""
         return self._estimate(clusters, numerators, denominators, _difference)
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate statistics with ``figures``, a function that computes them from row weights.
-
-        All statistics are computed on the same resamples, so differences between the statistics are
-        paired.
-
-        Args:
-            clusters: The cluster of each row, shape (rows,). ``clusters`` must not be empty.
-            figures: A function that receives the weights of the rows, shape (samples, rows), and
-                returns the statistics, shape (samples, statistics). The function must return nan
-                for an undefined statistic. The weight of a row is the number of times that the
-                cluster of the row is drawn.
-        """
+        """Estimate statistics with ``figures``, a function that computes them from row weights."""
         import numpy as np
 
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -195,13 +112,7 @@ class Bootstrap:
         ]
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
-        """Estimate the AUROC of a score that should be higher for correct rows.
-
-        Args:
-            clusters: The cluster of each row, shape (rows,).
-            right: Whether each row is correct, shape (rows,).
-            score: The score of each row, shape (rows,). No score may be nan.
-        """
+        """Estimate the AUROC of a score that should be higher for correct rows."""
         import numpy as np
 
         from tacit.statistics.ranking import auroc
@@ -218,14 +129,7 @@ class Bootstrap:
         return Estimate(value, float(low), float(high))
 
     def change(self, value: float, resampled: Floats) -> Change:
-        """Compute the interval and the p-value of a statistic from its resampled values.
-
-        Args:
-            value: The value of the statistic for the observed rows. NaN if the statistic is
-                undefined.
-            resampled: The value of the statistic in each resample, shape (resamples,). If the
-                statistic of a resample is undefined (NaN), the resample is ignored.
-        """
+        """Compute the interval and the p-value of a statistic from its resampled values."""
         import numpy as np
 
         if np.isnan(value):
@@ -280,11 +184,7 @@ class Bootstrap:
 
 
 def no_interval_because(clusters: str) -> str:
-    """Return the sentence in which a report explains why some values have no interval.
-
-    Args:
-        clusters: The plural noun for the units that are resampled, such as ``things``.
-    """
+    """Return the sentence in which a report explains why some values have no interval."""
     return (
         f"A value has no interval if it is computed from fewer than {FEWEST_CLUSTERS} "
         f"{clusters}, or if it is the same in every resample (for example 100 %), because the "
@@ -312,11 +212,7 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 
 def _share_below(values: Floats) -> float:
-    """Return the highest level (0 to 1) whose quantile of ``values`` is at most 0.
-
-    Args:
-        values: Values in ascending order. There must be at least one value.
-    """
+    """Return the highest level (0 to 1) whose quantile of ``values`` is at most 0."""
     import numpy as np
 
     reached = int(np.searchsorted(values, 0.0, side="right"))
@@ -400,16 +296,7 @@ def _mean_of_all(ratios: Floats) -> Floats:
 
 
 def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """Compute the mean of one value per group, with Student's t confidence interval.
-
-    Args:
-        values: One value per group. Values of None (not measured) are ignored.
-        level: Confidence level of the interval.
-
-    Returns:
-        The mean of the values. The mean has no interval if there is only one value, or if all
-        values are equal. If there are no values, the mean is None.
-    """
+    """Compute the mean of one value per group, with Student's t confidence interval."""
     from statistics import fmean, stdev
 
     from scipy.special import stdtrit
@@ -426,16 +313,7 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
 
 
 def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1.
-
-    Args:
-        successes: Number of successful trials (draws).
-        draws: Number of independent draws.
-        level: Confidence level of the interval.
-
-    Returns:
-        The share of successful draws. If ``draws`` is 0, the share and its interval are None.
-    """
+    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1."""
     if not draws:
         return Estimate(None, None, None)
     z = NormalDist().inv_cdf((1 + level) / 2)

@@ -1,10 +1,4 @@
-"""Cross-validated ridge logistic regression; rows of a cluster are in the same fold.
-
-Features are standardised. The loss is the sum of the log losses of all rows, plus half the sum of
-the squared coefficients. The intercept is not penalised. The penalty equals the default penalty of
-scikit-learn's ``LogisticRegression`` (``C=1``). The strength of the penalty is a constant that is
-not tuned on the data. The results do not depend on the order of the rows.
-"""
+"""Cross-validated ridge logistic regression; rows of a cluster are in the same fold."""
 
 from __future__ import annotations
 
@@ -39,17 +33,7 @@ FEWEST_CLUSTERS = FOLDS
 
 @dataclass(frozen=True)
 class Logistic:
-    """A fitted logistic regression.
-
-    Args:
-        means: The mean of each feature, shape (features,).
-        scales: For each feature, its standard deviation, or 1 if the feature is constant, shape
-            (features,).
-        coefficients: The intercept, then the coefficients of the standardised features, shape (1 +
-            features,).
-        covariance: The cluster-robust covariance of the coefficients, shape (1 + features, 1 +
-            features).
-    """
+    """A fitted logistic regression."""
 
     means: Floats
     scales: Floats
@@ -57,11 +41,7 @@ class Logistic:
     covariance: Floats
 
     def probabilities(self, features: ArrayLike) -> Floats:
-        """Return each row's predicted probability of a correct answer, shape (rows,).
-
-        Args:
-            features: The features of each row, shape (rows, features).
-        """
+        """Return each row's predicted probability of a correct answer, shape (rows,)."""
         from scipy.special import expit
 
         # Summed by row, so that equal rows have exactly equal probabilities.
@@ -69,14 +49,7 @@ class Logistic:
         return found
 
     def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
-        """Return a row's predicted probability of a correct answer, with a Wald interval.
-
-        The interval is computed on the log-odds scale.
-
-        Args:
-            features: The features of the row, shape (features,).
-            level: Confidence level of the interval.
-        """
+        """Return a row's predicted probability of a correct answer, with a Wald interval."""
         from scipy.special import expit, ndtri
 
         (row,) = self.design(np.asarray(features, dtype=np.float64)[None])
@@ -92,12 +65,7 @@ class Logistic:
 
 
 def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
-    """Return the reason why cross-validated prediction is impossible; None if possible.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        clusters: The cluster of each row, shape (rows,).
-    """
+    """Return the reason why cross-validated prediction is impossible; None if possible."""
     labels = np.asarray(right, dtype=bool)
     if not len(labels):
         return NO_ROWS
@@ -113,15 +81,7 @@ def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
 
 
 def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
-    """Divide rows into folds with similar shares of correct rows; no cluster is split.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        clusters: The cluster of each row, shape (rows,). There must be at least ``FOLDS`` clusters.
-
-    Returns:
-        The index of each row's fold, counted from 0, shape (rows,).
-    """
+    """Divide rows into folds with similar shares of correct rows; no cluster is split."""
     from sklearn.model_selection import StratifiedGroupKFold
 
     labels, groups = np.asarray(right, dtype=bool), np.asarray(clusters)
@@ -134,15 +94,7 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
 
 
 def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
-    """Fit a logistic regression that predicts the probability of a correct answer.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,). At least one answer must
-            be correct, and at least one answer must be incorrect.
-        features: The features of each row, shape (rows, features). At least one feature is
-            required, and no value may be missing.
-        clusters: The cluster of each row, shape (rows,).
-    """
+    """Fit a logistic regression that predicts the probability of a correct answer."""
     from sklearn.linear_model import LogisticRegression
 
     labels, columns = np.asarray(right, dtype=np.float64), np.asarray(features, dtype=np.float64)
@@ -176,16 +128,7 @@ def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) 
 
 
 def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
-    """Predict P(correct) of each row with a regression fitted without the row's own fold.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        features: The features of each row, shape (rows, features). No value may be missing. If
-            there are no features, a row's predicted probability is the share of correct rows
-            outside the row's fold.
-        clusters: The cluster of each row, shape (rows,).
-        fold: The index of each row's fold, as the function ``folds`` returns it, shape (rows,).
-    """
+    """Predict P(correct) of each row with a regression fitted without the row's own fold."""
     labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
     groups, found = np.asarray(clusters), np.empty(len(labels))
     for each in np.unique(fold):

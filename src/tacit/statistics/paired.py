@@ -28,21 +28,7 @@ With fewer than six changed answers, McNemar's p-value is always above 5 %.
 
 @dataclass(frozen=True)
 class PairedChange:
-    """The change in accuracy between the first and the second answers to the same questions.
-
-    Args:
-        n: Number of rows, each of which contains a first and a second answer.
-        before: The share of rows whose first answer is correct. None if there are no rows.
-        after: The share of rows whose second answer is correct. None if there are no rows.
-        change: The accuracy of the second answers minus the accuracy of the first answers, with a
-            cluster bootstrap interval.
-        gained: Number of rows whose first answer is incorrect and whose second answer is correct.
-        lost: Number of rows whose first answer is correct and whose second answer is incorrect.
-        p_value: The two-sided p-value of McNemar's exact test. The test assumes that rows are
-            independent. None if there are no rows.
-        no_interval: The reason why the change has no interval: one of the module's constants, such
-            as ``FEW_CHANGES``. None if the change has an interval.
-    """
+    """The change in accuracy between the first and the second answers to the same questions."""
 
     n: int
     before: float | None
@@ -57,15 +43,7 @@ class PairedChange:
 def paired_change(
     before: ArrayLike, after: ArrayLike, clusters: ArrayLike, bootstrap: Bootstrap | None = None
 ) -> PairedChange:
-    """Compute the change in accuracy from the first answers to the second answers.
-
-    Args:
-        before: For each row, whether the first of its two answers is correct, shape (rows,).
-        after: For each row, whether the second of its two answers is correct, shape (rows,).
-        clusters: The cluster of each row, shape (rows,).
-        bootstrap: The bootstrap with which the interval is computed. If None, the default
-            ``Bootstrap()`` is used.
-    """
+    """Compute the change in accuracy from the first answers to the second answers."""
     first, second = (np.asarray(values, dtype=bool) for values in (before, after))
     n = len(first)
     if not n:
@@ -84,17 +62,7 @@ def paired_change(
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test.
-
-    Args:
-        gained: The number of pairs in which only the second answer is correct.
-        lost: The number of pairs in which only the first answer is correct.
-
-    Returns:
-        The p-value is the probability that the numbers of gains and losses differ at least as much
-        as ``gained`` and ``lost`` do, if a gain and a loss are equally likely. The p-value is 1 if
-        ``gained`` and ``lost`` are both 0.
-    """
+    """Return the two-sided p-value of McNemar's exact test."""
     from scipy.stats import binomtest
 
     changed = gained + lost

@@ -1,10 +1,4 @@
-"""Evaluate how well a score predicts which answers are correct.
-
-Even for a score that predicts nothing, average precision increases with the share of correct
-answers. Besides average precision, each evaluation reports the chance level, the lift above chance,
-AUROC, a p-value, and the smallest lift that could be detected with the number of evaluated rows. If
-the lift has no interval, `Prediction.no_interval` contains the reason.
-"""
+"""Evaluate how well a score predicts which answers are correct."""
 
 from __future__ import annotations
 
@@ -49,16 +43,7 @@ _HALVINGS = 14
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values for multiple tests by the method of Benjamini and Hochberg.
-
-    Args:
-        p_values: One p-value per test. A test that could not be run has the p-value None and is
-            ignored.
-
-    Returns:
-        The adjusted p-values, in the order of ``p_values``. If a p-value is None, its adjusted
-        p-value is also None.
-    """
+    """Adjust p-values for multiple tests by the method of Benjamini and Hochberg."""
     from scipy.stats import false_discovery_control
 
     corrected = iter(false_discovery_control([p for p in p_values if p is not None]))
@@ -66,20 +51,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Adjust p-values by Holm's method, which controls the family-wise error rate.
-
-    Of m p-values, the i-th smallest is multiplied by m - i + 1 and limited to 1. An adjusted
-    p-value is raised, if necessary, so that it is not below the adjusted value of any smaller
-    p-value.
-
-    Args:
-        p_values: One p-value per test. A test that could not be run has the p-value None and is
-            ignored.
-
-    Returns:
-        The adjusted p-values, in the order of ``p_values``. If a p-value is None, its adjusted
-        p-value is also None.
-    """
+    """Adjust p-values by Holm's method, which controls the family-wise error rate."""
     found: list[float | None] = [None] * len(p_values)
     tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     least = 0.0
@@ -92,32 +64,7 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 def smallest_lift(
     right: int, score: ArrayLike, *, seed: int = 0, level: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """Estimate the smallest lift that could be detected with the given number of rows.
-
-    The function simulates samples in which ``right`` of the n rows are labelled correct. In a
-    simulated sample, the rows to label as correct are drawn without replacement. A row's weight is
-    exp(b·rank/n), where rank is the rank of the row's score, b is a slope and n is the number of
-    rows. Ranks are counted from 0 for the lowest score. A one-sided permutation test is applied to
-    each simulated sample. The function searches for the smallest slope b (the weakest dependence of
-    labels on scores) at which the share of significant samples reaches ``power``. A simulated
-    sample counts as significant if the p-value of its permutation test is at most ``level``. The
-    returned value is the mean lift of simulated samples in which labels depend on scores just
-    strongly enough for the test to reach the required ``power``. The simulated samples have no
-    clusters: all rows are treated as independent.
-
-    Args:
-        right: The number of correct rows. To plan a study, pass the expected accuracy times the
-            planned number of rows.
-        score: The score of each row, shape (rows,). Scores may be tied. For n rows without ties,
-            pass ``range(n)``.
-        seed: Seed of the random draws.
-        level: Significance level of the test.
-        power: The minimum share of simulated samples in which the test must be significant.
-
-    Returns:
-        The smallest lift that could be detected. None if the required ``power`` cannot be reached
-        with the given rows and scores.
-    """
+    """Estimate the smallest lift that could be detected with the given number of rows."""
     rows = at_thresholds(np.zeros(np.shape(score)), score)[1]
     n = int(rows.sum())
     if not 0 < right < n:
@@ -177,32 +124,7 @@ _WIDEST = 1.0
 
 @dataclass(frozen=True)
 class Prediction:
-    """How well a score predicts which answers are correct.
-
-    Args:
-        n: Number of rows.
-        clusters: Number of clusters.
-        right: Number of correct rows.
-        average_precision: The average precision of the score; None if no row is correct.
-        chance: The chance level: the exact mean of average precision over all permutations of the
-            labels "correct" and "incorrect".
-        lift: The lift (average precision - chance)/(1 - chance). The lift has no value if all
-            answers are correct, or if no answer is correct. The interval is clipped at the lowest
-            possible lift, which results if all correct rows are ranked last. An interval that
-            includes 0 and is wider than 1 (the distance from chance to a perfect ranking) is
-            omitted as uninformative.
-        auroc: The area under the ROC curve. AUROC has no value if all answers are correct, or if no
-            answer is correct. AUROC has no interval if there are too few rows, or too few clusters,
-            for an interval of the lift.
-        p_value: The one-sided p-value of the lift. The p-value is computed from the same
-            permutations as the interval of the lift. The p-value is None if all rows are correct,
-            if no row is correct, or if there is only one cluster.
-        smallest: The smallest detectable lift: the lift at which the test would be significant at
-            the 5 % level in 80 of 100 samples of ``n`` rows. None if the lift is undefined, or if
-            ``smallest_lift`` finds no detectable lift.
-        no_interval: The reason why the lift has no interval: one of the module's constants, such as
-            ``ONE_SCORE``. None if the lift has an interval.
-    """
+    """How well a score predicts which answers are correct."""
 
     n: int
     clusters: int
@@ -219,20 +141,7 @@ class Prediction:
 def predict(
     right: ArrayLike, score: ArrayLike, clusters: ArrayLike, how: Permutations | None = None
 ) -> Prediction:
-    """Measure how well a score predicts which answers are correct.
-
-    The result does not depend on the order of the rows.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        score: The score of each row, shape (rows,).
-        clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
-            independent.
-        how: The number of permutations, the random seed, and the confidence level.
-
-    Raises:
-        ValueError: If the shapes of the arguments do not match, or a score is nan.
-    """
+    """Measure how well a score predicts which answers are correct."""
     how = how or Permutations()
     sample = Sample.of(right, score, clusters)
     precision, chance = average_precision(right, score), chance_level(right, score)
@@ -267,20 +176,7 @@ def predict(
 
 
 def informative(lifted: Estimate, sample: Sample) -> tuple[Estimate, str | None]:
-    """Clip the interval of a lift; omit an interval that is too wide or unreliable.
-
-    The interval is clipped at the lowest possible lift, which results if all correct rows are
-    ranked last. An interval that includes 0 and is wider than 1 (the distance from chance to a
-    perfect ranking) is omitted as uninformative.
-
-    Args:
-        lifted: The lift, with the interval that ``Sample.interval`` returned.
-        sample: The rows from which the lift was computed. The sample must contain at least one row
-            with a correct answer and at least one row with an incorrect answer.
-
-    Returns:
-        The lift, and the reason why the lift has no interval (None if it has an interval).
-    """
+    """Clip the interval of a lift; omit an interval that is too wide or unreliable."""
     bare = replace(lifted, low=None, high=None)
     clusters = sample.clusters.shape[0]
     for reason, holds in (

@@ -32,22 +32,7 @@ _DIVERGED = 50.0
 
 @dataclass(frozen=True)
 class OddsRatio:
-    """The odds ratio of one predictor, with all other predictors held fixed.
-
-    Args:
-        n: Number of rows.
-        ratio: The factor by which the odds of a correct answer are multiplied if the predictor
-            increases by 1. The interval is a Wald confidence interval, computed with the
-            cluster-robust standard error. If the odds ratio is undefined, ``ratio.value`` is None.
-        log_error: The cluster-robust standard error of the logarithm of the odds ratio.
-        p_value: The two-sided p-value of the null hypothesis that the odds ratio is 1.
-        undefined: The reason why the odds ratio is undefined: one of the module's constants, such
-            as ``FEW_ROWS``. If the odds ratio is defined, ``undefined`` is None.
-        influence: For each cluster, its influence on the logarithm of the odds ratio. The values in
-            ``influence`` are in the sorted order of the clusters. The cluster influences are scaled
-            so that the square root of the sum of their squares equals the standard error
-            ``log_error``.
-    """
+    """The odds ratio of one predictor, with all other predictors held fixed."""
 
     n: int
     ratio: Estimate
@@ -65,18 +50,7 @@ class OddsRatio:
 def odds_ratio(
     right: ArrayLike, predictors: Mapping[str, ArrayLike], clusters: ArrayLike, level: float = 0.95
 ) -> OddsRatio:
-    """Estimate the odds ratio of the first predictor, adjusted for the other predictors.
-
-    Constant predictors other than the first predictor are ignored. If the first predictor is
-    constant, the odds ratio is undefined.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        predictors: The predictors, with their names as keys. Each predictor has the shape (rows,)
-            and no missing values.
-        clusters: The cluster of each row, shape (rows,).
-        level: Confidence level of the interval.
-    """
+    """Estimate the odds ratio of the first predictor, adjusted for the other predictors."""
     labels = np.asarray(right, dtype=np.float64)
     if not len(labels):
         return OddsRatio(0, Estimate(None, None, None), None, None, NO_ROWS)
@@ -105,24 +79,7 @@ def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) ->
 
 
 def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
-    """Return log(second odds ratio) - log(first odds ratio).
-
-    The standard error of the difference is cluster-robust. For the standard error, each cluster's
-    influence on the first odds ratio is subtracted from the cluster's influence on the second odds
-    ratio.
-
-    Args:
-        first: The odds ratio whose logarithm is subtracted.
-        second: The odds ratio to compare with ``first``, for the same rows and clusters, but with
-            different labels or predictors.
-        level: Confidence level of the interval.
-
-    Returns:
-        The logarithm of the odds ratio ``second`` minus the logarithm of the odds ratio ``first``,
-        with a Wald interval and a p-value. The difference has no value if one of the two odds
-        ratios is undefined. The difference has no interval if each cluster has the same influence
-        on both odds ratios.
-    """
+    """Return log(second odds ratio) - log(first odds ratio)."""
     from scipy.special import ndtr, ndtri
 
     one, other = first.logarithm, second.logarithm
@@ -139,11 +96,7 @@ def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Chan
 def _fitted(
     labels: Floats, columns: Floats, groups: NDArray[np.intp]
 ) -> tuple[float, float, Floats] | None:
-    """Return the first predictor's coefficient, its standard error, and cluster influences.
-
-    Returns:
-        None if the fit diverges.
-    """
+    """Return the first predictor's coefficient, its standard error, and cluster influences."""
     from statsmodels.discrete.discrete_model import Logit
     from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationError
 

@@ -1,25 +1,4 @@
-"""Lift above chance within strata, such as questions with the same number of facts.
-
-A confounder, such as an anchor question's number of background facts, may affect both the
-question's background score and the probability of a correct answer. A score that depends on a
-confounder can predict correct answers overall, even if it predicts nothing among rows with equal
-values of the confounder. This module permutes the correctness labels of rows (1 for a correct row,
-0 for an incorrect row) only within strata. A stratum is a group of rows with similar values of the
-confounder, such as questions with similar numbers of facts. The chance level is the mean of average
-precision over all permutations within strata. The p-value and the interval of the lift are computed
-from random permutations within strata. The permutation tests are studentised as in the module
-`studentised` (METHODS section 4, "Number-of-facts confound").
-
-The tested metric is log(1 - chance) - log(1 - AP), where AP is average precision and chance is the
-chance level. The standard error of the tested metric is an infinitesimal jackknife estimate. A
-row's weight affects both average precision and the chance level, which depends on the share of
-correct rows in each stratum. For the standard error, Tacit approximates the chance level by the
-average precision with soft labels (fractions from 0 to 1). The soft label of a row, which replaces
-its label 1 or 0, is the share of correct rows in the row's stratum. The influence of a row is the
-derivative of the metric with respect to the row's weight. For the standard error, the influences of
-the rows are summed within each cluster. A cluster may contain rows of several strata. Within each
-stratum, a permutation keeps the labels (correct or incorrect) of a cluster's rows together.
-"""
+"""Lift above chance within strata, such as questions with the same number of facts."""
 
 from __future__ import annotations
 
@@ -65,19 +44,7 @@ _CELLS = 500_000  # labels per batch of permutations; bounds the memory
 
 @dataclass(frozen=True)
 class Adjusted:
-    """The lift of average precision above the chance level within strata.
-
-    Args:
-        strata: Number of strata.
-        chance: The chance level: the mean of average precision over all permutations of the labels
-            (correct or incorrect) within each stratum. ``chance`` is None if no answer is correct.
-        lift: The lift (average precision - chance)/(1 - chance), with its interval.
-        p_value: The one-sided p-value of the test whether the lift is above 0, that is, whether
-            average precision exceeds the chance level. The p-value is computed from the same
-            permutations as the interval of the lift.
-        no_interval: The reason why the lift has no interval: one of the module's constants, such as
-            ``FEW_CLUSTERS``. None if the lift has an interval.
-    """
+    """The lift of average precision above the chance level within strata."""
 
     strata: int
     chance: float | None
@@ -87,19 +54,7 @@ class Adjusted:
 
 
 def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
-    """Group rows with equal or neighbouring values into strata of at least ``least`` rows.
-
-    Args:
-        values: For each row, the quantity that defines the strata, shape (rows,).
-        least: The smallest number of rows that a stratum may have. A stratum with fewer than
-            ``least`` rows is merged with the stratum of the next higher values. If the stratum of
-            the highest values has too few rows, it is merged with the stratum of the next lower
-            values.
-
-    Returns:
-        For each row, the index of its stratum, shape (rows,). The strata are numbered from 0, in
-        ascending order of value.
-    """
+    """Group rows with equal or neighbouring values into strata of at least ``least`` rows."""
     levels, level, rows = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
     stratum = np.zeros(len(levels), dtype=np.intp)
     current, size = 0, 0
@@ -120,19 +75,7 @@ def adjusted_lift(
     clusters: ArrayLike,
     how: Permutations | None = None,
 ) -> Adjusted:
-    """Measure how well a score predicts correct answers among rows of the same stratum.
-
-    Args:
-        right: For each row, whether its answer is correct, shape (rows,).
-        score: The score of each row, shape (rows,).
-        strata: The stratum of each row, as `strata_of` returns it, shape (rows,).
-        clusters: The cluster of each row, shape (rows,). Rows of the same cluster need not be
-            independent.
-        how: The number of permutations, the random seed, and the confidence level.
-
-    Raises:
-        ValueError: If the shapes of the arguments do not match, or a score is nan.
-    """
+    """Measure how well a score predicts correct answers among rows of the same stratum."""
     how = how or Permutations()
     if not np.size(right):
         return Adjusted(0, None, Estimate(None, None, None), None, NO_ROWS)
@@ -158,16 +101,7 @@ def adjusted_lift(
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows in descending order of score; the input order of tied rows has no effect.
-
-    Args:
-        labels: For each row, whether its answer is correct, shape (rows,).
-        counts: For each distinct score (threshold), the number of rows with that score, shape
-            (thresholds,).
-        stratum: The stratum of each row, shape (rows,).
-        member: The cluster of each row, as a sparse matrix of shape (clusters, rows). Entry (c, r)
-            is 1 if row r belongs to cluster c.
-    """
+    """Rows in descending order of score; the input order of tied rows has no effect."""
 
     labels: Labels
     counts: Floats
@@ -232,16 +166,7 @@ class _Rows:
 
     @cached_property
     def _of_chance(self) -> tuple[Floats, Floats]:
-        """Two arrays from which each row's influence on the chance level is computed.
-
-        The first array contains the value ``constant`` of each row, and the second array contains
-        the value ``factor`` of each row. A row's influence on the chance level is ``constant +
-        factor * label``, where the label is 1 for a correct row and 0 for an incorrect row.
-
-        To compute the influences of the rows, the chance level is approximated by the average
-        precision with soft labels. The soft label of a row, which replaces its label 1 or 0, is the
-        share of correct rows in the row's stratum.
-        """
+        """Two arrays from which each row's influence on the chance level is computed."""
         soft = self._share[self.stratum]
         here = np.bincount(self._level, soft)
         above = self.counts.cumsum()
@@ -255,12 +180,7 @@ class _Rows:
         return (soft * raised - lowered - soft * of_label) / right, of_label / right
 
     def scaled(self, labels: Labels) -> tuple[Floats, Floats]:
-        """Compute each sample's metric, and the metric's standard error up to a factor.
-
-        Args:
-            labels: For each sample, the observed labels or labels that were permuted within strata,
-                shape (samples, rows).
-        """
+        """Compute each sample's metric, and the metric's standard error up to a factor."""
         chance = self.chance or 0.0
         found = LIFT.influence(summed(labels, self.counts), self.counts)
         n, right = len(self.labels), float(self.labels.sum())
@@ -280,11 +200,7 @@ class _Rows:
             return value, np.sqrt((sums**2).sum(axis=0))
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
-        """Yield batches of permuted labels, each of shape (permutations, rows).
-
-        Within each stratum, a permutation shuffles the labels (correct or incorrect) of every
-        cluster's rows, and puts the clusters in random order.
-        """
+        """Yield batches of permuted labels, each of shape (permutations, rows)."""
         random = np.random.default_rng(how.seed)
         step = max(1, _CELLS // len(self.labels))
         for begin in range(0, how.permutations, step):
@@ -309,13 +225,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Block:
-    """The rows of one stratum, sorted by cluster.
-
-    Args:
-        rows: The index of each row of the stratum, shape (rows,).
-        cluster: The cluster of each row of the stratum, counted from 0, shape (rows,).
-        sizes: The number of the stratum's rows in each cluster, shape (clusters,).
-    """
+    """The rows of one stratum, sorted by cluster."""
 
     rows: Ints
     cluster: Ints
@@ -337,20 +247,7 @@ class _Block:
 
 
 def chance_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the expected average precision if the correct rows are random within each stratum.
-
-    In a random permutation of a stratum of n rows, of which R are correct, two given rows are both
-    correct with probability R(R - 1)/(n(n - 1)). In a random permutation within strata, labels in
-    different strata are independent of each other.
-
-    Args:
-        right: The number of correct rows in each stratum, shape (..., strata).
-        rows: The number of rows with each distinct score in each stratum, shape (..., thresholds,
-            strata). The thresholds (distinct scores) are in decreasing order.
-
-    Returns:
-        The chance level of each sample, shape (...); nan if no row is correct.
-    """
+    """Compute the expected average precision if the correct rows are random within each stratum."""
     n, top = rows.sum(axis=-2), rows.cumsum(axis=-2)
     share = np.divide(right, n, out=np.zeros_like(n), where=n > 0)
     both = np.divide(share * (right - 1), n - 1, out=share**2, where=n > 1)
@@ -368,18 +265,7 @@ def _by_stratum(values: Floats, factors: Floats) -> Floats:
 
 
 def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
-    """Compute the lift of each sample from counts of rows per threshold and stratum.
-
-    Args:
-        right: For each distinct score (threshold) and stratum, the number of correct rows with this
-            score in this stratum, shape (..., thresholds, strata).
-        rows: For each distinct score (threshold) and each stratum, the total number of correct and
-            incorrect rows, shape (..., thresholds, strata).
-
-    Returns:
-        The lift of each sample. The result has the shape of ``right`` without the last two
-        dimensions. The lift is nan if no row is correct, or if the chance level is 1.
-    """
+    """Compute the lift of each sample from counts of rows per threshold and stratum."""
     chance = chance_within_strata(right.sum(axis=-2), rows)
     over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
     return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)

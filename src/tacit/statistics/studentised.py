@@ -1,21 +1,4 @@
-"""P-values and intervals of ranking metrics, computed with studentised permutations.
-
-A ranking metric is converted to an unbounded scale on which the chance level is 0. The standard
-error of the metric is an infinitesimal jackknife estimate. The influence of a row is the derivative
-of the metric with respect to the weight of the row. For the standard error, the influences of the
-rows are summed within each cluster. The standard error is the square root of the sum of the squared
-influences of the clusters. The ratio of the metric to its standard error is computed for the
-observed labels and for each permutation. For n permutations, the p-value is (1 + k)/(1 + n), where
-k counts the permutations whose ratio of metric to standard error is at least the observed ratio.
-The confidence interval excludes exactly those values of the metric that one of the two one-sided
-permutation tests rejects. The one-sided p-value is at most 2.5 % if and only if the whole 95 % CI
-is above chance.
-
-Each permutation keeps the labels (correct or incorrect) of a cluster's rows together. If labels are
-independent of scores, and all clusters have the same size, every permutation is as likely as the
-observed sample, so a test at the 5 % level has a false-positive rate of at most 5 %. If clusters
-have different sizes, the false-positive rate of a test at the 5 % level is only approximately 5 %.
-"""
+"""P-values and intervals of ranking metrics, computed with studentised permutations."""
 
 from __future__ import annotations
 
@@ -46,13 +29,7 @@ _FEWEST_CLUSTERS = 2
 
 @dataclass(frozen=True)
 class Permutations:
-    """The parameters of p-values and intervals that are based on permutations.
-
-    Args:
-        permutations: Number of permutations.
-        seed: Seed of the random draws.
-        level: Confidence level of the intervals.
-    """
+    """The parameters of p-values and intervals that are based on permutations."""
 
     permutations: int = 5000
     seed: int = 0
@@ -65,14 +42,7 @@ class Permutations:
 
 @dataclass(frozen=True)
 class Permuted:
-    """For each metric and permutation, the ratio of the metric to its standard error.
-
-    Args:
-        lift: For each permutation, the ratio of the lift to its standard error, shape
-            (permutations,).
-        auroc: For each permutation, the ratio of AUROC to its standard error, shape
-            (permutations,).
-    """
+    """For each metric and permutation, the ratio of the metric to its standard error."""
 
     lift: Floats
     auroc: Floats
@@ -80,15 +50,7 @@ class Permuted:
 
 @dataclass(frozen=True)
 class Sample:
-    """Rows sorted by descending score; the input order of equal scores has no effect.
-
-    Args:
-        labels: For each row, whether its answer is correct, shape (rows,).
-        rows: For each distinct score (threshold), the number of rows with that score, shape
-            (thresholds,).
-        clusters: The cluster of each row, as a sparse matrix of shape (clusters, rows). Entry (c,
-            r) is 1 if row r belongs to cluster c.
-    """
+    """Rows sorted by descending score; the input order of equal scores has no effect."""
 
     labels: Labels
     rows: Floats
@@ -96,16 +58,7 @@ class Sample:
 
     @classmethod
     def of(cls, right: ArrayLike, score: ArrayLike, clusters: ArrayLike) -> Sample:
-        """Create a sample; sort its rows in descending order of score.
-
-        Args:
-            right: For each row, whether its answer is correct, shape (rows,).
-            score: The score of each row, shape (rows,).
-            clusters: The cluster of each row, shape (rows,).
-
-        Raises:
-            ValueError: If the shapes of the arguments do not match, or a score is nan.
-        """
+        """Create a sample; sort its rows in descending order of score."""
         rows = at_thresholds(right, score)[1]
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
@@ -128,40 +81,14 @@ class Sample:
         return Permuted(*(np.concatenate(column) for column in zip(*batches, strict=True)))
 
     def p_value(self, scale: Scale, permuted: Floats) -> float | None:
-        """Compute the one-sided p-value of a metric.
-
-        Args:
-            scale: The conversion of the metric to an unbounded scale: the constant ``LIFT`` or
-                ``AUROC``.
-            permuted: For each permutation, the ratio of the metric to its standard error, shape
-                (permutations,).
-
-        Returns:
-            The p-value. None if there are fewer than two clusters. If the ranking is perfect, the
-            metric converted by ``scale`` is infinite. The p-value of a perfect ranking is computed
-            from the number of permutations that also produce a perfect ranking.
-        """
+        """Compute the one-sided p-value of a metric."""
         if self.clusters.shape[0] < _FEWEST_CLUSTERS:
             return None
         observed = over_error(*self._scaled(scale, self.labels[None]))
         return p_value(float(observed[0]), permuted)
 
     def interval(self, figure: float, scale: Scale, permuted: Floats, level: float) -> Estimate:
-        """Compute the confidence interval of a metric.
-
-        Args:
-            figure: The observed metric, before its conversion to the unbounded scale.
-            scale: The conversion of the metric to an unbounded scale: the constant ``LIFT`` or
-                ``AUROC``.
-            permuted: For each permutation, the ratio of the metric to its standard error, shape
-                (permutations,).
-            level: Confidence level of the interval.
-
-        Returns:
-            The metric with its interval. The interval is missing if there are fewer than two
-            clusters, if the metric converted by ``scale`` is infinite, if the standard error is 0,
-            or if the permutation test has no finite critical value.
-        """
+        """Compute the confidence interval of a metric."""
         (value,), (error,) = self._scaled(scale, self.labels[None])
         ends = interval_of(float(value), float(error), permuted, level)
         if self.clusters.shape[0] < _FEWEST_CLUSTERS or ends is None:
@@ -179,11 +106,7 @@ class Sample:
             return influence.value, np.sqrt((sums**2).sum(axis=0))
 
     def dealt(self, how: Permutations) -> Iterator[Labels]:
-        """Yield batches of permuted labels, each of shape (permutations, rows).
-
-        Each permutation shuffles the labels (correct or incorrect) within every cluster, and puts
-        the clusters in random order, so the labels of a cluster stay together.
-        """
+        """Yield batches of permuted labels, each of shape (permutations, rows)."""
         shuffling, ordering = np.random.default_rng(how.seed).spawn(2)
         rows, n = self.clusters.indices, len(self.labels)
         sizes = np.diff(self.clusters.indptr).astype(np.intp)
@@ -202,20 +125,7 @@ class Sample:
 def interval_of(
     value: float, error: float, permuted: Floats, level: float
 ) -> tuple[float, float] | None:
-    """Compute the interval of the values that the permutation test does not reject.
-
-    Args:
-        value: The observed metric, on a scale where chance is 0.
-        error: The standard error of ``value``.
-        permuted: For each permutation, the ratio of the metric to its standard error, shape
-            (permutations,).
-        level: Confidence level of the interval.
-
-    Returns:
-        Both ends of the interval, on the scale of ``value``. The lower end is above 0 if and only
-        if the one-sided p-value is at most (1 - level)/2. The result is None if the metric is
-        infinite, if the standard error is 0, or if the permutations have no finite critical value.
-    """
+    """Compute the interval of the values that the permutation test does not reject."""
     tail = (1 - level) / 2
     high, low = critical_value(permuted, tail), critical_value(-permuted, tail)
     if high is None or low is None or not error > _NOTHING:
@@ -226,10 +136,7 @@ def interval_of(
 
 
 def over_error(values: Floats, errors: Floats) -> Floats:
-    """Divide each value by its standard error.
-
-    If a value is infinite, or is nonzero with a standard error of 0, the quotient is infinite.
-    """
+    """Divide each value by its standard error."""
     unmoved = ~(errors > _NOTHING) | np.isinf(values)
     ends = np.where(np.abs(values) <= _NOTHING, 0.0, np.copysign(np.inf, values))
     return np.where(unmoved, ends, values / np.where(unmoved, 1.0, errors))

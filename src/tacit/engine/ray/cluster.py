@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RayOptions:
-    """The requested Ray cluster and workers; options that are None get default values.
-
-    Args:
-        address: Address of a running cluster: ``auto``, ``HOST:PORT`` or ``ray://HOST:PORT``.
-            ``local`` starts a cluster on this machine for the run. None stands for the address in
-            ``$RAY_ADDRESS`` or, if this variable is not set, for ``local``.
-        workers: The number of workers. Each worker loads the whole model.
-        gpus_per_worker: The number of GPUs per worker: a whole number, or a fraction of one GPU.
-        threads: The number of CPU threads that each worker uses.
-    """
+    """The requested Ray cluster and workers; options that are None get default values."""
 
     address: str | None = None
     workers: int | None = None
@@ -40,13 +31,7 @@ class RayOptions:
 
 @dataclass(frozen=True)
 class Share:
-    """The number of workers, and the resources of each worker.
-
-    Args:
-        workers: Number of workers.
-        threads: Number of cores per worker.
-        gpus: The number of GPUs per worker: a whole number, or a fraction of one GPU.
-    """
+    """The number of workers, and the resources of each worker."""
 
     workers: int
     threads: int
@@ -68,17 +53,7 @@ class Share:
 
 
 def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
-    """Allocate the resources of nodes (``CPU`` and ``GPU``) to workers.
-
-    By default, there is one worker for each GPU, and each worker has one core. If the cluster has
-    no GPUs, the default is one worker per node. In a cluster without GPUs, the default number of
-    cores per worker is the core count of the smallest node, divided by the number of workers per
-    node.
-
-    Raises:
-        RequestError: If no node has enough resources for a worker, or ``gpus_per_worker`` is
-            invalid.
-    """
+    """Allocate the resources of nodes (``CPU`` and ``GPU``) to workers."""
     most = max((node.get("GPU", 0) for node in nodes), default=0)
     gpus = options.gpus_per_worker
     gpus = float(most >= 1) if gpus is None else gpus
@@ -135,14 +110,7 @@ _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": 
 
 
 def connect(options: RayOptions) -> None:
-    """Connect to the requested cluster; do nothing if Ray is already connected.
-
-    Raises:
-        RequestError: If the address is malformed, the address contains a password, or no cluster
-            responds at the address.
-        MissingPackage: If Tacit's optional extra ``ray`` is not installed.
-        WorkError: If Ray does not start on this machine.
-    """
+    """Connect to the requested cluster; do nothing if Ray is already connected."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
     try:
@@ -211,11 +179,7 @@ def alive() -> list[dict[str, Any]]:
 
 
 def _check_answers(address: str) -> None:
-    """Raise an error if nothing listens at an address; Ray itself would wait and then exit.
-
-    Raises:
-        RequestError: If the address is malformed, or no program listens at the address.
-    """
+    """Raise an error if nothing listens at an address; Ray itself would wait and then exit."""
     if address == "auto":
         return
     parts = _ADDRESS.fullmatch(address)

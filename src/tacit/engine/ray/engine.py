@@ -1,9 +1,4 @@
-"""The Ray engine: it plans requests like the local engine, but workers compute the answers.
-
-Each worker loads the whole model and writes its answers to the score store. The answers do not
-depend on the number of workers. With the same number of threads, the Ray engine and the local
-engine compute byte-identical answers.
-"""
+"""The Ray engine: it plans requests like the local engine, but workers compute the answers."""
 
 from __future__ import annotations
 
@@ -32,11 +27,7 @@ if TYPE_CHECKING:
 
 
 class RayModel:
-    """A ``LanguageModel`` that forwards each method call to a worker process.
-
-    Args:
-        executor: The executor whose workers have loaded the model.
-    """
+    """A ``LanguageModel`` that forwards each method call to a worker process."""
 
     def __init__(self, executor: RayExecutor) -> None:
         loaded = executor.first()
@@ -73,25 +64,7 @@ def ray_engine(
     patience: Patience | None = None,
     block_tokens: int | None = None,
 ) -> Engine:
-    """Start an engine with one or more workers, each of which loads the model.
-
-    The worker processes end when the engine is garbage-collected.
-
-    Args:
-        load: Function that loads the model in a worker. Ray sends this loading function to the
-            workers, so the module that defines the function must be importable on every node.
-        store: The score store. Every worker writes to the same path or address.
-        options: The cluster, the number of workers and the resources per worker.
-        patience: The timeouts and retry limits for workers.
-        block_tokens: See ``Engine``.
-
-    Raises:
-        RequestError: If no cluster responds at the address, or the resources of the cluster are too
-            small for one worker.
-        MissingPackage: If Tacit's optional extra ``ray`` is not installed.
-        ModelError: If the function ``load`` raises a ``ModelError``.
-        ScoringError: If no worker starts.
-    """
+    """Start an engine with one or more workers, each of which loads the model."""
     options = options or RayOptions()
     connect(options)
     share = share_out(options, nodes())
@@ -109,12 +82,7 @@ def ray_engine(
 
 
 def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
-    """Start a Ray engine whose workers load a model by its name, with ``load_model``.
-
-    Raises:
-        RequestError: If the cluster cannot be used (see ``ray_engine``), if the device is not
-            ``auto``, ``cpu`` or ``cuda``, or if GPUs are requested although the device is ``cpu``.
-    """
+    """Start a Ray engine whose workers load a model by its name, with ``load_model``."""
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:
         raise RequestError(

@@ -1,9 +1,4 @@
-"""The executor of the Ray engine, which distributes blocks among workers.
-
-Each worker computes one block at a time. A lost worker is replaced, and the block that the lost
-worker was computing is sent to another worker. Tacit does not let Ray restart workers, because
-calls to a worker on a lost node could then remain unanswered for a long time.
-"""
+"""The executor of the Ray engine, which distributes blocks among workers."""
 
 from __future__ import annotations
 
@@ -35,15 +30,7 @@ _TICK = 1.0
 
 
 class RayExecutor:
-    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``.
-
-    The workers end when the executor is garbage-collected.
-
-    Args:
-        order: Instructions for creating each worker.
-        share: The number of workers, and the resources of each worker.
-        patience: The timeouts and retry limits.
-    """
+    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``."""
 
     def __init__(self, order: Order, share: Share, patience: Patience) -> None:
         self._order, self._share, self._patience = order, share, patience
@@ -74,12 +61,7 @@ class RayExecutor:
         return self._wanted
 
     def first(self) -> Loaded:
-        """Start all workers, and wait until the first worker has loaded the model.
-
-        Raises:
-            ModelError: If ``load_model`` raises a ``ModelError``.
-            ScoringError: If no worker starts.
-        """
+        """Start all workers, and wait until the first worker has loaded the model."""
         self._hire()
         while self._loaded is None:
             for worker, outcome in self._outcomes():
@@ -87,11 +69,7 @@ class RayExecutor:
         return self._loaded
 
     def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the model returns
-        """Call a method of the model on one of the workers and return the result.
-
-        Raises:
-            TacitError: If the method of the model raises a ``TacitError``.
-        """
+        """Call a method of the model on one of the workers and return the result."""
         job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
         ((_, result),) = self._done([job])
         return result

@@ -18,19 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Patience:
-    """Time limits in seconds, and a limit on failed attempts, which apply to Ray workers.
-
-    Args:
-        look: The interval between two checks of whether all workers are alive.
-        silence: The time after which a worker that does not respond is treated as lost.
-        start: The time limit for the start of the first worker. If no worker has started within
-            ``start`` seconds, the run fails. If a worker takes longer than ``start`` to load its
-            model, a warning is logged.
-        seen: The longest time to wait until this process can see a file that a worker has written
-            to the score store.
-        tries: The number of failed attempts to compute a block, or to start a worker, after which
-            Tacit stops trying.
-    """
+    """Time limits in seconds, and a limit on failed attempts, which apply to Ray workers."""
 
     look: float = 2.0
     silence: float = 60.0
@@ -41,14 +29,7 @@ class Patience:
 
 @dataclass(eq=False)
 class Job:
-    """A job for a worker.
-
-    Args:
-        send: Function that sends the job to a worker and returns Ray's reference to the result.
-        about: A description of the job, for use in messages.
-        block: The block of requests that the worker must answer; None if the job calls a method of
-            the model instead.
-    """
+    """A job for a worker."""
 
     send: Callable[[Any], Any]
     about: str
@@ -65,17 +46,7 @@ class Lost:
 
 @dataclass(eq=False)
 class WorkerHandle:
-    """A handle of a worker. A worker that was just created is still loading its model.
-
-    Args:
-        actor: Ray's handle of the worker.
-        pending: Ray's reference to the pending result of the current job or of loading the model;
-            None if no result is pending.
-        loaded: The report that the worker sends after it has loaded its model; None before the
-            report arrives.
-        job: The current job; None if the worker has no job.
-        node: Ray's ID of the worker's node; None until the worker's process has started.
-    """
+    """A handle of a worker. A worker that was just created is still loading its model."""
 
     actor: Any
     pending: Any
@@ -131,13 +102,7 @@ class WorkerHandle:
         return self.node is not None and self.node not in nodes
 
     def missing(self, nodes: set[str], patience: Patience) -> Lost | None:
-        """Return ``Lost`` if a busy worker does not respond or its node is lost; else None.
-
-        Args:
-            nodes: The IDs of the nodes that are alive.
-            patience: The time limits, including the time after which a silent worker is treated as
-                lost.
-        """
+        """Return ``Lost`` if a busy worker does not respond or its node is lost; else None."""
         if self.pending is None:
             return None
         self._listen()
@@ -149,14 +114,7 @@ class WorkerHandle:
         return None
 
     def loads_for_long(self, seconds: float) -> float:
-        """Return how many minutes the model has been loading; 0 if this need not be reported now.
-
-        The result is 0 if the worker is not loading its model, or if the loading began or was last
-        reported less than ``seconds`` seconds ago.
-
-        Args:
-            seconds: The minimum number of seconds between two reports of the loading time.
-        """
+        """Return how many minutes the model has been loading; 0 if that need not be said now."""
         if self.loaded or self.node is None:
             return 0.0
         now = time.monotonic()

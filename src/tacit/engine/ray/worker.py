@@ -60,16 +60,7 @@ _TOLD: dict[str, type[TacitError]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """Instructions for creating a worker of the Ray engine.
-
-    Args:
-        load: A function that loads the worker's model.
-        store: The score store to which the worker writes: a folder that all machines share, or the
-            address of remote storage.
-        threads: Number of CPU threads that the worker uses for computation.
-        gpus: The number of GPUs per worker: a whole number, or a fraction of one GPU.
-        version: The version of Tacit on the machine that started the run.
-    """
+    """Instructions for creating a worker of the Ray engine."""
 
     load: Loader
     store: str
@@ -80,19 +71,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A worker's report after its model is loaded.
-
-    Args:
-        name: The model's name.
-        fingerprint: The model's fingerprint.
-        description: The model's description.
-        shares_prefixes: Whether the model computes the common prefix of several prompts only once.
-            If True, prompts should be sorted by text, so that prompts with a common prefix are
-            adjacent.
-        supports: The classes of requests that the model supports.
-        warnings: Warnings that Tacit logged while the model was loading.
-        host: The name of the worker's machine.
-    """
+    """A worker's report after its model is loaded."""
 
     name: str
     fingerprint: str
@@ -105,13 +84,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Stored:
-    """A worker's report that it has stored the answers to a block of requests.
-
-    Args:
-        segment: The path of the Parquet file (segment) that contains the answers, relative to the
-            store's root.
-        host: The name of the worker's machine.
-    """
+    """A worker's report that it has stored the answers to a block of requests."""
 
     segment: str
     host: str
@@ -119,15 +92,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Failed:
-    """A worker's report of an error.
-
-    Args:
-        kind: The name of the exception's class.
-        message: The error message. If ``is_ours`` is False, the message includes the name of the
-            worker's machine.
-        is_final: Whether the error is expected to occur on every other worker as well.
-        is_ours: Whether Tacit itself raised the error. If True, the worker can still be used.
-    """
+    """A worker's report of an error."""
 
     kind: str
     message: str
@@ -158,11 +123,7 @@ class Failed:
 
 
 class Worker:
-    """A worker of the Ray engine, which loads a model and answers blocks of requests.
-
-    Args:
-        order: Instructions for creating the worker.
-    """
+    """A worker of the Ray engine, which loads a model and answers blocks of requests."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -180,17 +141,7 @@ class Worker:
     def work(
         self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
     ) -> Stored | Failed:
-        """Compute the answers to a block of requests and store the answers.
-
-        Args:
-            digest: A digest that identifies the plan (the list of all requests, split into blocks)
-                to which the block of requests belongs. A worker fetches the shared objects of a
-                plan, such as vocabularies, only once.
-            shared: A function that returns the shared objects, such as vocabularies, for each
-                request class. Encoded requests refer to the shared objects by name.
-            of: The class of the block's requests.
-            rows: The block's requests, encoded as rows.
-        """
+        """Compute the answers to a block of requests and store the answers."""
         return _or_failed(lambda: self._work(digest, shared, of, rows))
 
     def ping(self) -> str:

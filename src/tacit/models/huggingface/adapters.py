@@ -39,23 +39,13 @@ def quantised(config: PreTrainedConfig) -> str | None:
 
 
 def parameters_of(model: PreTrainedModel) -> int | None:
-    """Return a model's number of parameters, or None if quantisation prevents counting.
-
-    bitsandbytes can store several weights in one number, but transformers counts each weight.
-    Tensors that torchao or quanto quantised keep their original shapes, so their parameters can be
-    counted.
-    """
+    """Return a model's number of parameters, or None if quantisation prevents counting."""
     counted = quantised(model.config) in {None, "bitsandbytes", "torchao", "quanto"}
     return model.num_parameters() if counted else None
 
 
 def check_adapter(folder: Path, trust: Trust) -> None:
-    """Check, before loading, that a folder contains an adapter of a supported type, such as LoRA.
-
-    Raises:
-        ModelError: If the folder contains no adapter of a supported type, the adapter has no
-            weights, or the weights are in a pickle file and pickle is not allowed.
-    """
+    """Check, before loading, that a folder contains an adapter of a supported type."""
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
             f"--adapter {folder}: the folder contains no adapter_config.json, so it is not a PEFT "
@@ -73,12 +63,7 @@ def check_adapter(folder: Path, trust: Trust) -> None:
 
 
 def _check_kind(folder: Path) -> None:
-    """Check that an adapter's type is supported, and that its config specifies no module to import.
-
-    Raises:
-        ModelError: If the adapter's config cannot be read, or specifies an unsupported type or a
-            module to import.
-    """
+    """Check that an adapter has a supported type and names no module to import."""
     file = folder / "adapter_config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
@@ -106,11 +91,7 @@ def _check_kind(folder: Path) -> None:
 
 
 def check_device_map(device_map: str) -> None:
-    """Raise if a device map is not supported.
-
-    Raises:
-        ModelError: If the device map is not in ``DEVICE_MAPS``.
-    """
+    """Raise if a device map is not supported."""
     if device_map not in DEVICE_MAPS:
         raise ModelError(
             f"--device-map is {device_map!r}; expected one of {', '.join(DEVICE_MAPS)}"
@@ -120,11 +101,7 @@ def check_device_map(device_map: str) -> None:
 def placing(
     name: str, config: PreTrainedConfig, device_map: str | None, device: torch.device
 ) -> dict[str, Any]:
-    """Return ``from_pretrained``'s device arguments; ``{}`` if the model is moved later.
-
-    Raises:
-        ModelError: If the package accelerate is needed but not installed.
-    """
+    """Return ``from_pretrained``'s device arguments; ``{}`` if the model is moved later."""
     if device_map is None and quantised(config) is None:
         return {}
     if find_spec("accelerate") is None:
@@ -139,12 +116,7 @@ def placing(
 
 
 def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedModel:
-    """Return a model to which an adapter is added; the model's own weights do not change.
-
-    Raises:
-        ModelError: If peft is not installed, or the adapter cannot be loaded or was not made for
-            the given model.
-    """
+    """Return a model to which an adapter is added; the model's own weights do not change."""
     if find_spec("peft") is None:
         raise ModelError(
             f"{name}: --adapter needs peft, which is not installed; install it with: pip install "

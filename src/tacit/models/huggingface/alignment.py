@@ -22,13 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ControlTokens:
-    """A tokenizer's special tokens, and a pattern that finds them in a text.
-
-    Args:
-        ids: The ids of the special tokens.
-        spelled: Pattern that matches any special token in a text; None if there are no special
-            tokens.
-    """
+    """A tokenizer's special tokens, and a pattern that finds them in a text."""
 
     ids: frozenset[int]
     spelled: re.Pattern[str] | None
@@ -57,13 +51,7 @@ class ControlTokens:
     def misread(
         self, text: str, ids: Sequence[int], offsets: Sequence[tuple[int, int]]
     ) -> list[re.Match[str]]:
-        """Return a regex match for each part of a text that was encoded as a special token.
-
-        Args:
-            text: The text that the tokenizer encoded.
-            ids: The token ids of the text.
-            offsets: The range of characters that each token covers.
-        """
+        """Return a regex match for each part of a text that was encoded as a special token."""
         control = [span for one, span in zip(ids, offsets, strict=True) if one in self.ids]
         return [
             found
@@ -76,16 +64,7 @@ _KNOWN: WeakKeyDictionary[PreTrainedTokenizerBase, ControlTokens] = WeakKeyDicti
 
 
 def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
-    """Raise if a text contains a special token that the tokenizer cannot encode as plain text.
-
-    Args:
-        tokenizer: A tokenizer that was created by ``bare``. The check is skipped if the tokenizer
-            is set to recognise special tokens in a text (``split_special_tokens`` is False).
-        text: The text to check for special tokens.
-
-    Raises:
-        PromptError: If the text contains a special token that cannot be encoded as plain text.
-    """
+    """Raise if a text contains a special token that the tokenizer cannot encode as plain text."""
     control = ControlTokens.of(tokenizer)
     if not tokenizer.split_special_tokens or not control.find(text):
         return
@@ -94,11 +73,7 @@ def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 
 def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
-    """Raise if a text contains special tokens that were not encoded as plain text.
-
-    Raises:
-        PromptError: If ``misread`` is not empty.
-    """
+    """Raise if a text contains special tokens that were not encoded as plain text."""
     if misread:
         raise PromptError(
             f"{shown(text)} contains {misread[0][0]!r}, which the tokenizer would encode as a "
@@ -108,16 +83,7 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with one answer inserted.
-
-    Args:
-        string: The text with the answer inserted.
-        begin: Index of the answer's first character.
-        end: Index after the answer's last character.
-        text_end: Index after the last character of the text that precedes the answer. The
-            characters from ``text_end`` to ``begin`` are the separator, which is scored with the
-            answer.
-    """
+    """A text with one answer inserted."""
 
     string: str
     begin: int
@@ -127,15 +93,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The token ids of a text with an answer, and the range of the scored tokens.
-
-    Args:
-        ids: The token ids of the whole text, including the answer.
-        begin: Index of the first scored token.
-        end: Index after the last scored token; at least ``begin + 1``.
-        spanned: Whether the first scored token also covers text before the answer, or the last
-            scored token also covers text after the answer.
-    """
+    """The token ids of a text with an answer, and the range of the scored tokens."""
 
     ids: tuple[int, ...]
     begin: int
@@ -145,12 +103,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Specials:
-    """The special tokens that a tokenizer's configuration adds before and after a text.
-
-    Args:
-        before: The tokens before the text, for example BOS or [CLS].
-        after: The tokens after the text, for example EOS or [SEP].
-    """
+    """The special tokens that a tokenizer's configuration adds before and after a text."""
 
     before: tuple[int, ...]
     after: tuple[int, ...]
@@ -182,18 +135,7 @@ def enclosed(ids: Sequence[int], specials: Specials) -> tuple[int, ...]:
 def bare(
     tokenizer: PreTrainedTokenizerBase, *, reads_specials: bool = False
 ) -> PreTrainedTokenizerBase:
-    """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces.
-
-    The copied tokenizer has no post-processor, because some post-processors, such as RoBERTa's,
-    exclude spaces from the character ranges of tokens.
-
-    Args:
-        tokenizer: The tokenizer.
-        reads_specials: Whether the text of a special token is encoded as the special token.
-            ``reads_specials`` must be True for texts that a chat template has produced, because
-            they contain special tokens. If False, the text of a special token is encoded as plain
-            text.
-    """
+    """Copy a fast tokenizer; the copy adds no special tokens, and its offsets include spaces."""
     plain = copy.copy(tokenizer)
     plain._tokenizer = _without_post_processor(tokenizer.backend_tokenizer)  # noqa: SLF001 - its only way in
     plain.split_special_tokens = not reads_specials
@@ -219,12 +161,7 @@ def _without_post_processor(backend: Tokenizer) -> Tokenizer:
 
 
 def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens]:
-    """Tokenize texts that contain answers, and find the tokens to score.
-
-    Raises:
-        PromptError: If the tokenizer produces no token for an answer. The exception is also raised
-            if a special token in a text or an answer cannot be encoded as plain text.
-    """
+    """Tokenize texts that contain answers, and find the tokens to score."""
     return [
         tokens or _dropped(tokenizer, item)
         for tokens, item in zip(locate(tokenizer, filled), filled, strict=True)
@@ -232,13 +169,7 @@ def tokenize(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> li
 
 
 def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list[Tokens | None]:
-    """Tokenize like ``tokenize``, but return None for an answer that cannot be scored.
-
-    Identical texts are tokenized only once.
-
-    Raises:
-        PromptError: If the tokenizer cannot encode a special token in a text as plain text.
-    """
+    """Tokenize like ``tokenize``, but return None for an answer that cannot be scored."""
     if not filled:
         return []
     distinct = list(dict.fromkeys(filled))
@@ -262,14 +193,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
 def answer_tokens(
     ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
 ) -> Tokens | None:
-    """Return the tokens to score for an answer, or None if no token covers the answer.
-
-    Args:
-        ids: The token ids of ``filled.string``.
-        offsets: The range of characters that each token covers.
-        filled: The string that contains the answer, and the indices at which the answer starts and
-            ends in the string.
-    """
+    """Return the tokens to score for an answer, or None if no token covers the answer."""
     starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
     own = bisect_left(ends, filled.begin + 1)
     if own == len(ids) or starts[own] >= filled.end:

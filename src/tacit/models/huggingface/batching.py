@@ -22,23 +22,13 @@ _MOST_PADDING = 1 / 16
 
 @dataclass(slots=True)
 class Budget:
-    """A limit on the number of tokens per forward pass, including padding; it can only decrease.
-
-    Args:
-        tokens: The maximum number of tokens per forward pass.
-        apart: Length in tokens above which rows (token sequences) are batched separately from
-            shorter rows; None to batch all rows together.
-    """
+    """A limit on the number of tokens per forward pass, including padding; it can only decrease."""
 
     tokens: int
     apart: int | None = None
 
     def halve(self, tried: int) -> None:
-        """Set ``tokens`` to half of ``tokens`` or of ``tried``, whichever is smaller.
-
-        Raises:
-            ScoringError: If ``tokens`` or ``tried`` is 1, because 1 cannot be halved.
-        """
+        """Set ``tokens`` to half of ``tokens`` or of ``tried``, whichever is smaller."""
         smaller = min(self.tokens, tried) // 2
         if not smaller:
             raise ScoringError(
@@ -54,10 +44,7 @@ def how_many(cost: int, budget: Budget) -> int:
 
 
 def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
-    """Return how many of the first rows can form a batch without too much padding.
-
-    ``costs`` contains the number of tokens of each row, sorted in descending order.
-    """
+    """Return how many of the first rows can form a batch without too much padding."""
     most = how_many(costs[0], budget)
     padding = 0
     for number, cost in enumerate(costs[:most]):
@@ -69,20 +56,7 @@ def _how_many_alike(costs: Sequence[int], budget: Budget) -> int:
 
 
 def in_batches(costs: Sequence[int], budget: Budget, forward: Callable[[list[int]], None]) -> None:
-    """Sort rows by cost in descending order, and call ``forward`` on batches of the rows.
-
-    A batch ends when the budget is filled, or when the next rows are so short that padding them
-    costs more than another forward pass.
-
-    Args:
-        costs: The number of tokens of each row.
-        budget: Limit on the number of tokens per batch. If ``forward`` runs out of memory, the
-            limit is halved, and smaller batches are tried.
-        forward: Function that receives the indices of the rows in a batch.
-
-    Raises:
-        ScoringError: If memory runs out with a single row, or the model fails.
-    """
+    """Sort rows by cost in descending order, and call ``forward`` on batches of the rows."""
     import torch
 
     order = sorted(range(len(costs)), key=lambda row: -costs[row])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Forward(Protocol):
     """A causal model's forward pass, which returns logits only for requested positions."""
 
-    def __call__(  # noqa: D102 - documented in the class
+    def __call__(
         self,
         ids: torch.Tensor,
         mask: torch.Tensor,
@@ -52,12 +52,7 @@ def tree_cost(tree: Tree) -> int:
 def score_trees(
     trees: Sequence[Tree], forward: Forward, pad: int, device: torch.device, budget: Budget
 ) -> Found:
-    """Return the log-probabilities (nats) of all tokens to score in the prefix trees.
-
-    Raises:
-        Exception: If the model fails, for example because its cache cannot be extended separately
-            for each row.
-    """
+    """Return the log-probabilities (nats) of all tokens to score in the prefix trees."""
     trunks, found = _compute_trunks(trees, forward, pad, device)
     rows = [(number, row) for number, tree in enumerate(trees) for row in tree.rows]
     for chunk, cache in _chunks(rows, trunks, budget):
@@ -90,11 +85,7 @@ def _compute_trunks(
 def _chunks(
     rows: Sequence[tuple[int, Row]], trunks: _Trunks, budget: Budget
 ) -> Iterator[tuple[Sequence[tuple[int, Row]], Any]]:
-    """Divide rows (token sequences) into batches of limited size.
-
-    Each batch is paired with its own key-value cache, which contains the common prefixes
-    (trunks) that the rows continue.
-    """
+    """Divide rows (token sequences) into batches of limited size."""
     width = trunks.mask.shape[1]
     cost = max(width + len(row.ids) - trunks.begin(number) for number, row in rows)
     size = how_many(cost, budget)

@@ -1,17 +1,4 @@
-"""Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
-
-Prompts are packed into long rows (packs), in which the common prefix of several prompts is computed
-only once. If several packed rows share a long prefix, the prefix is computed once, cached, and
-reused for each row. When a model is loaded, a check measures whether packing changes
-log-probabilities. If packing changes log-probabilities, a warning is logged, and each prompt is
-computed separately.
-
-For a prompt that is not packed, one forward pass over the prompt's text scores all answers that
-consist of one token. If several multi-token answers of an unpacked prompt share a prefix, the
-prefix is computed only once: its keys and values are cached, and the computation of each answer
-continues from the cache. If the use of cached keys and values would change log-probabilities, the
-model processes the text of an unpacked prompt again for each multi-token answer.
-"""
+"""Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM."""
 
 from __future__ import annotations
 
@@ -103,15 +90,7 @@ _LOCAL = (
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The model's inputs for several prompts.
-
-    Args:
-        prompts: The prompts.
-        inputs: The token sequence of each answer, stored in arrays.
-        packs: Pairs of a cached prefix (token ids) and a list of packs. A pack is one row that
-            contains the tokens of several prompts after the cached prefix.
-        trees: The prefix trees of the prompts that are not packed.
-    """
+    """The model's inputs for several prompts."""
 
     prompts: Sequence[Prompt]
     inputs: Inputs
@@ -120,14 +99,7 @@ class _Prepared:
 
 
 class CausalModel(RankingModel):
-    """A model that scores answers, and ranks words, as continuations of a text.
-
-    Args:
-        checkpoint: The loaded model.
-        batch_tokens: Maximum number of tokens in a forward pass, including padding.
-        packing: Whether to compute several prompts in one row (a pack), provided that packing does
-            not change log-probabilities.
-    """
+    """A model that scores answers, and ranks words, as continuations of a text."""
 
     kind = "causal"
 
@@ -162,11 +134,7 @@ class CausalModel(RankingModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's description for a manifest, with details of prefix sharing and packing.
-
-        The entry ``packs`` is true if several prompts are packed into one row, and ``not_packed``
-        is the reason if they are not.
-        """
+        """The model's description for a manifest, with details of prefix sharing and packing."""
         refused = self._checks.refused.get("packed", "it was not checked")
         return {
             **super().description,
@@ -200,10 +168,7 @@ class CausalModel(RankingModel):
         return costs.tolist()
 
     def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and pack prompts. See ``Prepares.prepare``.
-
-        If any request is a ranking, ``prepare`` computes nothing in advance.
-        """
+        """Encode and pack prompts. See ``Prepares.prepare``."""
         if all(isinstance(one, Prompt) for one in requests):
             return partial(self._computed, self._prepared(requests))
         return partial(self.answer, requests)
@@ -252,11 +217,7 @@ class CausalModel(RankingModel):
         return all(size <= checked for size, checked in sizes)
 
     def _check_pack(self, begin: tuple[int, ...], pack: Pack, totals: Floats) -> None:
-        """Compare a few inputs of a pack with the same inputs alone.
-
-        If the log-probabilities differ by more than rounding explains, the way to compute them is
-        refused.
-        """
+        """Compare a few inputs of a pack with the same inputs alone."""
         some = {int(pack.rows.lengths.argmax()), int(pack.spans.argmax()), len(pack.rows) - 1}
         rows = [self._alone(begin, pack.rows, number) for number in sorted(some)]
         answers, tokens = sorted(set(answers_of(rows))), self._budget.tokens
@@ -319,15 +280,7 @@ class CausalModel(RankingModel):
     def _divided(
         self, inputs: Inputs
     ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
-        """Divide the prompts into prompts to pack and prompts to compute separately.
-
-        The first part of the result contains the token sequences to pack, grouped by their cached
-        prefix. The second part of the result contains the prefix tree of each prompt that is not
-        packed.
-
-        A prompt is not packed if the prompt and one of its answers together have more tokens than
-        the maximum pack length or the attention window.
-        """
+        """Divide the prompts into prompts to pack and prompts to compute separately."""
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._pack_tokens) & self._fit_attention(longest)
         near &= self.shares_prefixes
@@ -350,21 +303,14 @@ class CausalModel(RankingModel):
         return np.zeros_like(kept) if "cached prefix" in self._checks.refused else kept
 
     def _branches_off(self, tree: Tree) -> bool:
-        """Return whether a prefix tree's common prefix can be computed once for all rows.
-
-        The rows of a prefix tree are the inputs for the candidate answers of one prompt.
-        """
+        """Return whether a prefix tree's common prefix can be computed once for all rows."""
         return self._shares and tree.branches and self._fits_attention(tree)
 
     def _fits_attention(self, tree: Tree) -> bool:
         return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return, for each row length, whether the row is within the attention limits.
-
-        A row must be shorter than the local attention window, and not longer than the length above
-        which LongRoPE changes the positions of a whole batch.
-        """
+        """Return, for each row length, whether the row is within the attention limits."""
         near = np.ones(len(lengths), bool)
         if self._local is not None:
             near &= lengths < self._local
@@ -474,15 +420,7 @@ class CausalModel(RankingModel):
         return output
 
     def _measure_padding_of_rows(self) -> tuple[list[Row], Reference]:
-        """Measure the error that padding makes.
-
-        Returns:
-            Inputs for the checks, and the log-probabilities of the first three.
-
-        Raises:
-            ModelError: If the predictions depend on later tokens, as in BERT without
-                ``is_decoder``.
-        """
+        """Measure the error that padding makes."""
         local = self._local or 0
         limits = (self._checkpoint.window, local and local - 1, self._budget.apart, DEPTH)
         depth = min(limit for limit in limits if limit)
@@ -576,10 +514,7 @@ class CausalModel(RankingModel):
 
     @property
     def _check_length(self) -> int:
-        """The length in tokens of a pack for the checks.
-
-        A pack that is longer than a short local window reveals that packs do not respect it.
-        """
+        """The length in tokens of a pack for the checks."""
         length = (self._local or 0) + 64
         return length if length <= _LONGEST_CHECK else _CHECK
 

@@ -1,14 +1,4 @@
-"""Chat prompts: a prompt's text is the user's message, and an answer begins the reply.
-
-The tokenizer's chat template produces the text around the user's message, up to the start of the
-assistant's turn. The separator between a prompt's text and an answer is not used in a chat. Spaces
-that the template inserts before a reply are scored with the answer. Llama 2's template inserts one
-space before a reply, but most other templates insert none. A blank in a prompt's text appears as
-``___`` in the user's message.
-
-A chat template is a program that may change the user's message, so Tacit tests the template when a
-model is loaded. Tacit rejects a prompt whose text does not occur in the rendered chat.
-"""
+"""Chat prompts: a prompt's text is the user's message, and an answer begins the reply."""
 
 from __future__ import annotations
 
@@ -57,18 +47,7 @@ _MOMENTS = (datetime(2001, 3, 4, 5, 6, 7), datetime(2022, 11, 19, 20, 21, 22))  
 
 @dataclass(frozen=True)
 class Chat:
-    """The chat format of a tokenizer.
-
-    Args:
-        name: The model's name, for error messages.
-        tokenizer: A tokenizer with a chat template.
-        template: The chat template, in which today's date is replaced by a fixed date.
-        opening: The text between the generation prompt and the reply, such as white space or the
-            start of the assistant's turn. If the generation prompt ends with ``<think>``,
-            ``opening`` contains ``</think>``, so that the model replies without reasoning.
-        thought: ``closed`` if the generation prompt ends with ``<think>``, which starts the model's
-            reasoning, and ``opening`` ends the reasoning with ``</think>``; otherwise ``none``.
-    """
+    """The chat format of a tokenizer."""
 
     name: str
     tokenizer: PreTrainedTokenizerBase
@@ -78,11 +57,7 @@ class Chat:
 
     @classmethod
     def of(cls, name: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-        """Return the chat format of a tokenizer, derived from its template.
-
-        Raises:
-            ModelError: If the tokenizer has no chat template, or its template is not supported.
-        """
+        """Return the chat format of a tokenizer, derived from its template."""
         plain = cls(name, tokenizer, _template_of(name, tokenizer))
         plain._check()
         asked = plain._rendered(_ASKED)
@@ -114,13 +89,7 @@ class Chat:
         }
 
     def render(self, text: str) -> str:
-        """Return the chat with a text as the user's message, up to the assistant's reply.
-
-        Raises:
-            PromptError: If the template does not reproduce the text exactly, or the text contains a
-                special token.
-            ModelError: If the template fails.
-        """
+        """Return the chat with a text as the user's message, up to the assistant's reply."""
         self._refuse_control(text, shown(text))
         written = self._rendered(text)
         if text.strip() not in written:
@@ -137,16 +106,7 @@ class Chat:
         return written + self.opening
 
     def fill(self, prompt: Prompt) -> list[Filled]:
-        """Return, for each answer, the rendered chat with the answer as the start of the reply.
-
-        Spaces that the template inserts before the model's reply are scored together with the
-        answer.
-
-        Raises:
-            PromptError: If the template does not reproduce the text exactly, or the text or an
-                answer contains a special token.
-            ModelError: If the template fails.
-        """
+        """Return, for each answer, the rendered chat with the answer as the start of the reply."""
         for answer in prompt.answers:
             self._refuse_control(answer, f"the answer {answer!r} to {prompt.shown}")
         before = self.render(prompt.text)
@@ -163,11 +123,7 @@ class Chat:
             )
 
     def _check(self) -> None:
-        """Check that the template reproduces the user's message exactly and is deterministic.
-
-        Raises:
-            ModelError: If the template changes the user's message or is not deterministic.
-        """
+        """Check that the template reproduces the user's message exactly and is deterministic."""
         with _drawing() as drawn:
             written = {self._at(moment) for moment in _MOMENTS}
             is_random = drawn()
@@ -259,10 +215,7 @@ def _clock_at(moment: datetime) -> Iterator[None]:
 
 @contextmanager
 def _drawing() -> Iterator[Callable[[], bool]]:
-    """Detect whether code in a ``with`` block draws from Python's random number generator.
-
-    The state of the random number generator is restored when the ``with`` block ends.
-    """
+    """Detect whether code in a ``with`` block draws from Python's random number generator."""
     before = random.getstate()
     try:
         yield lambda: random.getstate() != before

@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 
 def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
-    """Load the ``config`` or the ``tokenizer`` of a model.
-
-    Raises:
-        ModelError: If the config or the tokenizer cannot be loaded.
-        NetworkError: If the hub cannot be reached.
-    """
+    """Load the ``config`` or the ``tokenizer`` of a model."""
     from transformers import AutoConfig, AutoTokenizer
 
     loader = AutoConfig if what == "config" else AutoTokenizer
@@ -41,13 +36,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
 def check_tokenizer(
     name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
 ) -> None:
-    """Raise if a tokenizer has no character offsets, has no vocabulary, or cannot tokenize.
-
-    transformers creates an empty vocabulary if a folder contains no tokenizer.
-
-    Raises:
-        ModelError: If the tokenizer is not usable.
-    """
+    """Raise if a tokenizer has no character offsets, has no vocabulary, or cannot tokenize."""
     if not tokenizer.is_fast:
         raise ModelError(
             f"{name}: its tokenizer {type(tokenizer).__name__} does not report character offsets; "
@@ -110,14 +99,7 @@ def files_of(name: str, options: LoadOptions) -> Path:
 
 
 def source_of(name: str, revision: str | None) -> dict[str, Any]:
-    """Return the revision of a model's files, and whether the files may be downloaded.
-
-    Raises:
-        ModelError: If a model that is not a local folder cannot be found on the hub. If
-            HF_HUB_OFFLINE is set, the model must be in the hub's cache.
-        NetworkError: If the hub cannot be reached and the model is neither a local folder nor in
-            the hub's cache.
-    """
+    """Return the revision of a model's files, and whether the files may be downloaded."""
     if not named_folder(name):
         return where_from(name, revision)
     file = named_gguf(name)
@@ -128,11 +110,7 @@ _OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "Senten
 
 
 def kind_of(name: str, config: PreTrainedConfig) -> str:
-    """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config.
-
-    Raises:
-        ModelError: If the architecture has no language modeling head, or the config is malformed.
-    """
+    """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config."""
     from transformers.models.auto import modeling_auto as auto
 
     heads = config.architectures or ()

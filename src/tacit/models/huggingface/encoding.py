@@ -32,19 +32,7 @@ REMEMBERED = 32 * 2**20
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The token sequence of each answer, from the start of its prompt to the end of the answer.
-
-    Args:
-        ids: The tokens of all inputs, concatenated.
-        starts: The index in ``ids`` at which each input begins. The final element is the end of the
-            last input.
-        begin: For each input, the index of the first scored token.
-        spanned: For each input, whether the scored tokens also cover characters outside the answer;
-            see ``Tokens``.
-        answers: For each prompt, the index of the prompt's first input; a prompt has one input per
-            answer. The last element is the total number of inputs, so the inputs of prompt i have
-            the indices ``answers[i]`` to ``answers[i + 1] - 1``.
-    """
+    """The token sequence of each answer, from the start of its prompt to the end of the answer."""
 
     ids: Ints
     starts: Ints
@@ -102,11 +90,7 @@ class Inputs:
         )
 
     def rows(self, prompts: Ints) -> Rows:
-        """Return the inputs of ``prompts`` as token rows, each without its last token.
-
-        Each scored token is stored with the index of the answer to which it belongs. Answers are
-        numbered consecutively over all prompts in the ``Inputs`` object.
-        """
+        """Return the inputs of ``prompts`` as token rows, each without its last token."""
         counts = np.diff(self.answers)[prompts]
         own = ragged(self.answers[:-1][prompts], counts)
         lengths = self.lengths[own] - 1
@@ -119,15 +103,7 @@ class Inputs:
 
 
 class Encoder:
-    """An encoder that converts prompts with answers to token sequences for a causal model.
-
-    Args:
-        name: The model's name, for error messages.
-        tokenizer: A tokenizer that was created by ``bare``.
-        specials: The special tokens that the tokenizer's configuration adds before and after a
-            text.
-        filled: Function that inserts a prompt's answers into the prompt's text; ``fill`` if None.
-    """
+    """An encoder that converts prompts with answers to token sequences for a causal model."""
 
     def __init__(
         self,
@@ -143,13 +119,7 @@ class Encoder:
         self._halves = halves if splits(tokenizer) else whole
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return each answer's input, from the special tokens to the end of the answer.
-
-        Raises:
-            PromptError: If the tokenizer produces no token for an answer, if the prompt's text
-                continues after the blank, or if an answer is at the start of a text and the
-                tokenizer has neither a BOS token nor an EOS token.
-        """
+        """Return each answer's input, from the special tokens to the end of the answer."""
         filled = [self._fill(prompt) for prompt in prompts]
         found = self._halves(self._tokenizer, filled)
         if None in found.tails:
@@ -213,12 +183,7 @@ class Encoder:
         return np.where(is_there & (begin >= many), 0, many)
 
     def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
-        """Prepend the special tokens of the tokenizer's config, unless the input begins with them.
-
-        A causal model cannot predict the first token of its input. If the tokenizer's config
-        contains no special tokens, BOS is prepended to inputs with an empty text and to inputs
-        whose first token is scored. A tokenizer that has no BOS token uses EOS as BOS.
-        """
+        """Prepend the tokenizer config's special tokens, unless the input begins with them."""
         before = self._before
         begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
         if not before:
@@ -241,14 +206,7 @@ class Encoder:
 
 
 def fill(prompt: Prompt) -> list[Filled]:
-    """Insert each answer after the text and separator, or into a blank at the text's end.
-
-    White space before a blank is treated as the separator between the text and the answer.
-
-    Raises:
-        PromptError: If text follows the blank; a causal model predicts an answer only from
-            preceding text.
-    """
+    """Insert each answer after the text and separator, or into a blank at the text's end."""
     around = prompt.around
     if around is None:
         before, text_end = prompt.text + prompt.separator, len(prompt.text)
@@ -272,15 +230,7 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
 
 
 class Remembered:
-    """A cache of encoded prompts that have not been scored yet.
-
-    To count the tokens of prompts, Tacit encodes the prompts as model inputs (token ids), and
-    caches these inputs. When Tacit scores the answers to a cached prompt, it uses the cached inputs
-    instead of encoding the prompt again.
-
-    Args:
-        most: Approximate limit in tokens; inputs beyond the limit are not cached.
-    """
+    """A cache of encoded prompts that have not been scored yet."""
 
     def __init__(self, most: int = REMEMBERED) -> None:
         self._most = most

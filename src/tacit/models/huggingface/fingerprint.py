@@ -28,18 +28,7 @@ _NOT_A_SETTING = ("transformers_version", "_name_or_path", "torch_dtype", "dtype
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything that a local model's scores depend on, except the prompt.
-
-    Args:
-        weights: SHA-256 of each weight file, by file name.
-        config: Digest of the architecture's settings.
-        tokenizer: Digest of the tokenizer's vocabulary, rules and special tokens.
-        revision: The commit of a model that was loaded from the hub; for a local folder, the
-            requested revision.
-        dtype: The number format (dtype) in which the model computes.
-        specials: The rule for adding special tokens, as a text that contains the token ids.
-        scorer: Name, version and options of Tacit's scoring code.
-    """
+    """Everything that a local model's scores depend on, except the prompt."""
 
     weights: Mapping[str, str]
     config: str
@@ -57,12 +46,7 @@ class Identity:
 
 @dataclass
 class FileHashes:
-    """A cache of files' SHA-256 digests; a digest is valid while the file's metadata is unchanged.
-
-    Args:
-        path: File in which the cache is stored between runs; None to keep the cache only in memory.
-        beside: The content of other files, by path, that ``save`` writes as well.
-    """
+    """A cache of files' SHA-256 digests, each valid while its file's metadata is unchanged."""
 
     path: Path | None = None
     beside: dict[Path, str] = field(default_factory=dict)
@@ -79,10 +63,7 @@ class FileHashes:
         self._known = known if isinstance(known, dict) else {}
 
     def sha256(self, file: Path) -> str:
-        """Return the file's SHA-256.
-
-        A large file in the hub's cache is not read, because the file's name is its SHA-256.
-        """
+        """Return the file's SHA-256."""
         target = file.resolve()
         if target.parent.name == "blobs" and _BLOB.fullmatch(target.name):
             return target.name
@@ -177,11 +158,7 @@ class Stamp:
 
 @dataclass
 class LoadedFiles:
-    """A record of a model's files at load time, which is used to detect changes.
-
-    Args:
-        name: The model's name, for error messages.
-    """
+    """A record of a model's files at load time, which is used to detect changes."""
 
     name: str
     _stamps: dict[Path, Stamp] = field(default_factory=dict)
@@ -189,37 +166,19 @@ class LoadedFiles:
 
     @classmethod
     def of(cls, name: str, weights: Iterable[Path], settings: Iterable[Path]) -> LoadedFiles:
-        """Record the current state of a model's files; call ``of`` before reading the weights.
-
-        Args:
-            name: The model's name, for error messages.
-            weights: The weight files.
-            settings: Config and tokenizer files in the model's folder; missing files are ignored.
-        """
+        """Record the current state of a model's files; call ``of`` before reading the weights."""
         small = [file for file in settings if file.is_file()]
         stamps = {file: Stamp.of(file) for file in (*weights, *small)}
         digests = {file: hashlib.sha256(file.read_bytes()).hexdigest() for file in small}
         return cls(name, {file: stamp for file, stamp in stamps.items() if stamp}, digests)
 
     def seal(self, weights: Mapping[Path, str]) -> None:
-        """Store the digests of the weight files after loading, and check for changed files.
-
-        Raises:
-            ScoringError: If one of the model's files has changed or no longer exists.
-        """
+        """Store the digests of the weight files after loading, and check for changed files."""
         self._digests |= weights
         self.check()
 
     def check(self) -> None:
-        """Raise if one of the model's files has changed since the model was loaded.
-
-        A file whose size and modification time are unchanged, but whose inode or change time
-        differs, is hashed again. If the new hash equals the stored hash, the file counts as
-        unchanged.
-
-        Raises:
-            ScoringError: If a file has changed or no longer exists.
-        """
+        """Raise if one of the model's files has changed since the model was loaded."""
         for file, before in self._stamps.items():
             now = Stamp.of(file)
             if now == before:

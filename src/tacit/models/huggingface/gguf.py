@@ -17,21 +17,14 @@ SUFFIX = ".gguf"
 
 
 def check_packages() -> None:
-    """Raise if a package that transformers needs to read a GGUF file is missing.
-
-    Raises:
-        MissingPackage: If gguf or accelerate is not installed.
-    """
+    """Raise if a package that transformers needs to read a GGUF file is missing."""
     for package in ("gguf", "accelerate"):
         if find_spec(package) is None:
             raise MissingPackage(package, "gguf")
 
 
 def folder_of(file: Path) -> Path:
-    """Return a folder with a link to the file and nothing else.
-
-    transformers prefers tokenizer files that lie beside a GGUF file to the file's own tokenizer.
-    """
+    """Return a folder with a link to the file and nothing else."""
     return Path(_linked(file.resolve()).name)
 
 

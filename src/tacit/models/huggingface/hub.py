@@ -29,29 +29,13 @@ _SERVER_FAILS = 500
 
 
 def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return arguments to load a model from the hub or from the hub's cache.
-
-    Args:
-        name: The model's name on the hub. There must be no local folder with the model's name.
-        revision: A branch, tag or commit; None for ``main``.
-
-    Raises:
-        ModelError: If the hub has no such model or revision, or HF_HUB_OFFLINE is set and the model
-            is not in the hub's cache.
-        NetworkError: If the hub cannot be reached, and the model is not in the hub's cache.
-    """
+    """Return arguments to load a model from the hub or from the hub's cache."""
     revision = revision or _MAIN
     return {"revision": revision, "local_files_only": not _is_online(name, revision)}
 
 
 def loading_error(name: str, problem: str, error: Exception) -> TacitError:
-    """Return the error to raise when a library fails to load a part of a model.
-
-    Args:
-        name: The model's name.
-        problem: A phrase that describes what cannot be loaded.
-        error: The exception that the library raised.
-    """
+    """Return the error to raise when a library fails to load a part of a model."""
     if _is_network_failure(error):
         return NetworkError(
             f"{name}: {problem}: the hub cannot be reached ({first_line(error)}): check the "

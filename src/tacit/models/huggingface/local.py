@@ -38,12 +38,7 @@ if TYPE_CHECKING:
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
-    """Replace a model's modules for tanh-approximated GELU with fused ones, in place.
-
-    transformers' modules for ``gelu_new`` and ``gelu_fast`` traverse a layer's widest tensors up to
-    eight times, which accounts for 8 % of GPT-2's run time on a CPU. The results of the fused
-    modules differ from those of the original modules only by rounding errors.
-    """
+    """Replace a model's modules for tanh-approximated GELU with fused ones, in place."""
     import torch
     from transformers.activations import FastGELUActivation, NewGELUActivation
 
@@ -65,11 +60,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def keep_freed() -> bool:
-    """Configure this process to retain freed memory; return True on success.
-
-    Only the C library glibc can be configured to retain freed memory. If environment variables
-    configure glibc's memory allocator, ``keep_freed`` changes nothing.
-    """
+    """Configure this process to retain freed memory; return True on success."""
     tell = getattr(ctypes.CDLL(None), "mallopt", None) if os.name == "posix" else None
     if tell is None or any(name in os.environ for name in _TOLD):
         return False
@@ -86,15 +77,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A token sequence that the model reads to score an answer.
-
-    Args:
-        role: The role of the sequence: ``input``, ``encoder`` or ``decoder``.
-        tokens: The tokens, spelled as in the tokenizer's vocabulary.
-        ids: The token ids.
-        scored: The positions of the answer's tokens; empty if the sequence does not contain the
-            answer.
-    """
+    """A token sequence that the model reads to score an answer."""
 
     role: str
     tokens: tuple[str, ...]
@@ -104,19 +87,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A loaded model and its tokenizer, with metadata.
-
-    Args:
-        name: The model's name, as specified by the user.
-        model: The transformers model in evaluation mode, on its device.
-        tokenizer: A fast tokenizer.
-        window: Maximum input length in tokens, including special tokens; None for no limit.
-        identity: Everything that the model's scores depend on, except the prompt.
-        settings: Information for a run's manifest, such as the device and the architecture.
-        files: A record of the files from which the model was loaded.
-        chat: The chat format of prompts; None if prompts are plain text.
-        checks: The checks that were recorded when the model was loaded before, or new ones.
-    """
+    """A loaded model and its tokenizer, with metadata."""
 
     name: str
     model: PreTrainedModel
@@ -131,15 +102,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The tokenization of prompts' answers; every list has one element per answer.
-
-    Args:
-        tokens: Number of scored tokens per answer.
-        spanned: For each answer, whether the scored tokens also cover characters outside the
-            answer; see ``AnswerScore``.
-        known: For each answer, whether the tokenizer can encode the whole answer without an unknown
-            token.
-    """
+    """The tokenization of prompts' answers; every list has one element per answer."""
 
     tokens: Sequence[int]
     spanned: Sequence[bool]
@@ -147,12 +110,7 @@ class Written:
 
 
 class LocalModel:
-    """The base class of models that run in this process.
-
-    Args:
-        checkpoint: The loaded model.
-        batch_tokens: Maximum number of tokens in a forward pass, including padding.
-    """
+    """The base class of models that run in this process."""
 
     kind: str
 
@@ -194,11 +152,7 @@ class LocalModel:
         }
 
     def inputs(self, prompt: Prompt, answer: str) -> list[Input]:
-        """Return the token sequences that the model reads to score an answer.
-
-        Raises:
-            PromptError: If the model cannot score the prompt.
-        """
+        """Return the token sequences that the model reads to score an answer."""
         one = Prompt(prompt.text, (answer,), prompt.separator)
         return [
             Input(role, tuple(self._tokenizer.convert_ids_to_tokens(list(ids))), ids, scored)
@@ -273,12 +227,7 @@ class LocalModel:
         return pad if isinstance(pad, int) and pad < self._vocabulary else 0
 
     def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
-        """Raise if the model cannot process an input.
-
-        Raises:
-            TooLongError: If the input is longer than the model's context window.
-            PromptError: If the model has no embedding for a token of the input.
-        """
+        """Raise if the model cannot process an input."""
         window = self._checkpoint.window
         if window is not None and len(ids) > window:
             raise TooLongError(
@@ -310,11 +259,7 @@ class LocalModel:
     def _scored(
         self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
     ) -> list[Scores]:
-        """Compute the scores of all answers, given their tokens and log-probabilities (nats).
-
-        Raises:
-            ScoringError: If the model's files have changed since the model was loaded.
-        """
+        """Compute the scores of all answers, given their tokens and log-probabilities (nats)."""
         self._checkpoint.files.check()
         known = zip(totals, written.known, strict=True)
         each = map(
@@ -355,10 +300,7 @@ def window_of(model: PreTrainedModel) -> int | None:
 
 
 def long_positions(model: PreTrainedModel) -> int | None:
-    """Return the input length above which LongRoPE changes the positions of a whole batch.
-
-    Return None if the model does not use LongRoPE.
-    """
+    """Return the input length above which LongRoPE changes the positions of a whole batch."""
     config = model.config.get_text_config()
     rope = getattr(config, "rope_parameters", None) or {}
     # Models with different layers have parameters for each kind of layer.

@@ -56,13 +56,7 @@ def compared(model: PreTrainedModel, head: torch.nn.Module | None) -> Iterator[l
 
 @contextmanager
 def narrowed(head: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[None]:
-    """Compute logits only at the given positions, with the shape (1, positions, vocabulary).
-
-    Args:
-        head: The language-model head.
-        rows: The batch row of each given position, of shape (positions,).
-        columns: The index of each given position within its batch row, of shape (positions,).
-    """
+    """Compute logits only at the given positions, with the shape (1, positions, vocabulary)."""
 
     def cut(_head: object, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
         return (_at(given[0], rows, columns).unsqueeze(0), *given[1:])
@@ -102,14 +96,7 @@ _ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A token to score, and the input position at which the model predicts the token.
-
-    Args:
-        position: The index, in the token sequence, of the position whose logits predict the token.
-        token: The token's id.
-        answer: Index (among all answers) of the answer whose score includes the token's
-            log-probability.
-    """
+    """A token to score, and the input position at which the model predicts the token."""
 
     position: int
     token: int
@@ -126,16 +113,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Reads:
-    """Tokens to score in several rows (token sequences), as arrays; see ``Read``.
-
-    Args:
-        row: For each token to score, the index of its row (token sequence).
-        position: For each token to score, the index of the input position whose logits predict the
-            token.
-        token: For each token to score, its id.
-        answer: For each token to score, the index of the answer whose score includes the token's
-            log-probability.
-    """
+    """Tokens to score in several rows (token sequences), as arrays; see ``Read``."""
 
     row: NDArray[np.int64]
     position: NDArray[np.int64]
@@ -163,22 +141,13 @@ class Reads:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """The log-probabilities from one forward pass, kept on the model's device.
-
-    Args:
-        answers: For each log-probability, the index of the answer whose score includes it.
-        logprobs: Log-probabilities of tokens in nats, of shape (values,).
-    """
+    """The log-probabilities from one forward pass, kept on the model's device."""
 
     answers: Sequence[int] | NDArray[np.int64]
     logprobs: torch.Tensor
 
     def fetched(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return ``answers`` and ``logprobs`` as NumPy arrays in CPU memory.
-
-        Raises:
-            ScoringError: If the forward pass failed.
-        """
+        """Return ``answers`` and ``logprobs`` as NumPy arrays in CPU memory."""
         return np.asarray(self.answers, np.int64), on_host(self.logprobs)
 
 
@@ -201,14 +170,7 @@ class Tally:
         self._pending += found
 
     def totals(self, answers: int) -> NDArray[np.float64]:
-        """Return the sum of each answer's log-probabilities in nats, of shape (answers,).
-
-        Args:
-            answers: Number of answers; each answer must have at least one log-probability.
-
-        Raises:
-            ScoringError: If a log-probability is not finite, or a forward pass failed.
-        """
+        """Return the sum of each answer's log-probabilities in nats, of shape (answers,)."""
         fetched = [one.fetched() for one in self._pending]
         which = np.concatenate([np.empty(0, np.int64), *(one for one, _ in fetched)])
         values = np.concatenate([np.empty(0, np.float32), *(one for _, one in fetched)])
@@ -233,13 +195,7 @@ class Tally:
 
 
 def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]]) -> Found:
-    """Return tokens' log-probabilities, normalised over the vocabulary in float32.
-
-    Args:
-        logits: The logits, of shape (rows, columns, vocabulary).
-        wanted: For each row of ``logits``, pairs of a column index and the token to score at that
-            column.
-    """
+    """Return tokens' log-probabilities, normalised over the vocabulary in float32."""
     reads = [(row, column, read) for row, part in enumerate(wanted) for column, read in part]
     if not reads:
         return []
@@ -260,15 +216,7 @@ def read_values(
     which: Sequence[int] | NDArray[np.int64],
     tokens: Sequence[int] | NDArray[np.int64],
 ) -> torch.Tensor:
-    """Compute the log-probability, in nats, of each token in ``tokens`` from the logits.
-
-    The log-probabilities are normalised over the whole vocabulary and computed in float32.
-
-    Args:
-        logits: The logits, of shape (positions, vocabulary).
-        which: For each returned log-probability, its index along the first axis of ``logits``.
-        tokens: For each returned log-probability, the id of its token.
-    """
+    """Compute the log-probability, in nats, of each token in ``tokens`` from the logits."""
     import torch
 
     # In parts, because each part is copied to float once or twice.
@@ -283,17 +231,7 @@ def read_states(
     which: NDArray[np.int64],
     tokens: NDArray[np.int64],
 ) -> torch.Tensor:
-    """Compute tokens' log-probabilities, in nats, from hidden states.
-
-    The logits are computed for a part of the vocabulary at a time, which stays in the processor's
-    cache.
-
-    Args:
-        states: Hidden states, of shape (positions, width).
-        head: The language-model head, whose output must be the model's logits.
-        which: For each returned log-probability, its index along the first axis of ``states``.
-        tokens: For each returned log-probability, the id of its token.
-    """
+    """Compute tokens' log-probabilities, in nats, from hidden states."""
     import torch
 
     linear, weight = torch.nn.functional.linear, head.weight
@@ -319,13 +257,7 @@ def on_device(
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
-    """Copy values to CPU memory after the device has computed them.
-
-    Some devices report an error in a forward pass only when values are copied to CPU memory.
-
-    Raises:
-        ScoringError: If a forward pass failed.
-    """
+    """Copy values to CPU memory after the device has computed them."""
     try:
         fetched: NDArray[np.float32] = values.cpu().numpy()
     except RuntimeError as error:

@@ -1,18 +1,4 @@
-"""Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and others.
-
-To score an answer, Tacit inserts the answer into the prompt's blank, masks the answer's tokens, and
-reads the log-probabilities with which the model predicts the masked tokens. All single-token
-answers of a prompt are scored in the same forward pass. An answer of several tokens needs one
-masked input per token, and its score is the sum of the tokens' log-probabilities (a
-pseudo-log-likelihood). By default, an answer's tokens are scored from left to right, and each token
-is predicted while the following tokens of the answer are masked. In the mode ``one-at-a-time``,
-each token of an answer is predicted while all other tokens of the answer are visible. If a prompt's
-text contains no blank, Tacit appends the prompt's separator, a blank and a full stop, so that the
-mask is not the last token. The score of an answer includes the separator before the answer. If the
-prompt's text contains a blank, the separator between text and answer is the white space before the
-blank. If the tokenizer encodes the separator between text and answer as a separate token, this
-token is masked and scored like the answer's tokens.
-"""
+"""Masked language models: BERT, RoBERTa, ALBERT, ELECTRA's generator and others."""
 
 from __future__ import annotations
 
@@ -37,14 +23,7 @@ MaskedMode = Literal["left-to-right", "one-at-a-time"]
 
 
 class MaskedModel(RankingModel):
-    """A masked model, which scores answers and ranks words as fillers of a blank.
-
-    Args:
-        checkpoint: The loaded model.
-        batch_tokens: Maximum number of tokens in a forward pass, including padding.
-        mode: The scoring mode for answers of several tokens, ``left-to-right`` or
-            ``one-at-a-time``.
-    """
+    """A masked model, which scores answers and ranks words as fillers of a blank."""
 
     kind = "masked"
 

@@ -1,10 +1,4 @@
-"""Attention over packs (rows of several prompts), with most of the masked keys omitted.
-
-A pack is a prefix tree of several prompts' tokens, stored in depth-first order and divided into
-pieces of equal length. In a pack, a token attends to itself and to its ancestors in the prefix
-tree. Outside its own piece, a token of a pack attends only to ancestors of the piece's first token,
-so the keys of all other tokens outside the piece are omitted.
-"""
+"""Attention over packs (rows of several prompts), with most of the masked keys omitted."""
 
 from __future__ import annotations
 
@@ -24,31 +18,14 @@ _attend = torch.nn.functional.scaled_dot_product_attention
 
 
 def piece_of(length: int) -> int:
-    """Return the piece length (48 to 96 tokens) for which a row needs the least padding.
-
-    If a row of tokens has at most 96 tokens, the row is not divided, and the piece length is the
-    length of the row.
-    """
+    """Return the piece length (48 to 96 tokens) for which a row needs the least padding."""
     if length <= _PIECES[-1]:
         return length
     return min(_PIECES, key=lambda piece: (-length % piece, abs(piece - _PIECE)))
 
 
 class PackedAttention(TorchFunctionMode):
-    """A context manager in which torch computes attention over packed prompts in pieces.
-
-    Attention is computed as usual over inputs other than packed prompts, and in models that do not
-    call ``torch.nn.functional.scaled_dot_product_attention``.
-
-    Args:
-        packs: The packs, one per row of the batch.
-        sees: Attention mask of shape (packs, 1, length, prefix + length), which is True where a
-            token attends to a key. The last axis of the mask contains the tokens of the cached
-            prefix, followed by the tokens of the pack. Every token attends to all tokens of the
-            cached prefix.
-        piece: Number of tokens in a piece of a pack. The length of the packs must be a multiple of
-            ``piece``.
-    """
+    """A context manager in which torch computes attention over packed prompts in pieces."""
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:
         super().__init__()
@@ -125,11 +102,7 @@ class PackedAttention(TorchFunctionMode):
         return output.transpose(1, 2).reshape(several, length, heads, -1).transpose(1, 2)
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
-        """Return the keys or values in ``states`` that each piece of a pack needs.
-
-        A piece is one of the equal-length sections into which a pack (a row of several prompts) is
-        divided. The result has the shape (packs * pieces, heads, keys, width).
-        """
+        """Return the keys or values in ``states`` that each piece of a pack needs."""
         # In a model on several devices, a layer's device may differ from the mask's.
         rows, keys = self._rows.to(states.device), self._keys.to(states.device)
         seen: torch.Tensor = states.transpose(1, 2)[rows, keys]

@@ -36,21 +36,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A token prefix that several packs share, with its cached keys and values.
-
-    Args:
-        size: Number of tokens in the prefix.
-        cache: The prefix's keys and values; None for an empty prefix.
-    """
+    """A token prefix that several packs share, with its cached keys and values."""
 
     size: int = 0
     cache: Any = None
 
     def given(self, rows: int) -> dict[str, Any]:
-        """Return the arguments that pass the cache to the model, for a given number of rows.
-
-        Each batch row uses a separate copy of the cache, which the forward pass may extend.
-        """
+        """Return the arguments that pass the cache to the model, for a given number of rows."""
         import torch
 
         if self.cache is None:
@@ -62,17 +54,7 @@ class CachedPrefix:
 
 @dataclass(frozen=True)
 class Packer:
-    """Scores token sequences, several of which are packed into one row.
-
-    Args:
-        model: A causal model that accepts position ids.
-        head: The language-model head. If None, it cannot be restricted to selected positions, and
-            scoring fails.
-        pad: The token id used for padding, which can be any valid token id.
-        budget: Maximum number of tokens per forward pass, including padding.
-        splits: Whether to compute the logits for a part of the vocabulary at a time; see
-            ``read_states``.
-    """
+    """Scores token sequences, several of which are packed into one row."""
 
     model: PreTrainedModel
     head: torch.nn.Module | None
@@ -81,17 +63,7 @@ class Packer:
     splits: bool = False
 
     def score(self, packs: Sequence[Pack], tally: Tally, begin: tuple[int, ...] = ()) -> None:
-        """Score packs, and add the log-probabilities to a tally, which has one sum per answer.
-
-        Args:
-            packs: The packs to score, without the tokens of the prefix ``begin``.
-            tally: The tally to which the log-probabilities are added.
-            begin: A token prefix that all packed sequences share; empty for no prefix. The keys and
-                values of the prefix ``begin`` are cached, and its tokens are not scored.
-
-        Raises:
-            ScoringError: If a forward pass fails.
-        """
+        """Score packs, and add the log-probabilities to a tally, which has one sum per answer."""
         kept = self._keep(begin)
         in_batches(
             [kept.size + len(pack) for pack in packs],
@@ -185,13 +157,7 @@ class Packer:
 
 
 def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Return the attention mask for packs, with the shape (packs, 1, length, length).
-
-    Args:
-        ends: The values of ``Pack.ends``, one row per pack, padded with 0, shape (packs, length).
-            No token attends to padding. Padding positions attend to the first token of the pack,
-            because a softmax over an empty set is NaN.
-    """
+    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
     import torch
 
     index = torch.arange(ends.shape[1], device=ends.device)

@@ -1,11 +1,4 @@
-"""Packs: rows that contain several prompts' inputs but store each shared prefix once.
-
-The inputs of all prompts are sorted in the depth-first order of their prefix tree. In a pack, each
-prompt's tokens keep their order, and a token attends only to itself and to the preceding tokens of
-its prompt. A pack usually has at least 7/8 of its maximum length, and ends between two adjacent
-inputs that share as few tokens as possible. If two adjacent inputs with a common prefix are in
-different packs, both packs contain the prefix.
-"""
+"""Packs: rows that contain several prompts' inputs but store each shared prefix once."""
 
 from __future__ import annotations
 
@@ -27,19 +20,7 @@ _LATEST = 7 / 8
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """A part of a prefix tree of token sequences (rows), stored in depth-first order.
-
-    Args:
-        rows: The rows (token sequences) in this pack, sorted.
-        ids: The tokens of the pack in depth-first order: each token comes after its ancestors in
-            the prefix tree.
-        depths: For each token, the number of tokens that precede it in its row, which is its
-            position id if no prefix is cached.
-        ends: For each token, the index after the last token of its subtree in the prefix tree. A
-            token attends to itself and to its ancestors in the prefix tree.
-        reads: The tokens to score; their ``position`` is an index in the pack, and their ``row`` is
-            always 0.
-    """
+    """A part of a prefix tree of token sequences (rows), stored in depth-first order."""
 
     rows: Rows
     ids: Ints

@@ -1,10 +1,4 @@
-"""Sorted token sequences, with the length of the prefix that adjacent sequences share.
-
-Sorted sequences represent a prefix tree in depth-first order. Each sequence reuses the nodes of the
-prefix that it shares with the previous sequence, and adds a new node for each token after the
-shared prefix. A sequence that is a prefix of another sequence is merged into the longer sequence,
-in which the tokens of both sequences are scored.
-"""
+"""Sorted token sequences, with the length of the prefix that adjacent sequences share."""
 
 from __future__ import annotations
 
@@ -35,15 +29,7 @@ _CELLS = 2**22
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sequences of token ids, and the tokens to score in the sequences.
-
-    Args:
-        ids: The tokens of all sequences, concatenated.
-        starts: The index in ``ids`` at which each sequence begins. ``starts`` has an additional
-            last element: the index in ``ids`` at which the last sequence ends.
-        reads: The tokens to score; ``reads.row`` contains the index of each token's sequence,
-            counted from 0.
-    """
+    """Sequences of token ids, and the tokens to score in the sequences."""
 
     ids: Ints
     starts: Ints
@@ -75,10 +61,7 @@ class Rows:
         return Rows(ids, starts_of(lengths), self.reads.of_rows(numbers, len(self)))
 
     def behind(self, size: int) -> Rows:
-        """Return each row without its first ``size`` tokens.
-
-        The first ``size`` tokens of a row must not include a token that is to be scored.
-        """
+        """Return each row without its first ``size`` tokens."""
         lengths = self.lengths - size
         ids = self.ids[ragged(self.starts[:-1] + size, lengths)]
         reads = self.reads
@@ -109,10 +92,7 @@ class Rows:
 
     @cached_property
     def shared(self) -> Ints:
-        """The length of the prefix that each sequence shares with the previous sequence.
-
-        For the first sequence, the length of the shared prefix is 0.
-        """
+        """The length of the prefix that each sequence shares with the previous sequence."""
         lengths = self.lengths
         found = np.zeros(len(self), np.int64)
         step = max(2, _CELLS // max(1, int(lengths.max(initial=1))))
@@ -155,13 +135,7 @@ def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The distinct inputs that the model processes to score a prompt's answers.
-
-    Args:
-        trunk: The prefix that all inputs of the prompt share.
-        rows: The inputs (token sequences) that the model processes. An input that is a prefix of a
-            longer input is left out.
-    """
+    """The distinct inputs that the model processes to score a prompt's answers."""
 
     trunk: tuple[int, ...]
     rows: tuple[Row, ...]
@@ -183,12 +157,7 @@ class Tree:
 
 
 def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """Return the prefix tree of the inputs that are needed to score a prompt's answers.
-
-    Args:
-        first: Index of the prompt's first answer among the answers of all prompts.
-        answers: For each answer of the prompt, the tokens of the prompt with the answer inserted.
-    """
+    """Return the prefix tree of the inputs that are needed to score a prompt's answers."""
     inputs = sorted({answer.ids[:-1] for answer in answers})
     # In sorted order, a prefix comes directly before the sequences that begin with it, and is part
     # of them.
@@ -213,15 +182,7 @@ LEAST = 64
 
 
 def prefix_lengths(ordered: Rows, length: int) -> Ints:
-    """Return, for each row, the length of the prefix to cache, or 0 to cache no prefix.
-
-    A prefix is cached only under two conditions: its tokens are not scored, and the rows that share
-    the prefix do not fit in one pack.
-
-    Args:
-        ordered: The sorted rows.
-        length: Maximum length of a pack in tokens.
-    """
+    """Return, for each row, the length of the prefix to cache, or 0 to cache no prefix."""
     kept = np.zeros(len(ordered), np.int64)
     first = np.full(len(ordered), np.iinfo(np.int64).max)
     np.minimum.at(first, ordered.reads.row, ordered.reads.position)
@@ -241,11 +202,7 @@ def prefix_lengths(ordered: Rows, length: int) -> Ints:
 def _parts(
     lengths: Sequence[int], shared: Sequence[int], part: range, length: int
 ) -> Iterator[range]:
-    """Split the sorted rows wherever adjacent rows share the fewest tokens.
-
-    A range of rows is split if its rows share fewer than 64 tokens (``LEAST``), or if every part
-    after the split would be too long for one pack.
-    """
+    """Split the sorted rows wherever adjacent rows share the fewest tokens."""
     if not part:
         return
     least = min((shared[at] for at in part[1:]), default=0)

@@ -1,14 +1,4 @@
-"""Rank words with a local model; one forward pass per text ranks single-token words.
-
-The log-probabilities of all candidate words that are a single token in the prompt are read at the
-same position. Candidates of several tokens, and candidates that change how the adjacent text is
-tokenized, are scored in separate forward passes, like the answers of a ``Prompt``. If the separator
-between text and candidate is a separate token, its log-probability is part of every candidate's
-score. To measure the log-probability of the separator before the candidates, Tacit scores the
-separator and one candidate together in an additional forward pass. The separator's log-probability
-is the joint log-probability of separator and candidate, minus the log-probability of the
-candidate's token.
-"""
+"""Rank words with a local model; one forward pass per text ranks single-token words."""
 
 from __future__ import annotations
 
@@ -44,16 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadPosition:
-    """The model's input, and the position at which the model predicts candidate words.
-
-    Args:
-        ids: The token ids of the model's input, or of the encoder's input for sequence-to-sequence
-            models.
-        position: The position whose logits predict the candidate words. The position is an index in
-            ``start`` for sequence-to-sequence models, and an index in ``ids`` for all other models.
-        start: The token ids of the decoder's input for sequence-to-sequence models; empty for all
-            other models.
-    """
+    """The model's input, and the position at which the model predicts candidate words."""
 
     ids: tuple[int, ...]
     position: int
@@ -99,17 +80,11 @@ class RankingModel(LocalModel):
         return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Return the number of tokens that the model processes for each request.
-
-        See ``LanguageModel.cost``.
-        """
+        """Return the number of tokens that the model processes for each request."""
         return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Return the answers in the order of the requests. See ``LanguageModel``.
-
-        Ranking requests that have the same text are answered from one forward pass.
-        """
+        """Return the answers in the order of the requests. See ``LanguageModel``."""
         return by_kind(requests, {Prompt: self._score, RankingPrompt: self._rank})
 
     def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
@@ -236,10 +211,7 @@ class RankingModel(LocalModel):
     def _logits_at(
         self, places: Sequence[ReadPosition], head: torch.nn.Module | None
     ) -> torch.Tensor:
-        """Return the logits at one given position of each input.
-
-        If ``head`` is not None, logits are computed only at the given positions.
-        """
+        """Return the logits at one given position of each input."""
         import torch
 
         logits: torch.Tensor
@@ -257,12 +229,7 @@ class RankingModel(LocalModel):
             return logits[rows, positions].float()
 
     def _measure_head(self, rows: Sequence[Row], reference: Reference) -> None:
-        """Measure the error of computing logits only at the positions that are read.
-
-        Args:
-            rows: Inputs, some tokens of which are scored.
-            reference: The log-probability of each scored token.
-        """
+        """Measure the error of computing logits only at the positions that are read."""
         import numpy as np
 
         reads = [row.reads[-1 - number % len(row.reads)] for number, row in enumerate(rows)]
@@ -303,11 +270,7 @@ def _scored(asked: Asked, score: Scores) -> dict[int, float]:
 def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
-    """Rank all candidates: those scored in separate passes and single-token candidates.
-
-    Raises:
-        ScoringError: If a log-probability is not finite.
-    """
+    """Rank all candidates: those scored in separate passes and single-token candidates."""
     import numpy as np
 
     values = np.full(len(asked.prompt.vocabulary), np.nan)

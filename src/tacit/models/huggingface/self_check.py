@@ -1,11 +1,4 @@
-"""Check whether batches, packs and caches are as exact as scoring each input alone.
-
-Each of these ways to compute log-probabilities is compared with a pass of the same inputs in a
-wider number format (float64, or float32 for a model in half precision). A way is accepted if its
-error is at most ``FACTOR`` times the error of scoring each input alone, or below ``FLOOR`` nats. A
-way that is within ``SURE`` of scoring each input alone fulfils this rule whatever the errors are,
-so the wider pass is run only if a way is not, or in half precision.
-"""
+"""Check whether batches, packs and caches are as exact as scoring each input alone."""
 
 from __future__ import annotations
 
@@ -51,19 +44,7 @@ DEPTH = 22
 
 
 def cut(stream: Sequence[int], before: Sequence[int], length: int, depth: int) -> list[Row]:
-    """Cut inputs of equal length, which share beginnings, from a stream of tokens.
-
-    Args:
-        stream: The tokens of ``TEXT``.
-        before: Special tokens at the beginning of each input.
-        length: The number of tokens of the inputs' prefix tree to reach with at most as many
-            inputs.
-        depth: The number of tokens of an input.
-
-    Returns:
-        At least three inputs, of which every third token is scored. The second shares half of its
-        tokens with the first. The third sorts last, so it comes last in a pack.
-    """
+    """Cut inputs of equal length, which share beginnings, from a stream of tokens."""
     stem = [*before, *_slice(stream, 0, depth)][:depth]
     made = [stem]
     kept = (depth // 2, depth // 4, 1, depth - 1, depth // 4 + 1)
@@ -121,12 +102,7 @@ _PART = 2**20
 
 @contextmanager
 def widened(wide: torch.dtype) -> Iterator[None]:
-    """Compute in a wider number format, whatever the format of the weights.
-
-    Every operation receives its operands in the wider format, and conversions to a narrower format
-    are redirected. Weights are converted for one operation, so the memory needed is that of a few
-    activations.
-    """
+    """Compute in a wider number format, whatever the format of the weights."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -188,20 +164,7 @@ BATCHES = "another batch size"
 
 @dataclass
 class Checks:
-    """What the checks found, as it is recorded for the next time that the model is loaded.
-
-    Args:
-        against: What inputs scored alone were compared with: a number format, or ``BATCHES`` if a
-            pass in a wider format fails; None if no comparison was necessary.
-        own: The largest error, in nats, of scoring each input alone.
-        errors: The largest error, in nats, of each other way to compute; if it is at most ``SURE``,
-            the largest difference from scoring each input alone.
-        refused: Why a way to compute is not used.
-        packed: The largest sizes with which packing was checked, in tokens: of a pack, of an input
-            in a pack, of a cached prefix, and of the distance between an input's tokens in a pack.
-        done: Whether all checks at load time are done.
-        save: Function that records the checks.
-    """
+    """What the checks found, as it is recorded for the next time that the model is loaded."""
 
     against: str | None = None
     own: float = 0.0
@@ -233,14 +196,7 @@ class Checks:
         answers: Sequence[int],
         compute: Callable[[], Floats],
     ) -> bool:
-        """Measure the error of a way to compute, and return whether it is accepted.
-
-        Args:
-            way: The name of the way.
-            reference: The log-probabilities of inputs scored alone.
-            answers: The indexes in ``reference`` of what ``compute`` returns.
-            compute: Function that computes log-probabilities in this way.
-        """
+        """Measure the error of a way to compute, and return whether it is accepted."""
         self.refused.pop(way, None)
         try:
             found = compute()
@@ -258,13 +214,7 @@ class Checks:
     def confirms(
         self, found: Floats, alone: Callable[[], Floats], model: PreTrainedModel
     ) -> str | None:
-        """Compare log-probabilities of the run's own inputs with those of the inputs alone.
-
-        The wider format is used only if they differ by more than rounding usually explains.
-
-        Returns:
-            None if they agree, else how they differ.
-        """
+        """Compare log-probabilities of the run's own inputs with those of the inputs alone."""
         plain = alone()
         error, own, against = float(np.abs(found - plain).max()), self.own, self.against
         if error <= self.limit:
@@ -284,16 +234,7 @@ class Checks:
 
 
 class Reference:
-    """Log-probabilities of the checks' inputs, scored alone.
-
-    Args:
-        checks: The checks, to which the error of scoring the inputs alone is added.
-        model: The model.
-        budget: The number of tokens per forward pass, which a failure of the wider pass leaves
-            unchanged.
-        score: Function that scores the inputs without padding.
-        again: Function that scores them with another batch size, if the wider format fails.
-    """
+    """Log-probabilities of the checks' inputs, scored alone."""
 
     def __init__(
         self,

@@ -1,13 +1,4 @@
-"""Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models.
-
-For each prompt, the encoder processes the text once, and the decoder scores all answers. The
-prompt's separator is not used, because the text and the answer are not joined into one string.
-Every token of an answer is predicted from the prompt's text (the encoder's input), the start of the
-decoder's input, and the preceding tokens of the answer. Unless prompts are formatted as a chat, the
-tokenizer's first sentinel token replaces a blank in the text and precedes the answer in the
-decoder's input. If prompts are not formatted as a chat and the tokenizer has no sentinel tokens, a
-prompt with a blank is rejected.
-"""
+"""Sequence-to-sequence models: T5, Flan-T5, T0, Macaw, BART and similar models."""
 
 from __future__ import annotations
 
@@ -53,11 +44,7 @@ class Pair:
 
     @property
     def cost(self) -> int:
-        """The number of tokens that the encoder and the decoder process.
-
-        The tokens of the text are counted once for the encoder, and once for each input of the
-        decoder.
-        """
+        """The number of tokens that the encoder and the decoder process."""
         return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
 
 

@@ -1,11 +1,4 @@
-"""Tokenize shared parts of strings once, if splitting the strings changes no tokens.
-
-A tokenizer that first splits text into words never merges tokens across the space before a word.
-Tacit splits a string at a single space (see ``cut_of``), and tokenizes the part before the space
-and the rest of the string separately. Each string to be tokenized is a prompt's text with one
-answer inserted. A part that several strings have in common is tokenized only once. If the tokenizer
-can merge tokens across a space, Tacit tokenizes each string as a whole.
-"""
+"""Tokenize shared parts of strings once, if splitting the strings changes no tokens."""
 
 from __future__ import annotations
 
@@ -66,20 +59,7 @@ def cut_of(filled: Filled) -> int:
 
 @dataclass(frozen=True)
 class Halves:
-    """Strings split into two parts each; each distinct part is tokenized only once.
-
-    Args:
-        heads: The token ids of each distinct first part of a string: the characters before the
-            space at which the string is split.
-        tails: For each distinct second part of a string, its tokens and the range of the answer's
-            tokens; None if the tokenizer produces no token for the answer. The second part of a
-            string begins at the space at which the string is split.
-        head: For each text, an index in ``heads``: ``heads[head[i]]`` contains the tokens of the
-            first part of text i.
-        tail: For each string (a text with one of its answers inserted), an index in ``tails``:
-            ``tails[tail[i]]`` contains the tokens of the second part of string i. The strings are
-            in the order of the texts, and each text has one string for each of its answers.
-    """
+    """Strings split into two parts each; each distinct part is tokenized only once."""
 
     heads: Sequence[Sequence[int]]
     tails: Sequence[Tokens | None]
@@ -88,36 +68,14 @@ class Halves:
 
 
 def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize each string as a whole, without splitting it.
-
-    In the result, the first part of each string is empty, and the second part is the whole string.
-
-    Args:
-        tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer: the text with the answer inserted.
-
-    Raises:
-        PromptError: If a text contains a special token that cannot be encoded as plain text.
-    """
+    """Tokenize each string as a whole, without splitting it."""
     numbers: dict[Filled, int] = {}
     tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
     return Halves([()], locate(tokenizer, list(numbers)), [0] * len(filled), tail)
 
 
 def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Split each string at a space, and tokenize its two parts separately.
-
-    The tokenizer must be one for which splitting a string does not change the string's tokens (see
-    ``splits``).
-
-    Args:
-        tokenizer: A tokenizer returned by ``bare``, which adds no special tokens.
-        filled: For each text, one string per answer: the text with the answer inserted. All strings
-            of one text must have the same characters before the inserted answer.
-
-    Raises:
-        PromptError: If a text contains a special token that cannot be encoded as plain text.
-    """
+    """Split each string at a space, and tokenize its two parts separately."""
     heads: dict[str, int] = {}
     tails: dict[Filled, int] = {}
     known: dict[tuple[object, ...], list[int]] = {}
@@ -138,11 +96,7 @@ def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]
 def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
-    """Return the same tokens as ``locate``, but faster, by splitting each string in two.
-
-    Raises:
-        PromptError: If a text contains a special token that cannot be encoded as plain text.
-    """
+    """Return the same tokens as ``locate``, but faster, by splitting each string in two."""
     found = halves(tokenizer, [[one] for one in filled])
     return [
         _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
@@ -155,7 +109,6 @@ def _behind(filled: Filled, cut: int) -> Filled:
 
 
 def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
-    """Return the token ids of distinct strings."""
     backend = tokenizer.backend_tokenizer
     backend.no_truncation()
     backend.no_padding()

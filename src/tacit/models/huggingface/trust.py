@@ -25,12 +25,7 @@ _KERNELS = "kernels"
 
 @dataclass(frozen=True)
 class Trust:
-    """The user's permissions to run code from a model's files.
-
-    Args:
-        remote_code: Whether Python code in the model's repository may run.
-        pickle: Whether weights may be loaded from a pickle if there is no safetensors file.
-    """
+    """The user's permissions to run code from a model's files."""
 
     remote_code: bool = False
     pickle: bool = False
@@ -41,16 +36,7 @@ NO_TRUST = Trust()
 
 
 def keep_kernels_away(trust: Trust) -> None:
-    """Hide the package ``kernels`` from transformers, unless remote code is allowed.
-
-    If ``kernels`` is installed, transformers downloads code from the hub and runs it for attention,
-    quantised weights and some architectures, regardless of who published the model. The environment
-    variable USE_HUB_KERNELS turns off only some of the code that transformers downloads from the
-    hub.
-
-    Raises:
-        ModelError: If the package ``kernels`` is already imported and therefore cannot be hidden.
-    """
+    """Hide the package ``kernels`` from transformers, unless remote code is allowed."""
     if trust.remote_code:
         return
     if sys.modules.get(_KERNELS) is not None:
@@ -63,11 +49,7 @@ def keep_kernels_away(trust: Trust) -> None:
 
 
 def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
-    """Raise if a config makes transformers compute attention with code from the hub.
-
-    Raises:
-        ModelError: If the config selects code from the hub, and remote code is not allowed.
-    """
+    """Raise if a config makes transformers compute attention with code from the hub."""
     attention = getattr(config, "_attn_implementation", None)
     if not trust.remote_code and "/" in str(attention):
         raise ModelError(

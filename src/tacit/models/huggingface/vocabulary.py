@@ -46,21 +46,7 @@ _RIGHT = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The tokenized words of a vocabulary, for prompts with the same text beside the blank.
-
-    Args:
-        single: Indices of the words that differ in only one token when they fill the prompt's
-            blank. The log-probabilities of all words in ``single`` are read at one position.
-        ids: For each word in ``single``, the id of the token that distinguishes the word.
-        several: Indices of the words that are scored in separate passes: words of several tokens,
-            and words that change the tokens of the surrounding text.
-        tokens: Number of tokens per word; 0 if the tokenizer produces no token for the word.
-        witnesses: A few words that are tokenized in every prompt, to detect a prompt that changes
-            the tokenization of the vocabulary. Each witness (test word) is a triple: the word's
-            index, the ids of the word's tokens, and whether ``single`` contains the index.
-        lead: Number of leading scored tokens, such as a separator, that are the same for all words
-            in ``single``. The words in ``single`` differ only in their last scored token.
-    """
+    """The tokenized words of a vocabulary, for prompts with the same text beside the blank."""
 
     single: NDArray[np.int64]
     ids: NDArray[np.int64]
@@ -71,38 +57,20 @@ class Candidates:
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """The indices of the words that are scored in separate passes.
-
-        ``whole`` contains all indices in the field ``several``. If the field ``lead`` is not 0, the
-        last index in ``whole`` is the first element of the field ``single``. All words in
-        ``single`` begin with the same ``lead`` scored tokens, so one separate pass, for the first
-        word in ``single``, yields the score of the shared tokens.
-        """
+        """The indices of the words that are scored in separate passes."""
         return (*self.several, int(self.single[0])) if self.lead else self.several
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A prompt's tokenized candidate words, and the tokens around them in the prompt.
-
-    If ``candidates.single`` is empty, ``frame`` is None.
-    """
+    """A prompt's tokenized candidate words, and the tokens around them in the prompt."""
 
     candidates: Candidates
     frame: Frame | None
 
 
 class CandidateTokens:
-    """The tokenization of candidates in prompts, cached by vocabulary and context.
-
-    Args:
-        tokenizer: The model's tokenizer.
-        is_known: Function that returns whether an answer can be encoded without the tokenizer's
-            unknown token.
-        in_order: Whether the model predicts each token only from preceding tokens. If True, leading
-            tokens that all candidates share, such as a separator, are scored only once, because
-            their log-probability does not depend on the candidate.
-    """
+    """The tokenization of candidates in prompts, cached by vocabulary and context."""
 
     def __init__(
         self,
@@ -126,19 +94,7 @@ class CandidateTokens:
         filled: Sequence[Filled],
         write: Callable[[Sequence[Prompt]], Sequence[Written]],
     ) -> list[Placed]:
-        """Tokenize each prompt's candidate words in the context of the prompt.
-
-        Args:
-            prompts: The ranking prompts.
-            filled: Each prompt with one of its candidates inserted.
-            write: Function that tokenizes each prompt's text with each of its answers inserted. The
-                function ``write`` returns None for an answer for which the tokenizer produces no
-                token.
-
-        Raises:
-            PromptError: If more than ``MOST_SEVERAL`` candidates of a prompt need separate forward
-                passes.
-        """
+        """Tokenize each prompt's candidate words in the context of the prompt."""
         reaching = self._reaching
         if any(map(_JOINING.search, reaching)) or (
             reaching and not all(_word_ends(prompt.vocabulary) for prompt in prompts)
@@ -201,16 +157,7 @@ class CandidateTokens:
         return Placed(candidates, frame)
 
     def _frame(self, known: Sequence[Tokens]) -> tuple[int, Frame | None]:
-        """Find the shared context of the largest group of candidates that differ in one token.
-
-        The ``Frame`` contains the tokens before and after the token in which the candidates of the
-        group differ. The number ``lead`` counts the scored tokens before the differing token.
-
-        If the separator between the text and a candidate is a separate token, it is scored as well,
-        so every candidate has more than one scored token. If every candidate has several scored
-        tokens, the method finds the largest group of at least two candidates that differ only in
-        their last scored token.
-        """
+        """Find the shared context of the largest group of candidates that differ in one token."""
         frames = Counter((0, _around(one)) for one in known if one.end - one.begin == 1)
         if not frames and self._in_order:
             alike = Counter((one.end - 1 - one.begin, _around(one)) for one in known)
@@ -242,13 +189,7 @@ def _word_ends(vocabulary: Vocabulary) -> bool:
 
 
 def _nearest(filled: Filled) -> tuple[str, str, str]:
-    """Return the separator before a candidate, and the text adjacent to the candidate.
-
-    If white space is next to the candidate, only this white space is returned. If a word or a
-    punctuation mark is next to the candidate, the characters up to the next white space are
-    returned. An ellipsis marks where text was cut off, because a tokenizer may treat the first or
-    last word of a string differently from the same word inside the string.
-    """
+    """Return the separator before a candidate, and the text adjacent to the candidate."""
     before, after = filled.string[: filled.begin], filled.string[filled.end :]
     left, right = _LEFT.search(before), _RIGHT.match(after)
     return (
@@ -263,11 +204,7 @@ def _witnessed(prompt: RankingPrompt, seen: Candidates) -> Prompt:
 
 
 def _placed_alike(seen: Candidates, written: Written) -> Placed | None:
-    """Place the candidates' tokens from an earlier prompt in a new prompt, if they fit.
-
-    The result is None if a test word (witness) has other tokens in the new prompt than in the
-    earlier prompt, or if the tokens around single-token test words differ between these words.
-    """
+    """Place the candidates' tokens from an earlier prompt in a new prompt, if they fit."""
     if [_own(one) for one in written] != [own for _, own, _ in seen.witnesses]:
         return None
     pairs = zip(seen.witnesses, written, strict=True)
@@ -312,11 +249,7 @@ class HasWords(Protocol):
 
 
 def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the words that are a single token in all models; letter case matters.
-
-    Raises:
-        ModelError: If no word is a single token in all models.
-    """
+    """Return the words that are a single token in all models; letter case matters."""
     own = [set(model.whole_words().words) for model in models]
     shared = set.intersection(*own) if own else set()
     if not shared:
@@ -326,17 +259,7 @@ def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
-    """Return the words that a tokenizer encodes as a single token after a space.
-
-    The candidate words are the tokenizer's tokens that can begin a word, with any space marker
-    removed. Tokens that can begin a word are WordPiece tokens without ``##``, and tokens that start
-    with Ġ (byte-level) or ▁ (SentencePiece). A candidate, such as "cat" from the token ``Ġcat``, is
-    returned only if the tokenizer encodes it as the same single token after another word and a
-    space. Added and special tokens, and tokens that the tokenizer never produces, are excluded.
-
-    Raises:
-        ModelError: If no word is a single token after a space.
-    """
+    """Return the words that a tokenizer encodes as a single token after a space."""
     known = tokenizer.get_vocab()
     tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))
     pairs = zip(_spelled(tokenizer, tokens), tokens, strict=True)

@@ -28,12 +28,7 @@ _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
 def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
-    """Return the weight files in a folder; empty if the folder contains no usable weights.
-
-    Raises:
-        ModelError: If an index of shards cannot be read, or lists files that are not shards of the
-            weights.
-    """
+    """Return the weight files in a folder; empty if the folder contains no usable weights."""
     for plain in (_SAFE, _PICKLE) if trust.pickle else (_SAFE,):
         if (folder / plain).is_file():
             return (folder / plain,)
@@ -44,12 +39,7 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
 
 
 def check_weights(name: str, folder: Path, trust: Trust) -> None:
-    """Raise if a folder contains an adapter, or contains no weights that may be loaded.
-
-    Raises:
-        ModelError: If the folder contains an adapter, no weights, or only pickled weights that are
-            not allowed.
-    """
+    """Raise if a folder contains an adapter, or contains no weights that may be loaded."""
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -65,11 +55,7 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
 
 
 def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -> None:
-    """Raise if a config makes transformers load files other than the folder's weight files.
-
-    Raises:
-        ModelError: If the config names weights other than the folder's weight files.
-    """
+    """Raise if a config makes transformers load files other than the folder's weight files."""
     for chosen in _all_of("transformers_weights", config.to_dict()):
         if [chosen] != [file.name for file in files]:
             raise ModelError(
@@ -79,19 +65,7 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
 
 
 def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -> None:
-    """Download a hub model's weight file or index of shards, and check the model's folder.
-
-    Args:
-        name: The model's name on the hub.
-        folder: The model's snapshot folder in the hub's cache.
-        revision: The requested branch, tag or commit; None for ``main``.
-        trust: Permissions to run the model's own Python code and to load pickled weights.
-
-    Raises:
-        ModelError: If the model's folder contains an adapter, or contains no weights that may be
-            loaded.
-        NetworkError: If the hub cannot be reached.
-    """
+    """Download a hub model's weight file or index of shards, and check the model's folder."""
     from transformers.utils.hub import cached_file
 
     plain = (_SAFE, _PICKLE) if trust.pickle else (_SAFE,)
@@ -172,11 +146,7 @@ def _without_progress_bar() -> Iterator[None]:
 
 
 def _attention(config: PreTrainedConfig) -> dict[str, str]:
-    """Return the argument that selects eager attention for a model that caps attention scores.
-
-    Some versions of transformers use torch's own attention for such models (for example Gemma 2),
-    and silently leave out the cap, which changes the scores.
-    """
+    """Return the argument that selects eager attention for a model that caps attention scores."""
     capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
     return {"attn_implementation": "eager"} if capped else {}
 
@@ -184,13 +154,7 @@ def _attention(config: PreTrainedConfig) -> dict[str, str]:
 def load_weights(
     name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
 ) -> PreTrainedModel:
-    """Load a model's weights and any adapter, and move the model to the given device.
-
-    Raises:
-        ModelError: If the weights cannot be loaded, do not match the model's config, or are
-            incomplete.
-        NetworkError: If the hub cannot be reached.
-    """
+    """Load a model's weights and any adapter, and move the model to the given device."""
     import torch
     import transformers
 

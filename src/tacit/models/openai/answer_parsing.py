@@ -1,12 +1,4 @@
-"""Parse sampled chat replies into votes.
-
-Replies are stored verbatim, without the model's reasoning. Parsing stored replies into votes needs
-no model and can be repeated. To count as a vote, a reply must begin with one of the prompt's
-answers, possibly after words such as "The answer is". Letter case and decoration such as quotation
-marks or Markdown are ignored. A reply counts as a vote only if a sentence or line ends directly
-after the answer, and the reply contains no other answer of the prompt. Replies from which no answer
-can be parsed are counted as ``unparsed`` in the votes.
-"""
+"""Parse sampled chat replies into votes."""
 
 from __future__ import annotations
 
@@ -60,11 +52,7 @@ def votes_of(samples: Sequence[Sample], answers: Sequence[str]) -> Votes:
 
 
 def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
-    """Return a sampled reply's answer; None if the reply is ambiguous or has no answer.
-
-    The answer of a truncated reply counts only if completing the last word could not change the
-    answer.
-    """
+    """Return a sampled reply's answer; None if the reply is ambiguous or has no answer."""
     read = read_answer(sample.reply, answers)
     if sample.state == "cut" and read_answer(f"{sample.reply}x", answers) != read:
         return None
@@ -72,13 +60,7 @@ def _read_sample(sample: Sample, answers: Sequence[str]) -> str | None:
 
 
 def read_answer(reply: str, answers: Sequence[str]) -> str | None:
-    """Return the answer in a reply; None if the reply is ambiguous or contains no answer.
-
-    Args:
-        reply: The model's text.
-        answers: The prompt's answers. If several answers differ only in letter case, the result is
-            the one that is spelled as in the reply, or else the first of them.
-    """
+    """Return the answer in a reply; None if the reply is ambiguous or contains no answer."""
     answers = strings(answers, "answers")
     reply = comparable(reply)
     bare = _BULLET.sub("", reply).lstrip(_DECORATION)
@@ -105,11 +87,7 @@ def _read(text: str, answers: Sequence[str]) -> str | None:
 
 
 def _rest(text: str, form: str) -> str | None:
-    """Return the rest of a text after a leading answer; None if there is no such answer.
-
-    A number is accepted as an answer only if it is the whole text, because a number at the
-    beginning may belong to a numbered list.
-    """
+    """Return the rest of a text after a leading answer; None if there is no such answer."""
     if not form:
         return None
     opened = _opened(text, form)

@@ -1,12 +1,4 @@
-"""Canaries: stored answers with which a change of a server's model is detected.
-
-Canaries (a server's answers to a few fixed prompts) are part of the model's description, which the
-score store saves with the scores. Each time Tacit connects to a server, it sends the prompts of the
-canaries again and compares the new answers with the stored answers. If the server's answers have
-changed, the server runs a different model under the same name, or the same model with a different
-precision. Scores of a server whose answers have changed are cached as the scores of a different
-model.
-"""
+"""Canaries: stored answers with which a change of a server's model is detected."""
 
 from __future__ import annotations
 
@@ -52,10 +44,7 @@ def canaries_of(seen: Seen) -> list[Canary]:
 
 
 def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
-    """Return whether a server's answers match its stored answers (canaries).
-
-    Differences that may be rounding errors are ignored.
-    """
+    """Return whether a server's answers match its stored answers (canaries)."""
     try:
         apart = [abs(_now(canary, seen) - canary["logprob"]) for canary in canaries]
     except (LookupError, TypeError, OverflowError):
@@ -64,10 +53,7 @@ def same_answers(canaries: Sequence[Canary], seen: Seen) -> bool:
 
 
 def _now(canary: Canary, seen: Seen) -> float:
-    """Return the server's current log-probability for a canary (a stored answer).
-
-    The result is NaN if the server's current answer contains no log-probability for the canary.
-    """
+    """Return the server's current log-probability for a canary (a stored answer)."""
     if canary["token"] is None and canary["id"] is None:
         return seen.echoes.get(canary["text"], math.nan)
     token = seen.next_tokens.get(canary["text"])
@@ -78,19 +64,7 @@ def _now(canary: Canary, seen: Seen) -> float:
 def fingerprint_of(
     identity: Mapping[str, Any], seen: Seen, kept: Path | None
 ) -> tuple[str, list[Canary]]:
-    """Return a server's fingerprint (cache key) and canaries (answers that reveal changes).
-
-    Args:
-        identity: The server settings that Tacit can see and that affect the scores.
-        seen: The server's current answers to the texts of the preflight.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-
-    Returns:
-        A fingerprint and canaries (prompts with answers that identify the server). The fingerprint
-        and the canaries come from the score store if the server matches a known server, and are new
-        otherwise.
-    """
+    """Return a server's fingerprint (cache key) and canaries (answers that reveal changes)."""
     return recognised(identity, canaries_of(seen), kept, lambda known: same_answers(known, seen))
 
 
@@ -100,20 +74,7 @@ def recognised(
     kept: Path | None,
     same: Callable[[Sequence[Canary]], bool],
 ) -> tuple[str, list[Canary]]:
-    """Return a server's fingerprint and canaries (test answers), stored or new ones.
-
-    If the server gives the same answers as a server that the score store describes, the stored
-    fingerprint and canaries are returned. Otherwise, the server is new, and so are its fingerprint
-    and canaries.
-
-    Args:
-        identity: The server settings that Tacit can see and that affect the answers.
-        new: The canaries (prompts with answers that identify a server), computed from the server's
-            current answers.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-        same: A function that returns whether the server's current answers match stored canaries.
-    """
+    """Return a server's fingerprint and canaries (test answers), stored or new ones."""
     for known in _described(kept) if kept else ():
         canaries = known.get("canaries")
         if known.get("identity") == identity and canaries and same(canaries):

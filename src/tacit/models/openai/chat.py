@@ -26,16 +26,7 @@ OPENS, CLOSES = "<think>", "</think>"
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One reply of a chat model.
-
-    Args:
-        text: The reply's text, including tagged reasoning if the server does not return reasoning
-            separately.
-        thought: The model's reasoning, if the server returns reasoning separately.
-        cut: Whether the reply was truncated at the token limit.
-        hidden: Whether the server reports that there were reasoning tokens, but does not return the
-            reasoning.
-    """
+    """One reply of a chat model."""
 
     text: str
     thought: str
@@ -58,14 +49,7 @@ class ChatReply:
         return self.cut and not self.whole.strip()
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:
-        """Return the sampled reply without the reasoning.
-
-        Args:
-            begun: Whether the server's chat template contains the opening tag of the reasoning, so
-                that a reply contains only the closing tag.
-            meant: Whether the model was asked to reason. If True, a truncated reply without text
-                counts as unfinished reasoning.
-        """
+        """Return the sampled reply without the reasoning."""
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
@@ -80,15 +64,7 @@ class ChatReply:
 
 
 def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
-    """Return the replies in a server's answer to one request, sorted by index.
-
-    Args:
-        answer: The server's answer to one request.
-        most: The number of requested replies.
-
-    Raises:
-        ReplyError: If the answer is not a chat completion, or does not match the request.
-    """
+    """Return the replies in a server's answer to one request, sorted by index."""
     read = validated(answer, Answer[Replied], "a chat completion")
     hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
     return [_reply_of(one, hidden=hidden) for one in read.ordered(most)]
@@ -108,23 +84,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 @dataclass(frozen=True)
 class Talk:
-    """Chat requests to one model on a server.
-
-    Args:
-        client: The HTTP client for the server.
-        model: The server's name for the model.
-        thinking: The maximum length of the reasoning in tokens; 0 turns reasoning off, ``all`` sets
-            no limit, and None is for a model that does not reason.
-        limit: The name of the request field that limits the number of tokens of a reply.
-        seeded: Whether the server accepts a seed.
-        top: The number of most probable tokens to request at each position of a reply.
-        more: The number of tokens to generate beyond the first (see ``Questions``).
-        room: The maximum length of a reply in tokens, not counting reasoning. If ``room`` is None,
-            neither the reply nor the reasoning has a limit.
-        uncut: Additional request fields that make the server sample from the full, unmodified
-            distribution.
-        habits: Properties that all replies of the server share, such as the model's name.
-    """
+    """Chat requests to one model on a server."""
 
     client: Client
     model: str
@@ -143,13 +103,7 @@ class Talk:
         return f"{self.model} at {self.client.address} passed the preflight"
 
     def first_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Request a reply of one token; the result has no token if the server returns none.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt, or its answer is not a chat
-                completion.
-        """
+        """Request a reply of one token; the result has no token if the server returns none."""
         body = {self.limit: 1 + self.more, "logprobs": True, "top_logprobs": self.top}
         reply = self._checked(
             text, body, lambda answer: read_reply(answer, self.habits.noise), attempts
@@ -158,27 +112,11 @@ class Talk:
         return reply
 
     def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the first token of the reply to each text; the requests are sent concurrently.
-
-        Raises:
-            ScoringError: If the server refuses a request or failed at every attempt, or its answer
-                is not a chat completion.
-        """
+        """Return the first token of the reply to each text; the requests are sent concurrently."""
         return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
 
     def replies(self, text: str, seed: int, several: int = 1) -> list[ChatReply]:
-        """Return replies sampled at temperature 1, possibly fewer than requested.
-
-        Args:
-            text: The user's message.
-            seed: The seed of the request, which is ignored if the server accepts no seed.
-            several: The number of replies to request.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt, or its answer is not a chat
-                completion.
-        """
+        """Return replies sampled at temperature 1, possibly fewer than requested."""
         more: dict[str, Any] = dict(self._most())
         if self.seeded:
             more["seed"] = seed
@@ -187,13 +125,7 @@ class Talk:
         return self._checked(text, more, lambda answer: read_replies(answer, several))
 
     def likeliest(self, text: str) -> ChatReply:
-        """Return the beginning of the reply at temperature 0, which may contain reasoning.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt, or its answer is not a chat
-                completion.
-        """
+        """Return the beginning of the reply at temperature 0, which may contain reasoning."""
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
         return self._checked(text, more, read_replies)[0]
 
@@ -245,14 +177,7 @@ MOST_CALLS = 2
 
 
 def ended(talk: Talk) -> ChatReply:
-    """Request a reply with a high token limit or no limit, so that it is not truncated.
-
-    See ``ROOM`` for the token limit.
-
-    Raises:
-        RefusalError: If the server refuses the request.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Request a reply with a high token limit or no limit, so that it is not truncated."""
     if not talk.thinking:
         try:
             return talk.but(room=ROOM).replies(TEXTS[1], seed=0)[0]

@@ -1,9 +1,4 @@
-"""Preflight of a server's chat API, run before replies are sampled and counted.
-
-Confidence intervals of vote shares are valid only if replies are independent draws. A server that
-returns the same reply each time, because it uses a cache or ignores the requested temperature, is
-rejected.
-"""
+"""Preflight of a server's chat API, run before replies are sampled and counted."""
 
 from __future__ import annotations
 
@@ -55,23 +50,7 @@ MOST_CALLS += chat.MOST_CALLS + 3 * len(TEXTS) + 2 * MOST_TEXTS + vote_checks.MO
 
 @dataclass(frozen=True)
 class Sampler:
-    """The result of a chat server's preflight, which describes how replies are sampled.
-
-    Args:
-        talk: Object that sends chat requests to the model.
-        several: Whether one request returns several independent replies.
-        begun: Whether the server's chat template contains the opening tag of the reasoning, so that
-            a reply contains only the closing tag.
-        canaries: The replies at temperature 0 to the texts of the preflight; empty if the server
-            returns too few of these replies or does not reproduce them.
-        refused: The deficiencies of the server that the preflight found.
-        temperature: The estimated temperature of the sampled replies; None if it cannot be
-            estimated.
-        watch: A check, repeated during a run, that detects changes in the server's
-            log-probabilities; None if the check is not possible.
-        redraw: A function that samples new replies, starting from a given seed, and compares the
-            replies with the server's log-probabilities; None if no comparison is possible.
-    """
+    """The result of a chat server's preflight, which describes how replies are sampled."""
 
     talk: Talk
     several: bool
@@ -84,18 +63,7 @@ class Sampler:
 
 
 def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
-    """Run the preflight of a server's chat API.
-
-    Args:
-        talk: Object that sends chat requests to the model, with the settings that are already
-            known.
-        concurrency: The number of concurrent requests during the run.
-
-    Raises:
-        ModelError: If the server cannot be used, for example because its replies are not random
-            samples, or because the model reasons although ``talk`` does not allow reasoning.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Run the preflight of a server's chat API."""
     where = f"{talk.model} at {talk.client.address}"
     # A few words are enough to tell whether two replies differ.
     brief, refused, first = _asked(talk.but(thinking=0 if talk.thinking == 0 else None), where)
@@ -132,14 +100,7 @@ def try_sampling(talk: Talk, concurrency: int = 1) -> Sampler:
 def _read_alike(
     talk: Talk, where: str, concurrency: int, refused: list[str], *, several: bool
 ) -> tuple[Temperature | None, Watch | None, Callable[[int], Inspection | None] | None]:
-    """Estimate the sampling temperature, and prepare checks to repeat during a run.
-
-    The function appends each deficiency that it finds in the server to ``refused``.
-
-    Raises:
-        ModelError: If the server returns the same first-token log-probabilities for different
-            prompts, which shows that it does not read whole prompts.
-    """
+    """Estimate the sampling temperature, and prepare checks to repeat during a run."""
     firsts = vote_checks.first_tokens(talk, concurrency)
     if not firsts or returned(list(firsts.values())) <= 1:
         return None, None, None
@@ -164,13 +125,7 @@ def _read_alike(
 
 
 def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
-    """Sample several replies to each open-ended prompt, with different seeds.
-
-    Args:
-        talk: Object that sends chat requests to the model.
-        first: The first reply to the first open-ended prompt, if already received; None to request
-            that reply.
-    """
+    """Sample several replies to each open-ended prompt, with different seeds."""
     known = [] if first is None else [first]
     pieces = [(text, 1 + at) for text in OPEN_ENDED for at in range(DRAWN)]
     said = known + [talk.replies(*piece)[0] for piece in pieces[len(known) :]]
@@ -178,16 +133,7 @@ def _drawn(talk: Talk, first: ChatReply | None = None) -> list[list[ChatReply]]:
 
 
 def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
-    """Return request settings that the server accepts, warnings, and a first reply.
-
-    The first reply answers a trial request with the sampling settings ``UNCUT[0]``, which most
-    servers accept. The first reply is None if the server refuses the trial request with
-    ``UNCUT[0]``; otherwise, the first reply is reused as a sampled reply.
-
-    Raises:
-        ModelError: If the server refuses every tested combination of token-limit field and seed
-            setting.
-    """
+    """Return request settings that the server accepts, warnings, and a first reply."""
     usual = talk.but(uncut=UNCUT[0])
     try:
         return usual, [], usual.replies(OPEN_ENDED[0], seed=1)[0]
@@ -196,11 +142,7 @@ def _asked(talk: Talk, where: str) -> tuple[Talk, list[str], ChatReply | None]:
 
 
 def _settled(talk: Talk, where: str) -> Talk:
-    """Return requests with a token-limit field and a seed setting that the server accepts.
-
-    Raises:
-        ModelError: If the server refuses every combination of token-limit field and seed setting.
-    """
+    """Return requests with a token-limit field and a seed setting that the server accepts."""
     refusal: RefusalError | None = None
     for seeded in (True, False):
         for limit in LIMITS:
@@ -230,11 +172,7 @@ def _uncut(talk: Talk) -> tuple[Talk, list[str]]:
 def _check_reasoning(
     talk: Talk, where: str, ended: ChatReply, drawn: Sequence[Sequence[ChatReply]]
 ) -> None:
-    """Reject a model that reasons, unless the user has allowed reasoning.
-
-    Raises:
-        ModelError: If the model reasons and the user has not allowed reasoning.
-    """
+    """Reject a model that reasons, unless the user has allowed reasoning."""
     short = [one for some in drawn for one in some]
     if not any(one.has_reasoning or one.silent for one in (ended, *short)):
         return
@@ -251,11 +189,7 @@ def _check_reasoning(
 
 
 def _check_ends(talk: Talk, where: str, drawn: Sequence[Sequence[ChatReply]]) -> None:
-    """Reject a model whose replies contain only hidden reasoning, cut off by a token limit.
-
-    Raises:
-        ModelError: If every reply is truncated and has no visible text.
-    """
+    """Reject a model whose replies contain only hidden reasoning, cut off by a token limit."""
     if not all(one.silent for some in drawn for one in some):
         return
     if talk.thinking == "all":
@@ -285,10 +219,7 @@ def _gives_several(talk: Talk, refused: list[str]) -> bool:
 
 
 def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
-    """Return the model's replies to the texts in ``TEXTS`` at temperature 0.
-
-    If the server replies to fewer than half of the texts in ``TEXTS``, the result is empty.
-    """
+    """Return the model's replies to the texts in ``TEXTS`` at temperature 0."""
     found = _likeliest(talk, TEXTS, 1)
     if len(found) * 2 >= len(TEXTS):
         return tuple(found)
@@ -301,12 +232,7 @@ def _canaries(talk: Talk, refused: list[str]) -> tuple[Canary, ...]:
 def _repeated(
     talk: Talk, canaries: tuple[Canary, ...], refused: list[str], where: str, concurrency: int
 ) -> tuple[Canary, ...]:
-    """Return the replies at temperature 0; empty if the server does not reproduce them.
-
-    Raises:
-        ModelError: If the replies at temperature 0 are reproducible only when requests are sent one
-            at a time.
-    """
+    """Return the replies at temperature 0; empty if the server does not reproduce them."""
     texts = [canary["text"] for canary in canaries]
     if not texts or same_replies(canaries, _likeliest(talk, texts, concurrency)):
         return canaries
@@ -323,10 +249,7 @@ def _repeated(
 
 
 def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canary]:
-    """Return the reply to each text at temperature 0.
-
-    Texts for which the server refuses the request or returns an empty reply are omitted.
-    """
+    """Return the reply to each text at temperature 0."""
 
     def reply(text: str) -> str:
         try:
@@ -343,13 +266,7 @@ def _likeliest(talk: Talk, texts: Sequence[str], concurrency: int) -> list[Canar
 
 
 class ReplyWatch:
-    """Checks that, during a run, replies at temperature 0 stay the same and samples vary.
-
-    Args:
-        sampler: The ``Sampler`` object that the preflight returned.
-        concurrency: The number of concurrent requests.
-        clock: A function that returns the time in seconds.
-    """
+    """Checks that, during a run, replies at temperature 0 stay the same and samples vary."""
 
     def __init__(
         self,
@@ -368,13 +285,7 @@ class ReplyWatch:
         self._clock, self._looked = clock, clock()
 
     def recheck(self) -> None:
-        """Check a reply at temperature 0 and a sampled reply, unless the last check is recent.
-
-        Raises:
-            UnreliableError: If the replies at temperature 0 have changed, or all sampled replies
-                are the same.
-            ScoringError: If the server failed.
-        """
+        """Check a reply at temperature 0 and a sampled reply, unless the last check is recent."""
         if self._clock() - self._looked < EVERY:
             return
         self._looked = self._clock()
@@ -423,12 +334,7 @@ class ReplyWatch:
             )
 
     def recheck_fully(self) -> None:
-        """Check the server as thoroughly as possible.
-
-        Raises:
-            ScoringError: If the server's replies have changed or no longer vary, or the server
-                failed.
-        """
+        """Check the server as thoroughly as possible."""
         if self._watch is not None:
             self._watch.recheck_now(last=True)
         else:
@@ -452,13 +358,7 @@ class ReplyWatch:
 
 
 def same_replies(canaries: Sequence[Canary], now: Sequence[Canary]) -> bool:
-    """Return whether at least 75 % of the stored replies at temperature 0 are unchanged.
-
-    Rounding under different batching on the server can change a word of a reply, whereas a
-    different model changes most replies. A stored reply is compared with the server's new reply to
-    the same prompt; without a new reply, the stored reply is ignored. If fewer than half of the
-    stored replies can be compared, the result is False.
-    """
+    """Return whether at least 75 % of the stored replies at temperature 0 are unchanged."""
     known = {canary["text"]: canary["reply"] for canary in now}
     try:
         both = [one for one in canaries if one["text"] in known]

@@ -36,12 +36,7 @@ class RefusalError(ScoringError):
 
 
 class FailureError(ScoringError):
-    """One attempt to send a request failed, and a retry may succeed.
-
-    Args:
-        message: The reason for the failure.
-        asked: The number of seconds that the server asked the client to wait.
-    """
+    """One attempt to send a request failed, and a retry may succeed."""
 
     def __init__(self, message: str, asked: float | None = None) -> None:
         super().__init__(message)
@@ -55,22 +50,7 @@ class _Thread(threading.local):
 
 
 class Client:
-    """An HTTP client for one server; several threads may share an instance.
-
-    Args:
-        address: The server's base address, such as ``http://localhost:8000/v1``.
-        options: Options such as the timeout, the number of concurrent requests and the back-off.
-        key: The API key to send with each request; None for no key.
-        transport: An httpx transport that replaces the network in tests.
-
-    The attribute ``hide`` is a function that redacts the API key in a server's text before the text
-    is quoted in a message. In the server's answers, the API key is redacted if the key has at least
-    ``redaction.SHORTEST`` characters.
-
-    Raises:
-        MissingPackage: If httpx, tenacity, or a package that the proxy requires, is not installed.
-        ModelError: If the address is malformed, or an environment variable names an unusable proxy.
-    """
+    """An HTTP client for one server; several threads may share an instance."""
 
     def __init__(
         self,
@@ -125,12 +105,7 @@ class Client:
     def at_once(
         self, work: Callable[[Item], Result], items: Sequence[Item], several: int
     ) -> list[Result]:
-        """Return ``work(item)`` for each item, in order; items are processed concurrently.
-
-        If ``work`` raises an error or the user interrupts the run, items that have not been started
-        are skipped, and no request is retried. An interruption closes the connections of pending
-        requests without waiting for responses.
-        """
+        """Return ``work(item)`` for each item, in order; items are processed concurrently."""
         found: dict[int, Result] = {}
         for part in self.stream(work, items, max(1, min(several, len(items)))):
             found.update(part)
@@ -144,22 +119,7 @@ class Client:
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of results as they arrive; each result is paired with its item's index.
-
-        While the caller handles a batch of results, the threads that apply ``work`` continue to
-        process ``items``. Between two batches of results, the caller may send requests with this
-        client, for example with ``at_once``. See ``Stream.parts`` for the errors raised and for
-        closing the generator early.
-
-        Args:
-            work: The function to apply to each item, in one of several threads.
-            items: The items to process; each idle thread takes the next item.
-            several: The number of threads.
-            seconds: The maximum time in seconds for which results are collected before they are
-                yielded as a batch.
-            check: A function to call before each batch of results and at the end of the stream; it
-                raises an exception if the results are unreliable.
-        """
+        """Yield batches of results as they arrive; each result is paired with its item's index."""
 
         def in_stream(item: Item) -> Result:
             self._thread.stream = stream
@@ -176,17 +136,7 @@ class Client:
         return f"; is the address {self.address.rstrip('/')}/v1?"
 
     def models(self, attempts: int | None = None) -> list[dict[str, Any]]:
-        """Return the server's list of models (``/models``); empty if there is no list.
-
-        Args:
-            attempts: The maximum number of attempts; None for the number in the client's back-off
-                options.
-
-        Raises:
-            NetworkError: If no server answers at the address.
-            ModelError: If the server rejects the API key.
-            ScoringError: If the server failed at every attempt.
-        """
+        """Return the server's list of models (``/models``); empty if there is no list."""
         try:
             answer = self._ask(
                 "GET", "/models", None, attempts or self._backoff.attempts, first=True
@@ -204,19 +154,7 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """Return the server's answer to a completions request.
-
-        Args:
-            body: The JSON body of the request.
-            timeout: The timeout in seconds, which cannot exceed the client's timeout; None for the
-                client's timeout.
-            attempts: The maximum number of attempts; None for the number in the client's back-off
-                options.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt.
-        """
+        """Return the server's answer to a completions request."""
         return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
 
     def chat(
@@ -284,11 +222,7 @@ class Client:
         *,
         first: bool,
     ) -> dict[str, Any]:
-        """Send a request once and return the answer.
-
-        Raises:
-            FailureError: If the attempt failed, and a retry may succeed.
-        """
+        """Send a request once and return the answer."""
         try:
             response, content = self._fetched(method, path, body, seconds)
         except self._errors as error:
@@ -305,11 +239,7 @@ class Client:
     def _fetched(
         self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
     ) -> tuple[httpx.Response, bytes]:
-        """Return the response and its body; the body is empty if the response is compressed.
-
-        Raises:
-            ScoringError: If the body is larger than any valid answer.
-        """
+        """Return the response and its body; the body is empty if the response is compressed."""
         address = self.address + path
         try:
             with self._http.stream(method, address, json=body, timeout=timeout) as response:
@@ -321,11 +251,7 @@ class Client:
             ) from None
 
     def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
-        """Parse the body of a response.
-
-        Raises:
-            FailureError: If the response is invalid or reports an error, and a retry may succeed.
-        """
+        """Parse the body of a response."""
         status, packed = response.status_code, _packed(response)
         if status in _AGAIN or status >= _SERVER_FAILS:
             asked = _seconds(response.headers.get("retry-after"))

@@ -43,14 +43,7 @@ NOTHING = "nothing precedes it, and the server adds no special token"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The log-probability of one answer, or the reason why it is unavailable.
-
-    Args:
-        logprob: The log-probability of the answer in nats; None if unavailable.
-        tokens: The number of tokens of the answer; 0 if unknown.
-        spanned: Whether a token of the answer also covers characters outside the answer.
-        missing: The reason why ``logprob`` is None; None if the log-probability is available.
-    """
+    """The log-probability of one answer, or the reason why it is unavailable."""
 
     logprob: float | None
     tokens: int = 0
@@ -60,12 +53,7 @@ class Measured:
 
 @dataclass
 class Reading:
-    """Scores the answers of one prompt without sending any request twice.
-
-    Args:
-        abilities: The result of the server's preflight.
-        tokenizer: The model's tokenizer; None to use the tokens that the server returns.
-    """
+    """Scores the answers of one prompt without sending any request twice."""
 
     abilities: Abilities
     tokenizer: TokenizerFile | None
@@ -73,11 +61,7 @@ class Reading:
     _echoes: dict[str, Aligned | None] = field(default_factory=dict)
 
     def read(self, answers: Sequence[Filled]) -> list[Measured]:
-        """Return the log-probability of each answer, in the order of ``answers``.
-
-        Raises:
-            ScoringError: If the server refuses a request or failed at every attempt.
-        """
+        """Return the log-probability of each answer, in the order of ``answers``."""
         if answers and not self.abilities.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
             return [Measured(None, missing=NOTHING) for _ in answers]
@@ -94,21 +78,14 @@ class Reading:
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
-        """Return whether every answer is known to be a single token.
-
-        The scores of single-token answers can be read from one list of the most probable next
-        tokens.
-        """
+        """Return whether every answer is known to be a single token."""
         if not self.abilities.top or self.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the answer's tokens, and the tokens of the whole prompt with the answer.
-
-        The result is None if the answer's tokens cannot be determined.
-        """
+        """Return the answer's tokens, and the tokens of the whole prompt with the answer."""
         if self.tokenizer is not None:
             cut = self.tokenizer.cut(filled.string)
         else:
@@ -229,15 +206,7 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Served:
-    """A model on a server, with the result of its preflight.
-
-    Args:
-        name: The server's name for the model.
-        window: The length of the context window in tokens; None if the server does not report this
-            length.
-        abilities: The result of the server's preflight.
-        tokenizer: The model's tokenizer; None to use the tokens that the server returns.
-    """
+    """A model on a server, with the result of its preflight."""
 
     name: str
     window: int | None
@@ -248,21 +217,7 @@ class Served:
 def load_server(
     address: str, options: ServerOptions | None = None, kept: Path | None = None
 ) -> ServerModel:
-    """Run a server's preflight and return the model that the server runs.
-
-    Args:
-        address: The server's address, such as ``http://localhost:8000/v1``.
-        options: Options such as the served model's name, the tokenizer and the number of concurrent
-            requests.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-
-    Raises:
-        ModelError: If no server answers at the address, or the server cannot be used for scoring;
-            the message states the reason.
-        MissingPackage: If Tacit's optional extra ``server`` is not installed.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Run a server's preflight and return the model that the server runs."""
     options = options or ServerOptions()
     place = check_address(address, options)
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
@@ -275,14 +230,7 @@ def load_server(
 
 
 class ServerModel(ScoringServer):
-    """A model that scores answers as continuations of a prompt, on a completions server.
-
-    Args:
-        served: The server's model with the result of its preflight.
-        concurrency: The number of concurrent requests.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-    """
+    """A model that scores answers as continuations of a prompt, on a completions server."""
 
     def __init__(self, served: Served, concurrency: int, kept: Path | None = None) -> None:
         self._served = served
@@ -356,11 +304,7 @@ class ServerModel(ScoringServer):
         return scores, reading.least
 
     def _cost(self, text: str, prompt: Prompt) -> int:
-        """Return the number of tokens of a prompt with its answer.
-
-        Raises:
-            TooLongError: If the prompt with its answer exceeds the model's context window.
-        """
+        """Return the number of tokens of a prompt with its answer."""
         tokenizer, window = self._served.tokenizer, self._served.window
         if tokenizer is None:
             return 1 + len(text.encode()) // _BYTES_PER_TOKEN

@@ -35,21 +35,7 @@ _DRAWS = 4
 
 @dataclass(frozen=True)
 class Echo:
-    """The result of testing whether a server returns prompt log-probabilities (echo).
-
-    Args:
-        questions: Object that sends requests to the server, with the settings that produce the
-            echo.
-        right: Whether the echoed log-probabilities belong to the prompt's tokens.
-        cuts: Whether the server returns the prompt's tokens, even if their log-probabilities are
-            incorrect.
-        before: The number of special tokens that the server puts before a text; None if unknown.
-        refused: Descriptions of the deficiencies of the server's echo, such as "it returns no
-            echo".
-        texts: For each text, its tokens in the server's echo; empty if the echoed log-probabilities
-            are incorrect.
-        odd: Whether the server returns tokens that differ from the prompt's tokens.
-    """
+    """The result of testing whether a server returns prompt log-probabilities (echo)."""
 
     questions: Questions
     right: bool = False
@@ -70,15 +56,7 @@ class Echo:
 
 @dataclass(frozen=True)
 class Aligned:
-    """The tokens of a text in a server's echo.
-
-    Args:
-        text: The text that was sent to the server and echoed.
-        before: The number of special tokens before the text.
-        cut: The tokens of ``text``, with their positions in the text.
-        logprobs: The log-probability of each token, in nats; None for a token without a
-            log-probability, for example because nothing precedes the token.
-    """
+    """The tokens of a text in a server's echo."""
 
     text: str
     before: int
@@ -88,11 +66,7 @@ class Aligned:
 
 @dataclass(frozen=True)
 class _Pair:
-    """A token's log-probabilities in nats, as a generated and as an echoed token.
-
-    For each token of ``text``, ``drift`` contains the absolute difference, in nats, between its
-    log-probability in the echo of ``text`` and in the echo of ``text + more``.
-    """
+    """A token's log-probabilities in nats, as a generated and as an echoed token."""
 
     text: str
     more: str
@@ -111,18 +85,7 @@ def align(
     tokenizer: TokenizerFile | None,
     before: int | None = None,
 ) -> Aligned | None:
-    """Find the tokens of a text in the list of tokens that a server returned.
-
-    Args:
-        tokens: The tokens that the server returned, including special tokens and generated tokens.
-        text: The prompt.
-        tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
-        before: The number of special tokens before the text; None if unknown.
-
-    Returns:
-        The text's tokens with their log-probabilities. The result is None if the returned tokens do
-        not match the text or the tokenizer.
-    """
+    """Find the tokens of a text in the list of tokens that a server returned."""
     if tokenizer is None:
         found = cut_by_texts(tokens, text)
     else:
@@ -145,20 +108,7 @@ def find_echo(
     spaced: bool,
     long: Collection[str] = (),
 ) -> Echo:
-    """Test variants of the echo request; return the first variant with a correct echo.
-
-    Args:
-        questions: Object that sends the requests to the server.
-        tokenizer: The model's tokenizer; None to use the server's spelling of tokens.
-        nexts: The next token after each text, with the most probable tokens at its position.
-        spaced: Whether the server's tokens include the space before a word.
-        long: The keys of ``nexts`` that are long texts. The function uses the long texts to test
-            whether the server reads whole prompts.
-
-    Raises:
-        ModelError: If the server and the given tokenizer divide a text into different tokens, or
-            the server does not read the whole of a long text.
-    """
+    """Test variants of the echo request; return the first variant with a correct echo."""
     refused: list[str] = []
     cutting: Echo | None = None
     odd = False
@@ -230,11 +180,7 @@ def _unaligned(asked: Questions, tokens: Sequence[Token]) -> Echo:
 def _again(
     asked: Questions, text: str, tokenizer: TokenizerFile | None, before: int, *, is_long: bool
 ) -> Aligned | None:
-    """Return a text's echoed tokens; None if the echo is wrong or the text is too long.
-
-    Raises:
-        ModelError: If the echo of a long text contains tokens that do not belong to the text.
-    """
+    """Return a text's echoed tokens; None if the echo is wrong or the text is too long."""
     try:
         echoed = asked.echoed(text)
     except RefusalError:
@@ -258,11 +204,7 @@ def _end(found: Aligned) -> int:
 def _aligned(
     asked: Questions, tokens: Sequence[Token], text: str, tokenizer: TokenizerFile | None
 ) -> Aligned | None:
-    """Return the text's tokens in an echo; None if the echo does not contain the text.
-
-    Raises:
-        ModelError: If the server and the given tokenizer divide the text into different tokens.
-    """
+    """Return the text's tokens in an echo; None if the echo does not contain the text."""
     found = align(tokens, text, tokenizer)
     theirs = cut_by_texts(tokens, text) if found is None and tokenizer is not None else None
     if theirs and tokenizer:
@@ -377,11 +319,7 @@ def _apart(one: float | None, other: float | None) -> float:
 
 
 def _worst_example(pairs: Sequence[_Pair], asked: Questions) -> str:
-    """Return a message about an incorrect echo, with one token as an example.
-
-    The example is the token whose log-probability in the echo differs most from its log-probability
-    as the next token.
-    """
+    """Return a message about an incorrect echo, with one token as an example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = asked.client.hide(worst.more)

@@ -52,17 +52,7 @@ _BYTES_PER_TOKEN = 4
 
 @dataclass(frozen=True)
 class Beginnings:
-    """The result of a server's preflight for scoring answers as first tokens of replies.
-
-    Args:
-        talk: Object that sends chat requests to the model.
-        top: The number of most probable first tokens that the server returns.
-        padded: Whether the first token of a reply begins with a space, as with some tokenizers.
-        seen: The server's answers to the texts of the preflight.
-        differences: The server's answers to pairs of texts; the two texts of a pair differ in one
-            detail.
-        notes: Descriptions of deficiencies of the server that a local model does not have.
-    """
+    """The result of a server's preflight for scoring answers as first tokens of replies."""
 
     talk: Talk
     top: int
@@ -73,16 +63,7 @@ class Beginnings:
 
 
 def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
-    """Check how many log-probabilities a chat server returns and if they are reproducible.
-
-    Args:
-        talk: Object that sends chat requests to the model, with the user's settings.
-        concurrency: The number of concurrent requests during the run that follows the preflight.
-
-    Raises:
-        ModelError: If the server cannot be used; the message states the reason and a remedy.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Check how many log-probabilities a chat server returns and if they are reproducible."""
     where = f"{talk.model} at {talk.client.address}"
     asked = _asked(talk, where)
     firsts = {text: asked.first_token(text).first for text in TEXTS}
@@ -133,12 +114,7 @@ def try_beginnings(talk: Talk, concurrency: int = 1) -> Beginnings:
 
 
 def _noise(asked: Talk, where: str, there: Mapping[str, Token], concurrency: int) -> float:
-    """Return the largest log-probability difference (nats) between repeated requests.
-
-    Raises:
-        ModelError: If log-probabilities of the same prompt differ by more than rounding can
-            explain.
-    """
+    """Return the largest log-probability difference (nats) between repeated requests."""
     texts = mixed(list(there)[:ENOUGH])
     asked = asked.but(more=1)  # as when prompts are asked again during the run
     again = zip(texts, asked.first_tokens(texts, concurrency), strict=True)
@@ -165,15 +141,7 @@ def _pads(tokens: Sequence[Token]) -> bool:
 
 
 def _asked(talk: Talk, where: str) -> Talk:
-    """Return the chat settings ``talk`` with the largest ``top`` that the server accepts.
-
-    ``top`` is the number of most probable tokens to request at each position. The function tries
-    the numbers in ``TOPS``, in decreasing order.
-
-    Raises:
-        ModelError: If the server refuses every tested number of log-probabilities, or if its answer
-            is invalid.
-    """
+    """Return the chat settings ``talk`` with the largest ``top`` that the server accepts."""
     refusal: ScoringError | None = None
     for top in TOPS:
         asked = talk.but(top=top)
@@ -194,11 +162,7 @@ def _asked(talk: Talk, where: str) -> Talk:
 
 
 def _apart(first: Token, again: Token) -> list[float]:
-    """Return absolute log-probability differences (nats) of tokens that two answers share.
-
-    Tokens that contain only a part of a character are omitted, because servers give many such
-    tokens the same spelling.
-    """
+    """Return absolute log-probability differences (nats) of tokens that two answers share."""
     pairs = [(one.logprob, find(again.top, one.text, None)) for one in first.top]
     return [
         abs(value - other.logprob)
@@ -210,16 +174,7 @@ def _apart(first: Token, again: Token) -> list[float]:
 def watch_of(
     differences: Differences, firsts: Mapping[str, Token], talk: Talk, concurrency: int
 ) -> Watch:
-    """Return a monitor (``Watch``) of the first tokens of a chat model's replies.
-
-    Args:
-        differences: The server's answers to pairs of texts; the two texts of a pair differ in one
-            detail.
-        firsts: A mapping from texts to the server's answers. For a text that has an answer in both
-            ``differences`` and ``firsts``, the answer in ``firsts`` is used.
-        talk: Object that sends chat requests to the model.
-        concurrency: The number of concurrent requests.
-    """
+    """Return a monitor (``Watch``) of the first tokens of a chat model's replies."""
 
     def ask(some: Sequence[Watched]) -> list[Token | None]:
         found = talk.first_tokens([each.text for each in some], concurrency)
@@ -236,18 +191,7 @@ def watch_of(
 
 
 class FirstTokensModel(ScoringServer):
-    """A chat model that scores each answer as the first token of a reply.
-
-    An answer has no score if it has several tokens or is not among the most probable first tokens
-    that the server returns.
-
-    Args:
-        beginnings: The result of the preflight, in which Tacit tested the first tokens of the
-            server's replies.
-        concurrency: The number of concurrent requests.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-    """
+    """A chat model that scores each answer as the first token of a reply."""
 
     def __init__(self, beginnings: Beginnings, concurrency: int, kept: Path | None = None) -> None:
         self._talk, self._top = beginnings.talk, beginnings.top

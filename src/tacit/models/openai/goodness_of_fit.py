@@ -1,15 +1,4 @@
-"""Exact multinomial test of whether sampled tokens match a server's log-probabilities.
-
-The statistic G compares each word's share of the sampled replies with the probability that the
-server reports for the word. Each word of each prompt contributes ``2 n ln(n/e)`` to G, where n is
-the word's count among the sampled replies, and e is the word's expected count. The distribution of
-the statistic G is computed exactly, because it is far from a chi-squared distribution if few tokens
-are sampled and many tokens are improbable. Multinomial counts have the same distribution as
-independent Poisson counts conditional on their sum, so the distribution of G is computed as a
-convolution over categories. There is one category for each word that the server lists, and one for
-all other words. In the statistic G and in its distribution, each category's contribution is rounded
-up to a multiple of a fixed step. The p-value is therefore exact for the rounded statistic G.
-"""
+"""Exact multinomial test of whether sampled tokens match a server's log-probabilities."""
 
 from __future__ import annotations
 
@@ -55,14 +44,7 @@ _SPACES = " \t\r\n\u2581\u0120\u010a"
 
 @dataclass(frozen=True)
 class Counted:
-    """The count of each word among the sampled first tokens of replies to a text.
-
-    Args:
-        text: The text to which the model replied.
-        probabilities: The probability of each word that the server lists, and the probability of
-            ``OUTSIDE`` (all other words together). The probabilities sum to 1.
-        counts: The number of times that each word was drawn.
-    """
+    """The count of each word among the sampled first tokens of replies to a text."""
 
     text: str
     probabilities: Mapping[str, float]
@@ -75,10 +57,7 @@ class Counted:
 
     @property
     def farthest(self) -> tuple[str, float]:
-        """Of all words drawn more often than expected, the word that adds most to statistic G.
-
-        The value is a pair: the word, and the expected number of draws of the word.
-        """
+        """Of all words drawn more often than expected, the word that adds most to statistic G."""
         worst = max(self._excess, key=lambda word: self._excess[word])
         return worst, self.probabilities[worst] * self.draws
 
@@ -104,12 +83,7 @@ def word_of(text: str) -> str:
 
 
 def probabilities_of(token: Token) -> dict[str, float]:
-    """Return the probability of each listed word, and of all other words together.
-
-    A word counts as listed if the server's list of the most probable tokens contains it.
-
-    Tokens that differ only in white space count as one word.
-    """
+    """Return the probability of each listed word, and of all other words together."""
     shares: dict[str, float] = {}
     for one in token.top:
         word = word_of(one.text or "")
@@ -121,14 +95,7 @@ def probabilities_of(token: Token) -> dict[str, float]:
 
 
 def count(text: str, token: Token, drawn: Iterable[str]) -> Counted:
-    """Count how often each word occurs among one-token replies.
-
-    Args:
-        text: The prompt.
-        token: The first token of a reply to the prompt, with the most probable tokens at its
-            position.
-        drawn: The sampled one-token replies.
-    """
+    """Count how often each word occurs among one-token replies."""
     probabilities = probabilities_of(token)
     words = [word_of(each) for each in drawn]
     known = Counter(word if word in probabilities else OUTSIDE for word in words)
@@ -158,15 +125,7 @@ def _summed(drawn: tuple[tuple[tuple[float, ...], int], ...]) -> Floats:
 
 @lru_cache(maxsize=_CACHED)
 def _parts(shares: tuple[float, ...], draws: int) -> NDArray[np.int64]:
-    """Return each word's contribution to the statistic G for 0 to ``draws`` occurrences.
-
-    In the returned array, element [i, n] is the contribution of n occurrences of word i, in units
-    of ``_STEP``.
-
-    The term 2 * (expected count - observed count) is added to each word's contribution, so that no
-    contribution is negative. Over all words, the terms 2 * (expected count - observed count) sum to
-    0, so they do not change the statistic G.
-    """
+    """Return each word's contribution to the statistic G for 0 to ``draws`` occurrences."""
     counts = range(draws + 1)
     some = np.array([[_log_ratio(seen, share * draws) for seen in counts] for share in shares])
     return np.minimum(np.ceil(some / _STEP - 1e-9), _BINS - 1).astype(np.int64)
@@ -178,10 +137,7 @@ def _log_ratio(seen: int, expected: float) -> float:
 
 @lru_cache(maxsize=_CACHED)
 def _distribution(shares: tuple[float, ...], draws: int) -> Floats:
-    """Return the distribution of the statistic G for one text, in bins of width ``_STEP``.
-
-    The last bin has no upper limit: it contains every value of G that is not in a lower bin.
-    """
+    """Return the distribution of the statistic G for one text, in bins of width ``_STEP``."""
     state = np.zeros((draws + 1, _BINS))
     state[0, 0] = 1.0
     for share, steps in zip(shares, _parts(shares, draws), strict=True):
@@ -218,12 +174,7 @@ With 24 draws, a divergence of 0.6 nats per draw gives a likelihood ratio above 
 
 
 def choose(known: Mapping[str, Shares], most: int) -> list[str]:
-    """Choose the texts that are most likely to reveal each type of sampling fault.
-
-    Args:
-        known: For each text, the probability of each word as the first word of the reply.
-        most: The maximum number of texts to choose.
-    """
+    """Choose the texts that are most likely to reveal each type of sampling fault."""
     powers = {text: _powers(text, known) for text in known}
     chosen: list[str] = []
     sums = [0.0] * (len(_TEMPERATURES) + 1 + len(OPPOSITES))
@@ -253,11 +204,7 @@ def _divergence(drawn: Shares, shares: Shares) -> float:
 
 
 def _heated(shares: Shares, temperature: float) -> dict[str, float]:
-    """Apply a sampling temperature to the probabilities of the words that a server lists.
-
-    The temperature does not change the total probability of the words that are missing from the
-    server's list.
-    """
+    """Apply a sampling temperature to the probabilities of the words that a server lists."""
     hot = {word: each ** (1 / temperature) for word, each in shares.items() if word != OUTSIDE}
     scale = (1 - shares[OUTSIDE]) / max(sum(hot.values()), 1e-300)
     return {OUTSIDE: shares[OUTSIDE], **{word: each * scale for word, each in hot.items()}}
@@ -271,11 +218,7 @@ def _mixed(shares: Shares, other: Shares) -> dict[str, float]:
 
 
 def _turned(shares: Shares, drawn: str, said: str) -> dict[str, float]:
-    """Return the word probabilities of a server that replaces one word by another.
-
-    The simulated server returns the word ``said`` (such as "false") whenever the model samples the
-    word ``drawn`` (such as "true").
-    """
+    """Return the word probabilities of a server that replaces one word by another."""
     result = dict(shares)
     targets = [word for word in shares if word.casefold() == said] or [OUTSIDE]
     for word in shares:

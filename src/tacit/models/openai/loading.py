@@ -24,14 +24,7 @@ _TRIES = 3
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
-    """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None.
-
-    A name that is not in the server's list of models is accepted.
-
-    Raises:
-        ModelError: If no name is given, and the server lists no model, several models, or a single
-            model whose name contains the API key.
-    """
+    """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None."""
     try:
         models = client.models(None if name is None else _TRIES)
     except ScoringError as error:
@@ -55,41 +48,13 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
 def load_first_tokens(
     address: str, options: ServerOptions, kept: Path | None = None
 ) -> FirstTokensModel:
-    """Run a chat server's preflight, and return a model that scores one-token answers.
-
-    Args:
-        address: The server's address, for example ``http://localhost:8000/v1``.
-        options: Options such as the served model's name, the reasoning limit and the number of
-            concurrent requests.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-
-    Raises:
-        ModelError: If no server answers at the address, or the server's chat API returns no
-            log-probabilities.
-        MissingPackage: If Tacit's optional extra ``server`` is not installed.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Run a chat server's preflight, and return a model that scores one-token answers."""
     beginnings = try_beginnings(_talk(address, options), options.concurrency)
     return FirstTokensModel(beginnings, options.concurrency, kept)
 
 
 def load_sampled(address: str, options: ServerOptions, kept: Path | None = None) -> SampledModel:
-    """Run a chat server's preflight, and return a model whose replies are sampled.
-
-    Args:
-        address: The server's address, for example ``http://localhost:8000/v1``.
-        options: The same options as for ``load_first_tokens``, plus the number of replies to sample
-            per prompt.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-
-    Raises:
-        ModelError: If no server answers at the address, or the server's replies are not independent
-            samples.
-        MissingPackage: If Tacit's optional extra ``server`` is not installed.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Run a chat server's preflight, and return a model whose replies are sampled."""
     sampler = try_sampling(_talk(address, options), options.concurrency)
     return SampledModel(sampler, options, kept)
 

@@ -1,11 +1,4 @@
-"""Monitor a server during a run by repeating requests from its preflight.
-
-During a run, the server's operator may replace the model or add a second replica. A cache or proxy
-in front of the server may begin to change prompts. To detect a change of the server, Tacit repeats
-a few requests of the preflight at most once a minute, before it stores the next answers, and asks
-some prompts again (see ``tacit.engine.rechecks``). The requests that Tacit repeats to detect a
-change of the server are sent concurrently with the requests of the run.
-"""
+"""Monitor a server during a run by repeating requests from its preflight."""
 
 from __future__ import annotations
 
@@ -52,15 +45,7 @@ _LIKELIEST = 5
 
 @dataclass(frozen=True)
 class Watched:
-    """A server's answer to a test prompt of the preflight (the test before a run).
-
-    Args:
-        asked: The kind of request: ``next`` for the token that follows the text, or ``echo`` for
-            the text's own tokens.
-        text: The text that was sent to the server.
-        said: For ``next``, the token that follows the text, with the most probable tokens at its
-            position; for ``echo``, the result of ``echo_of``.
-    """
+    """A server's answer to a test prompt of the preflight (the test before a run)."""
 
     asked: Literal["next", "echo"]
     text: str
@@ -74,19 +59,7 @@ def echo_of(echo: Aligned) -> Token:
 
 
 class Watch:
-    """A monitor that compares a server's answers during a run with the preflight's answers.
-
-    Args:
-        watched: The answers that the server returned during the preflight; each check during a run
-            repeats the requests for a few of the answers.
-        ask: A function that repeats requests concurrently and returns the server's current answers.
-        where: The model's name and the server's address, for use in messages.
-        telling: The number of answers at the beginning of ``watched`` that are checked at the end
-            of a run.
-        habits: A ``Habits`` object, which contains the properties that all replies of the preflight
-            share, such as the model name, and a tally of the tokens drawn after the preflight.
-        clock: A function that returns the time in seconds.
-    """
+    """A monitor that compares a server's answers during a run with the preflight's answers."""
 
     def __init__(
         self,
@@ -106,13 +79,7 @@ class Watch:
         self._lock = threading.Lock()
 
     def recheck(self) -> None:
-        """Recheck the next few recorded answers if the last check was at least a minute ago.
-
-        Raises:
-            UnreliableError: If the server's answers differ from the preflight's answers twice in a
-                row.
-            ScoringError: If the server failed.
-        """
+        """Recheck the next few recorded answers if the last check was at least a minute ago."""
         with self._lock:
             if self._clock() - self._looked < EVERY:
                 return
@@ -121,13 +88,7 @@ class Watch:
         self._check(some)
 
     def recheck_now(self, *, last: bool) -> None:
-        """Repeat the preflight requests that best reveal a changed server, more at a run's end.
-
-        Raises:
-            UnreliableError: If the server's answers differ from the preflight's answers twice in a
-                row.
-            ScoringError: If the server failed.
-        """
+        """Repeat the preflight requests that best reveal a changed server, more at a run's end."""
         with self._lock:
             self._looked = self._clock()
         self._check(self._watched[: self._telling if last else AT_A_LOOK])
@@ -202,14 +163,7 @@ def _worst(differences: Mapping[Watched, Sequence[float]]) -> str:
 
 
 class ScoringServer(ABC):
-    """A model that runs on a server and scores prompts.
-
-    Args:
-        client: The client that sends requests to the server.
-        watch: The monitor that checks during a run whether the server still answers as in its
-            preflight.
-        concurrency: The number of concurrent requests.
-    """
+    """A model that runs on a server and scores prompts."""
 
     def __init__(self, client: Client, watch: Watch, concurrency: int) -> None:
         self._client, self._watch, self._concurrency = client, watch, concurrency
@@ -220,22 +174,14 @@ class ScoringServer(ABC):
         return frozenset({Prompt})
 
     def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
-        """See ``LanguageModel.answer``; several prompts are scored concurrently.
-
-        Raises:
-            ScoringError: If the server failed, or its answers have changed since the preflight.
-        """
+        """See ``LanguageModel.answer``; several prompts are scored concurrently."""
         found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
         return [found[index] for index in range(len(requests))]
 
     def stream(
         self, requests: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[Prompt, Scores]]]:
-        """See ``Streams.stream``; several prompts are scored concurrently.
-
-        Raises:
-            ScoringError: If the server failed, or its answers have changed since the preflight.
-        """
+        """See ``Streams.stream``; several prompts are scored concurrently."""
         with closing(self._in_flight(requests, seconds)) as parts:
             for part in parts:
                 yield [(requests[index], scores) for index, scores in part]
@@ -248,17 +194,10 @@ class ScoringServer(ABC):
 
     @abstractmethod
     def _score(self, prompt: Prompt, more: int = 0) -> tuple[Scores, float]:
-        """Return the scores of a prompt's answers, and the lowest log-probability listed.
-
-        ``more`` is the number of tokens to generate beyond those that are read.
-        """
+        """Return the scores of a prompt's answers, and the lowest log-probability listed."""
 
     def _changes(self, answered: tuple[Prompt, Scores]) -> tuple[str, list[float]]:
-        """Ask a prompt again; return its text, and its answers' differences in nats.
-
-        The rounding errors of several tokens add up, so a difference is divided by the square root
-        of the number of tokens.
-        """
+        """Ask a prompt again; return its text, and its answers' differences in nats."""
         prompt, then = answered
         try:
             now, least = self._score(prompt, more=1)

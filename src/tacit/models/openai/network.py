@@ -1,14 +1,4 @@
-"""HTTP transport with one deadline per request and a limit on the size of an answer.
-
-httpx applies its timeout to each read and each write separately. If only single reads and writes
-had a timeout, a server could keep a client waiting forever, for example by sending one byte every
-few seconds. The transport in this module sets one deadline for the whole request: DNS lookup,
-connecting, TLS, sending, headers and body. The limit on the size of an answer applies to all bytes
-that arrive from the network, including headers.
-
-The transport uses httpcore's public interface for network back-ends. The transport starts threads
-only for DNS lookups, because a DNS lookup has no timeout of its own.
-"""
+"""HTTP transport with one deadline per request and a limit on the size of an answer."""
 
 from __future__ import annotations
 
@@ -53,30 +43,14 @@ class TooLargeError(Exception):
 
 
 class Transport(httpx.BaseTransport):
-    """A pool of connections to a server, for threads that each send one request at a time.
-
-    Args:
-        connections: The maximum number of connections.
-        proxy: The proxy to use; None to connect directly.
-
-    A request must be complete within the timeout that httpx passes to the transport.
-    ``TooLargeError`` is raised if the server sends more than ``LARGEST`` bytes in answer to one
-    request.
-
-    Raises:
-        MissingPackage: If the proxy uses SOCKS, but ``socksio`` is not installed.
-    """
+    """A pool of connections to a server, for threads that each send one request at a time."""
 
     def __init__(self, connections: int, proxy: Proxy | None = None) -> None:
         self._network = _Network()
         self._pool = _pool(self._network, connections, proxy)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and return the response; the same thread must read the body.
-
-        Raises:
-            httpx.TransportError: If the request failed, or the deadline has passed.
-        """
+        """Send a request and return the response; the same thread must read the body."""
         seconds = request.extensions.get("timeout", {}).get("read")
         self._network.begin(seconds if seconds is not None else threading.TIMEOUT_MAX)
         url = request.url
@@ -122,11 +96,7 @@ class _Body(httpx.SyncByteStream):
 
 @dataclass(slots=True)
 class _Budget:
-    """The time and the number of bytes that remain for a request.
-
-    The time limit starts when the request first uses the network, so the wait for a free connection
-    is not counted.
-    """
+    """The time and the number of bytes that remain for a request."""
 
     allowed: float
     room: int
@@ -194,11 +164,7 @@ class _Network(httpcore.NetworkBackend):
         return _Stream(connected, self)
 
     def _connected(self, addresses: list[Any]) -> socket.socket:
-        """Connect to the first address that accepts a connection within the remaining time.
-
-        Raises:
-            OSError: If no address accepts a connection.
-        """
+        """Connect to the first address that accepts a connection within the remaining time."""
         failure = OSError("the host name has no address")
         for tried, (family, kind, protocol, _, where) in enumerate(addresses):
             opened = socket.socket(family, kind, protocol)
@@ -295,12 +261,7 @@ def _pool(
 
 
 def _addresses(host: str, port: int, seconds: float) -> list[Any]:
-    """Return the IP addresses of a host.
-
-    Raises:
-        OSError: If the host name has no address.
-        TimeoutError: If the DNS lookup takes too long.
-    """
+    """Return the IP addresses of a host."""
     if _is_number(host):
         return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     found: Future[list[Any]] = Future()

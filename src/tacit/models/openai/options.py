@@ -36,15 +36,7 @@ Thinking = int | Literal["all"] | None
 
 @dataclass(frozen=True)
 class Backoff:
-    """Exponential back-off with random waits, so that clients do not retry simultaneously.
-
-    Args:
-        attempts: The maximum number of attempts per request.
-        first: The maximum wait after the first failure, in seconds.
-        most: The maximum wait after any failure, in seconds, even if the server asks for a longer
-            wait.
-        sleep: A function that waits for the given number of seconds.
-    """
+    """Exponential back-off with random waits, so that clients do not retry simultaneously."""
 
     attempts: int = 8
     first: float = 0.5
@@ -52,11 +44,7 @@ class Backoff:
     sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
-        """Return the number of seconds to wait after a failed request.
-
-        If the server asks for a wait of up to ``most`` seconds, the result is at least this wait.
-        If the server asks for a wait of more than ``most`` seconds, the result is ``most``.
-        """
+        """Return the number of seconds to wait after a failed request."""
         from tenacity import wait_random_exponential
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
@@ -66,26 +54,7 @@ class Backoff:
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Options for querying a server.
-
-    Args:
-        served_model: The server's name for the model; None if the server has only one model.
-        tokenizer: The path of the model's ``tokenizer.json`` or of the folder that contains this
-            file; None to rely on the tokens that the server returns. If ``api`` is ``chat``, no
-            tokenizer may be specified.
-        concurrency: The number of concurrent requests.
-        timeout: The number of seconds to wait for the answer to a request. If ``timeout`` is None,
-            Tacit waits 120 seconds, or 600 seconds if the model is asked to reason.
-        backoff: The maximum number of attempts per request, and the waits between attempts.
-        api: The server API that Tacit uses: ``completions`` or ``chat``.
-        samples: The number of chat replies to sample per prompt; None to use the log-probabilities
-            of the reply's first token.
-        thinking: The maximum length of the reasoning before a chat reply, in tokens. 0 turns
-            reasoning off, ``all`` sets no limit, and None is for a model that does not reason.
-        seed: The number from which the seeds of all sampled replies are computed.
-        from_file: Whether the address comes from a file and not from the user. An API key is then
-            sent only to hosts that the user has listed.
-    """
+    """Options for querying a server."""
 
     served_model: str | None = None
     tokenizer: Path | None = None
@@ -110,15 +79,7 @@ def is_address(name: str) -> bool:
 
 
 def check_holds_no_key(name: str) -> None:
-    """Reject an address that may contain an API key, before a message repeats the address.
-
-    Args:
-        name: A model's name as specified by the user; a name that is not an address is accepted.
-
-    Raises:
-        ModelError: If the address contains a user name, a password, a query or a fragment. The
-            error message does not repeat any part of the address.
-    """
+    """Reject an address that may contain an API key, before a message repeats the address."""
     if holds_secret(name) or ("://" in name and any(mark in name for mark in "@?#")):
         raise ModelError(
             "the server's address contains a user, a password, a query or a fragment, which logs "
@@ -128,15 +89,7 @@ def check_holds_no_key(name: str) -> None:
 
 
 def check_address(name: str, options: ServerOptions | None = None) -> str:
-    """Check a server's address and the options for querying it; return the base address.
-
-    A trailing slash, ``/completions`` or ``/chat/completions`` is removed from the address.
-
-    Raises:
-        ModelError: If the address is invalid or may contain an API key, or if an option is out of
-            range or does not apply to the chosen API. The error message does not repeat an address
-            that may contain an API key.
-    """
+    """Check a server's address and the options for querying it; return the base address."""
     check_holds_no_key(name)
     options = options or ServerOptions()
     if not _leads_somewhere(name):
@@ -170,10 +123,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 
 
 def _check_may_get_key(address: str) -> None:
-    """Refuse an address from a file if it would get an API key and its host is not listed.
-
-    A host without a port allows only https on its usual port, so that no file can choose another.
-    """
+    """Refuse an address from a file if it would get an API key and its host is not listed."""
     parts = urlsplit(address)
     place = parts.netloc.lower()
     if parts.scheme == "https":
@@ -201,12 +151,7 @@ def _leads_somewhere(address: str) -> bool:
 
 
 def key_from_environment() -> str | None:
-    """Return the API key from an environment variable; None if there is no key.
-
-    Raises:
-        ModelError: If the key has a character that an HTTP header cannot contain. The error message
-            does not repeat the key.
-    """
+    """Return the API key from an environment variable; None if there is no key."""
     for variable in KEYS:
         if variable in os.environ:
             key = os.environ[variable].strip()

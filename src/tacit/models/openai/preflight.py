@@ -1,16 +1,4 @@
-"""Preflight of a completions server: a test of the server's features before scoring.
-
-A server may return no log-probabilities, very few log-probabilities, or different log-probabilities
-when the same request is repeated. A server may tokenize a text differently from the tokenizer that
-the user specified. A server may return a prompt's own tokens (an echo) with log-probabilities that
-belong to other tokens. To detect an incorrect echo, the preflight compares two log-probabilities of
-the same token after the same text: one from the echo, and one from a request for the next token.
-The log-probabilities in the echo of a prompt are compared with next-token log-probabilities on at
-least eight texts. A server may mix up the answers to concurrent requests, truncate texts, or drop
-white space. To detect a server that mixes up the answers to concurrent requests, the preflight
-repeats some requests concurrently. To detect whether a server changes texts, the preflight checks
-whether the server returns different answers to two texts that differ in only one place.
-"""
+"""Preflight of a completions server: a test of the server's features before scoring."""
 
 from __future__ import annotations
 
@@ -74,14 +62,7 @@ _TRIES = 5
 
 @dataclass(frozen=True)
 class Seen:
-    """A server's answers to the texts of the preflight.
-
-    Args:
-        next_tokens: For each text, the token that follows the text, and the list of the most
-            probable tokens at the same position.
-        echoes: For each text, the sum of the log-probabilities of its tokens, in nats; empty if the
-            server returns no correct echo.
-    """
+    """A server's answers to the texts of the preflight."""
 
     next_tokens: dict[str, Token] = field(default_factory=dict)
     echoes: dict[str, float] = field(default_factory=dict)
@@ -89,24 +70,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Abilities:
-    """The server features that, according to the preflight, work correctly.
-
-    Args:
-        questions: Object that sends requests to the server, with settings that the server accepts.
-        top: The number of most probable next tokens that the server returns; 0 if the server
-            returns none.
-        echo: Whether the server returns correct log-probabilities of a prompt's own tokens.
-        before: The number of special tokens that the server puts before a text; None if unknown.
-        spaced: Whether the server's tokens include the space before a word.
-        refused: The server's deficiencies, each with the evidence for it.
-        seen: The server's answers to the texts of the preflight, from which Tacit derives canaries.
-            Canaries are stored answers that show in later runs whether the server still runs the
-            same model.
-        watched: The preflight's answers that are compared with the server's answers during a run.
-            The answers that best reveal whether the server has changed come first.
-        telling: The number of answers at the start of ``watched`` that are checked again at the end
-            of a run.
-    """
+    """The server features that, according to the preflight, work correctly."""
 
     questions: Questions
     top: int
@@ -136,18 +100,7 @@ def most_probable(top: int) -> str:
 def preflight(
     questions: Questions, tokenizer: TokenizerFile | None, concurrency: int = 1
 ) -> Abilities:
-    """Run the preflight: test a completions server's features before scoring.
-
-    Args:
-        questions: Object that sends requests to the server, with the settings that are known before
-            the preflight.
-        tokenizer: The model's tokenizer; None to rely on the tokens that the server returns.
-        concurrency: The number of concurrent requests during the run that follows the preflight.
-
-    Raises:
-        ModelError: If the server is unusable; the message states the reason.
-        ScoringError: If the server failed at every attempt.
-    """
+    """Run the preflight: test a completions server's features before scoring."""
     where = f"{questions.model} at {questions.client.address}"
     asked, replies = _next_tokens(questions, where, with_ids=tokenizer is not None)
     if not any(reply.tokens for reply in replies.values()):
@@ -211,20 +164,7 @@ def _differences(
     tokenizer: TokenizerFile | None,
     about: tuple[float, int, int],
 ) -> tuple[Differences, list[str]]:
-    """Check whether answers to similar texts differ; return the comparison and warnings.
-
-    Args:
-        asked: Object that sends requests to the server.
-        where: The model's name and the server's address, for use in messages.
-        nexts: The next token after each text of the preflight, with its log-probability.
-        tokenizer: The model's tokenizer; None if the user specified none.
-        about: Three numbers: the largest difference in nats between repeated log-probabilities, the
-            number of most probable tokens that the server returns, and the number of concurrent
-            requests.
-
-    Raises:
-        ModelError: If the server returns the same answers to different texts.
-    """
+    """Check whether answers to similar texts differ; return the comparison and warnings."""
     noise, top, concurrency = about
 
     def is_same(one: str, other: str) -> bool:
@@ -263,14 +203,7 @@ def _miscounted(asked: Questions, echo: Echo) -> list[str]:
 def _of_special_tokens(
     counted: int | None, echoed: int | None, tokenizer: TokenizerFile | None
 ) -> list[str]:
-    """Return warnings if a server puts an unexpected number of special tokens before texts.
-
-    Args:
-        counted: The number of special tokens according to the token counts that the server returns;
-            None if unknown.
-        echoed: The number of special tokens in the echo; None if the server returns no echo.
-        tokenizer: The model's tokenizer; None if the user specified none.
-    """
+    """Return warnings if a server puts an unexpected number of special tokens before texts."""
     notes = []
     before = counted if echoed is None else echoed
     if tokenizer is not None and before is not None and before != tokenizer.before:
@@ -288,10 +221,7 @@ def _of_special_tokens(
 def _watched(
     differences: Differences, nexts: dict[str, Token], echo: Echo, top: int
 ) -> tuple[tuple[Watched, ...], int]:
-    """Return preflight answers to check again during a run, and a number n.
-
-    At the end of the run, the first n of these preflight answers are checked again.
-    """
+    """Return preflight answers to check again during a run, and a number n."""
     following = [
         Watched("next", text, likeliest(token, top))
         for text, token in {**differences.nexts, **nexts}.items()
@@ -310,23 +240,12 @@ def of_noise(noise: float) -> str:
 
 
 def mixed(texts: Sequence[str]) -> list[str]:
-    """Sort texts by hash, so that requests are not repeated in their original order.
-
-    If a server has several replicas, a changed order of requests may send a repeated request to a
-    different replica.
-    """
+    """Sort texts by hash, so that requests are not repeated in their original order."""
     return sorted(texts, key=lambda text: hashlib.sha256(text.encode()).digest())
 
 
 def plausibility(nexts: Mapping[str, Token], names: Collection[str]) -> list[str]:
-    """Return warnings about implausible log-probabilities and unexpected model names.
-
-    Args:
-        nexts: For each text, a token that the server drew as the next token, together with the most
-            probable next tokens.
-        names: The model names that the server's replies contain and that differ from the requested
-            name.
-    """
+    """Return warnings about implausible log-probabilities and unexpected model names."""
     notes = []
     if names:
         shown = ", ".join(map(repr, sorted(names)))
@@ -357,12 +276,7 @@ def _noise(
     spaced: bool,  # noqa: FBT001 - as in Abilities
     concurrency: int,
 ) -> float:
-    """Return the largest log-probability difference (nats) between repeated requests.
-
-    Raises:
-        ModelError: If log-probabilities of the same prompt differ by more than rounding can
-            explain.
-    """
+    """Return the largest log-probability difference (nats) between repeated requests."""
 
     def differences(texts: Sequence[str], again: Sequence[Token | None]) -> list[float]:
         apart: list[float] = []
@@ -395,12 +309,7 @@ def _noise(
 def _next_tokens(
     questions: Questions, where: str, *, with_ids: bool
 ) -> tuple[Questions, dict[str, Reply]]:
-    """Find settings that the server accepts, and request a reply to each of ``TEXTS``.
-
-    Raises:
-        ModelError: If the server refuses every tested combination of the settings ``top`` and
-            ``by_id``, or if its replies are invalid.
-    """
+    """Find settings that the server accepts, and request a reply to each of ``TEXTS``."""
     refusal: ScoringError | None = None
     for by_id in (True, False) if with_ids else (False,):
         for top in TOPS:
@@ -434,11 +343,7 @@ def _given(token: Token) -> list[Token]:
 def _check_tokens(
     questions: Questions, where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None
 ) -> int | None:
-    """Return the number of special tokens that a server puts before texts; None if unknown.
-
-    Raises:
-        ModelError: If the returned tokens or token counts do not match the given tokenizer.
-    """
+    """Return the number of special tokens that a server puts before texts; None if unknown."""
     if tokenizer is None:
         return None
     for reply in replies.values():
@@ -466,12 +371,7 @@ def _check_tokens(
 
 
 def _check_spelling(where: str, replies: dict[str, Reply], tokenizer: TokenizerFile | None) -> None:
-    """Reject a server whose reported tokens do not spell the text that it generated.
-
-    Raises:
-        ModelError: If, for most of the compared replies, the token that the server reports differs
-            from the generated text.
-    """
+    """Reject a server whose reported tokens do not spell the text that it generated."""
     wrong, compared = [], 0
     for reply in replies.values():
         token = reply.tokens[0] if len(reply.tokens) == 1 else None

@@ -20,14 +20,7 @@ _PORTS = {"http": 80, "socks5": 1080, "socks5h": 1080}
 
 @dataclass(frozen=True)
 class Proxy:
-    """A proxy through which a server is reached.
-
-    Args:
-        scheme: The proxy's protocol: ``http``, ``socks5`` or ``socks5h``.
-        host: The proxy's host name.
-        port: The proxy's port.
-        login: The user name and password; None if the proxy requires no login.
-    """
+    """A proxy through which a server is reached."""
 
     scheme: str
     host: str
@@ -49,20 +42,7 @@ class Proxy:
 
 
 def proxy_for(address: str) -> Proxy | None:
-    """Return the proxy for a server, and log the proxy's address once.
-
-    Args:
-        address: The server's address.
-
-    Returns:
-        The proxy to use for the server. The result is None if the server is on this machine or if
-        ``NO_PROXY`` names the server. The result is None if neither the system settings nor the
-        variables ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``ALL_PROXY`` define a proxy for the server.
-
-    Raises:
-        ModelError: If the proxy's address is malformed or has an unsupported scheme. The error
-            message does not repeat the proxy's address.
-    """
+    """Return the proxy for a server, and log the proxy's address once."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     proxies = getproxies()
@@ -75,10 +55,7 @@ def proxy_for(address: str) -> Proxy | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host is this machine, for example ``localhost`` or ``::1``.
-
-    The function performs no DNS lookup.
-    """
+    """Return whether a host is this machine, for example ``localhost`` or ``::1``."""
     name = host.lower().rstrip(".")
     if name == "localhost" or name.endswith(".localhost"):
         return True

@@ -28,20 +28,7 @@ _SILENT = 8
 
 @dataclass(frozen=True)
 class Questions:
-    """Requests to one model on a completions server.
-
-    Args:
-        client: The client that sends requests to the server.
-        model: The server's name for the model.
-        top: The number of most probable tokens to request per position.
-        least: The number of tokens (0 or 1) that the server generates in addition to an echo.
-        more: The number of tokens to generate beyond those that are read. One more changes no
-            log-probability that is read, but no cache has the answer.
-        by_id: Whether to request token ids instead of token texts; vLLM supports token ids.
-        way: The request field that asks for the prompt's own tokens: ``echo`` or
-            ``prompt_logprobs``.
-        habits: Properties that all replies of the server share, such as the model's name.
-    """
+    """Requests to one model on a completions server."""
 
     client: Client
     model: str
@@ -53,15 +40,7 @@ class Questions:
     habits: Habits = field(default_factory=Habits)
 
     def next_token(self, text: str, attempts: int | None = None) -> Reply:
-        """Return a reply with the next token after a text.
-
-        If the completion is empty, the request is repeated several times; if all completions are
-        empty, the reply has no token.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt, or its answer is not a completion.
-        """
+        """Return a reply with the next token after a text."""
         body = self._body(text, {"max_tokens": 1 + self.more, "logprobs": self.top})
         reply = self._reply(text, body, attempts=attempts)
         for _ in range(_SILENT):
@@ -73,25 +52,13 @@ class Questions:
         return reply
 
     def next_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Concurrently request the next token after each text; a missing token is None.
-
-        Raises:
-            ScoringError: If the server refuses a request or failed at every attempt, or if its
-                answer is not a completion.
-        """
+        """Concurrently request the next token after each text; a missing token is None."""
         return self.client.at_once(lambda text: self.next_token(text).first, texts, concurrency)
 
     def echoed(
         self, text: str, timeout: float | None = None, attempts: int | None = None
     ) -> tuple[Token, ...]:
-        """Send a text to the server, and return the tokens that the server echoes.
-
-        Besides the text's tokens, an echo can contain special tokens and a generated token.
-
-        Raises:
-            RefusalError: If the server refuses the request.
-            ScoringError: If the server failed at every attempt, or its answer is not a completion.
-        """
+        """Send a text to the server, and return the tokens that the server echoes."""
         if self.way == "prompt_logprobs":
             body = self._body(text, {"max_tokens": 1 + self.more, "prompt_logprobs": 0})
         else:

@@ -37,10 +37,7 @@ def hider(*secrets: str | None) -> Callable[[str], str]:
 
 
 def reader(*secrets: str | None) -> Callable[[bytes], object]:
-    """Return a function that parses JSON and replaces secrets of at least ``SHORTEST`` characters.
-
-    Invalid JSON is a ``ValueError``, and JSON that is nested too deeply a ``RecursionError``.
-    """
+    """Return a JSON parser that replaces secrets of ``SHORTEST`` characters or more."""
     hide = hider(*(secret for secret in secrets if secret and len(secret) >= SHORTEST))
 
     def clean(value: Any) -> Any:  # noqa: ANN401 - any JSON

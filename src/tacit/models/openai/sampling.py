@@ -31,18 +31,7 @@ TOGETHER = 16
 
 
 class SampledModel:
-    """A chat model that runs on a server and answers with sampled replies.
-
-    Args:
-        sampler: The result of the server's preflight.
-        options: The options for querying the server, such as the number of replies per prompt, the
-            number of concurrent requests and the seed.
-        kept: The folder of the score store, which contains the descriptions of known servers; None
-            to treat every server as new.
-
-    Raises:
-        ModelError: If the options do not set the number of samples.
-    """
+    """A chat model that runs on a server and answers with sampled replies."""
 
     def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
         if options.samples is None:
@@ -100,11 +89,7 @@ class SampledModel:
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        """See ``LanguageModel.answer``; requests to the server are sent concurrently.
-
-        Raises:
-            ScoringError: If the server failed, or its replies have changed since the preflight.
-        """
+        """See ``LanguageModel.answer``; requests to the server are sent concurrently."""
         found = itertools.chain.from_iterable(self.stream(requests, math.inf))
         known = {
             (some.text, number): sample
@@ -116,11 +101,7 @@ class SampledModel:
     def stream(
         self, requests: Sequence[SamplingPrompt], seconds: float
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """See ``Streams.stream``; requests to the server are sent concurrently.
-
-        Raises:
-            ScoringError: If the server failed, or its replies have changed since the preflight.
-        """
+        """See ``Streams.stream``; requests to the server are sent concurrently."""
         asked = (piece for each in requests for piece in self._pieces(each))
         client, look = self._talk.client, self._watch.recheck
 
@@ -166,10 +147,7 @@ class SampledModel:
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:
-    """Return the name of the elicitation method.
-
-    If the user requested reasoning, the method's name says so ("after thoughts").
-    """
+    """Return the name of the elicitation method."""
     votes = f"votes of {samples} samples{IN_CHAT}"
     if not thinking:
         return votes

@@ -55,11 +55,7 @@ def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """Convert an int to a float, and return any other value unchanged.
-
-    Raises:
-        ValueError: If the integer is too large for a float.
-    """
+    """Convert an int to a float, and return any other value unchanged."""
     try:
         return float(value) if type(value) is int else value
     except OverflowError:
@@ -226,14 +222,7 @@ class Answer(BaseModel, Generic[ChoiceT]):
     model: Annotated[str | None, BeforeValidator(_only_text)] = None
 
     def ordered(self, most: int = 1) -> list[ChoiceT]:
-        """Return the choices, sorted by index.
-
-        Args:
-            most: The number of choices (results) that were requested from the server.
-
-        Raises:
-            ReplyError: If there are more choices than requested, or their indexes are invalid.
-        """
+        """Return the choices, sorted by index."""
         found = self.choices
         if len(found) > most:
             raise ReplyError(f"there are {len(found)} choices, but only {most} requested")
@@ -248,16 +237,7 @@ class Answer(BaseModel, Generic[ChoiceT]):
 def validated(
     answer: Mapping[str, Any], model: type[Answer[ChoiceT]], expected: str
 ) -> Answer[ChoiceT]:
-    """Parse and validate a server's answer.
-
-    Args:
-        answer: The server's answer.
-        model: The Pydantic model that the answer must match.
-        expected: A description of the expected answer, for use in error messages.
-
-    Raises:
-        ReplyError: If the answer does not match the Pydantic model.
-    """
+    """Parse and validate a server's answer."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
@@ -331,12 +311,7 @@ class WrongRepliesError(UnreliableError):
 
 
 def twice(ask: Callable[[], Result], where: str) -> Result:
-    """Call a function that returns a reply, and call it once more if the reply is wrong.
-
-    Raises:
-        WrongRepliesError: If the reply is wrong in both calls.
-        ScoringError: If the server failed.
-    """
+    """Call a function that returns a reply, and call it once more if the reply is wrong."""
     try:
         return ask()
     except ReplyError:
@@ -350,17 +325,7 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
 
 
 def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
-    """Reject log-probabilities that no language model can produce.
-
-    Args:
-        tokens: The tokens that a server returned.
-        noise: The largest difference, in nats, between the log-probabilities that the server
-            returns when a request is repeated.
-
-    Raises:
-        ReplyError: If a log-probability is above 0 or is not a number, if the probabilities at one
-            position sum to more than 1, or if all log-probabilities are equal.
-    """
+    """Reject log-probabilities that no language model can produce."""
     for token in tokens:
         top = [one.logprob for one in token.top if one.logprob is not None]
         for value in top if token.logprob is None else (token.logprob, *top):
@@ -385,10 +350,6 @@ def mass(token: Token) -> float:
 
 
 def are_rescaled(tokens: Sequence[Token]) -> bool:
-    """Return whether the listed probabilities sum to exactly 1 at every position.
-
-    The listed probabilities always sum to 1 if the server removes unlikely tokens and rescales the
-    remaining probabilities before it reports them.
-    """
+    """Return whether the listed probabilities sum to exactly 1 at every position."""
     several = [token for token in tokens if len(token.top) > 1]
     return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)

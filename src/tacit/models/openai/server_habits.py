@@ -34,13 +34,7 @@ _MANY_DEVIATIONS = 5.0
 
 @dataclass
 class Tally:
-    """A thread-safe comparison of drawn tokens with the reported log-probabilities.
-
-    Args:
-        top: The number of most probable tokens to compare at each position. If a sampled token is
-            not among the ``top`` most probable tokens, the token is counted, but its
-            log-probability is not compared.
-    """
+    """A thread-safe comparison of drawn tokens with the reported log-probabilities."""
 
     top: int
     masses: list[float] = field(default_factory=list)
@@ -66,11 +60,7 @@ class Tally:
                 self._variance += float(shares @ (np.array(some) - mean) ** 2)
 
     def notes(self, *, again: bool = False) -> list[str]:
-        """Return warnings if sampled tokens do not match the reported log-probabilities.
-
-        Args:
-            again: Whether the tally is examined several times, which requires a stricter threshold.
-        """
+        """Return warnings if sampled tokens do not match the reported log-probabilities."""
         with self._lock:
             masses, hits = list(self.masses), self.hits
             off, deviation = self._off, math.sqrt(self._variance)
@@ -92,12 +82,7 @@ class Tally:
 
 
 def notes_on(drawn: Sequence[Token]) -> list[str]:
-    """Return warnings if log-probabilities are implausible or do not fit the drawn tokens.
-
-    Args:
-        drawn: Tokens that the server drew at different positions. Each token comes with the most
-            probable tokens at the token's position.
-    """
+    """Return warnings if log-probabilities are implausible or do not fit the drawn tokens."""
     tally = Tally(returned(drawn))
     for token in drawn:
         tally.add(token)
@@ -106,13 +91,7 @@ def notes_on(drawn: Sequence[Token]) -> list[str]:
 
 
 def _is_rare(masses: Sequence[float], hits: int, *, again: bool) -> bool:
-    """Return whether implausibly many or few drawn tokens are among the top tokens.
-
-    For a correct server, the sum of ``masses`` is the expected number of drawn tokens that are
-    among the most probable tokens. The result True for a correct server is a false alarm. A correct
-    server causes a false alarm with a probability of at most 1 in 1,000. If ``again`` is True, the
-    threshold is stricter, and false alarms are far rarer.
-    """
+    """Return whether implausibly many or few drawn tokens are among the top tokens."""
     if again:
         deviation = math.sqrt(sum(each * (1 - each) for each in masses))
         return abs(hits - sum(masses)) > _MANY_DEVIATIONS * deviation + 1
@@ -155,14 +134,7 @@ class _About:
 
 @dataclass
 class Habits:
-    """The properties that all replies of a server share.
-
-    The properties of replies are recorded until ``settle`` is called; after the call, a reply with
-    other properties is rejected. Threads may share an instance. ``noise`` is the largest
-    difference, in nats, between the log-probabilities that the server returns when a request is
-    repeated. Once ``settle`` has been called, the attribute ``tally`` compares the tokens that the
-    server samples with the log-probabilities that the server reports.
-    """
+    """The properties that all replies of a server share."""
 
     _seen: list[tuple[str, _About]] = field(default_factory=list)
     _settled: bool = False
@@ -183,18 +155,7 @@ class Habits:
     def settle(
         self, tokenizer: TokenizerFile | None = None, noise: float = 0.0, top: int = 0
     ) -> None:
-        """Stop recording the properties of replies.
-
-        After a call of ``settle``, the method ``check`` rejects every reply whose properties do not
-        match the recorded properties.
-
-        Args:
-            tokenizer: The model's tokenizer. If None, Tacit requires only that the server's token
-                count of a new prompt is not implausibly low for the number of words in the prompt.
-            noise: The largest difference, in nats, between the log-probabilities that the server
-                returns when a request is repeated.
-            top: The number of most probable tokens that the server returns.
-        """
+        """Stop recording the properties of replies."""
         self.tally = Tally(top) if top > 1 else None
         self._settled, self._tokenizer, self.noise = True, tokenizer, noise
         self._models = self.names
@@ -225,16 +186,7 @@ class Habits:
             self.tally.add(tokens[0])
 
     def check(self, text: str, answer: Mapping[str, Any]) -> None:
-        """Record a reply, or after ``settle`` check it against the recorded replies.
-
-        Args:
-            text: The prompt.
-            answer: The server's reply to the prompt, as a parsed JSON object.
-
-        Raises:
-            ReplyError: If the answer was filtered or aborted, or if its finish reason, model name
-                or token count does not fit the answers recorded before ``settle`` was called.
-        """
+        """Record a reply, or after ``settle`` check it against the recorded replies."""
         about = _about(answer)
         for end in about.ends:
             if end in _FAILURES or (self._settled and end not in self._ends):

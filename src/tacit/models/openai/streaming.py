@@ -33,19 +33,7 @@ class _Finished(Generic[Result]):
 
 
 class Stream(Generic[Item, Result]):
-    """A stream of items that several threads process.
-
-    Args:
-        work: The function that a thread applies to each item.
-        items: The items to process; each idle thread takes the next item.
-        hang_up: A function that closes the connections of pending requests, so that waiting threads
-            continue.
-        check: A function that is called before results are yielded and at the end of the stream;
-            None for no check.
-
-    If the attribute ``abandoned`` is True, the threads start no new item and retry no request. If
-    the attribute ``interrupted`` is True, no further request is sent.
-    """
+    """A stream of items that several threads process."""
 
     def __init__(
         self,
@@ -63,20 +51,7 @@ class Stream(Generic[Item, Result]):
         self._failures: list[BaseException] = []
 
     def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of pairs of an input item's index and the item's result.
-
-        Each result is yielded at most ``seconds`` seconds after a thread has computed it, provided
-        that the caller keeps requesting batches of results. If ``work`` or ``check`` raises an
-        error, no further items are started, and the error is raised after the results of the items
-        in progress have been yielded. After an ``UnreliableError``, no further results are yielded.
-        If the user interrupts the run or the generator is closed, the connections of pending
-        requests are closed. If the user interrupts the run, the finished results are yielded before
-        the ``KeyboardInterrupt`` is raised.
-
-        Args:
-            several: The number of threads that process items at the same time.
-            seconds: The time in seconds for which results are collected before they are yielded.
-        """
+        """Yield batches of pairs of an input item's index and the item's result."""
         threads: list[Future[None]] = []
         with ThreadPoolExecutor(several) as pool:
             try:
@@ -131,22 +106,13 @@ class Stream(Generic[Item, Result]):
         return min((one.at for one in finished), default=math.inf)
 
     def _part(self) -> Generator[list[tuple[int, Result]]]:
-        """Yield the finished results that are not yet yielded, as one batch.
-
-        An empty batch is not yielded, and nothing is yielded after an ``UnreliableError``.
-        """
+        """Yield the finished results that are not yet yielded, as one batch."""
         part, self._waiting = self._waiting, []
         if part and not any(map(_is_unreliable, self._failures)):
             yield part
 
     def _checked(self) -> None:
-        """Call the function ``check``, if one was given.
-
-        If the check raises an ``UnreliableError``, this error is raised at once.
-
-        An exception of ``check`` that is not an ``UnreliableError`` is stored, and raised after all
-        results have been yielded.
-        """
+        """Call the function ``check``, if one was given."""
         if self._check is None:
             return
         try:

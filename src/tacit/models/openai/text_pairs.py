@@ -1,9 +1,4 @@
-"""Pairs of similar texts that reveal whether a server changes or truncates prompts.
-
-A server or proxy may trim white space, truncate long prompts, or answer from a cache whose key
-covers only part of the prompt. A server that changes prompts may return the same answer to two
-different texts, although each answer by itself looks correct.
-"""
+"""Pairs of similar texts that reveal whether a server changes or truncates prompts."""
 
 from __future__ import annotations
 
@@ -50,13 +45,7 @@ ENDS = ("white space at the end of a text", "white space at the beginning of a t
 
 @dataclass(frozen=True)
 class Pair:
-    """Two texts that differ in one place and, if possible, have the same length.
-
-    Args:
-        differ: A description of the difference between the two texts, for use in messages.
-        texts: The two texts. In many pairs, only the second text contains what a faulty server
-            removes, such as a space at the end of the text.
-    """
+    """Two texts that differ in one place and, if possible, have the same length."""
 
     differ: str
     texts: tuple[str, str]
@@ -99,20 +88,7 @@ def long_pairs(template: str) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True)
 class Differences:
-    """A server's answers to pairs of texts; the two texts of a pair differ in one place.
-
-    Args:
-        nexts: The next token after each text, with its most probable alternatives. The first
-            ``telling`` texts best reveal whether the server has changed.
-        telling: The number of texts whose answers best reveal whether the server has been changed
-            or replaced: the long texts, the second text of each pair of short texts, and the text
-            ``_ESCAPED``.
-        alike: For each pair whose two texts have the same answer, a description of the difference
-            between the texts.
-        unread: The reason why long texts could not be tested; None if they were tested.
-        drawn: The next token after each text, with all tokens that the server lists as alternatives
-            to it.
-    """
+    """A server's answers to pairs of texts; the two texts of a pair differ in one place."""
 
     nexts: dict[str, Token]
     alike: tuple[str, ...]
@@ -133,23 +109,7 @@ def compare_pairs(
     noise: float,
     top: int,
 ) -> Differences:
-    """Test whether a server's answers differ for two texts that differ in only one place.
-
-    Args:
-        at_once: A function that takes texts and returns, for each text, the next token and the most
-            probable next tokens.
-        known: A mapping from each text that was already requested to the next token after the text.
-        is_same: A function that returns whether two texts have the same tokens. If two texts have
-            the same tokens, the server is expected to return equal answers.
-        noise: The largest difference, in nats, between the log-probabilities that the server
-            returns when a request is repeated.
-        top: The number of most probable tokens to compare at each position. A drawn token outside
-            the ``top`` most probable tokens is not compared, even if the server lists its
-            log-probability.
-
-    Raises:
-        ScoringError: If the server failed.
-    """
+    """Test whether a server's answers differ for two texts that differ in only one place."""
     nexts, unread = dict(known), None
     pairs: tuple[Pair, ...] = ()
     for template in (_LONG, _SHORTER):
@@ -192,25 +152,7 @@ def _asked(
 
 
 def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
-    """Compare the log-probabilities in the lists of most probable tokens at two positions.
-
-    Args:
-        one: A token from a server's reply, with the list of the most probable tokens at its
-            position.
-        other: A token from another reply of the server, with the list of the most probable tokens
-            at its position.
-        most: The number of tokens to compare, starting with the most probable token at the position
-            of ``one``; None to compare all tokens.
-
-    Returns:
-        For each compared token, the absolute difference, in nats, between its log-probability in
-        ``one.top`` and its log-probability in ``other.top``. The absolute difference is NaN if
-        ``other.top`` lacks a token that it should contain: a token whose log-probability in
-        ``one.top`` is at least ``LARGEST`` nats above the lowest log-probability in ``other.top``.
-        A token that is missing from ``other.top`` and too improbable to be expected in
-        ``other.top`` is left out of the result. A token that cannot be identified by its id or its
-        spelling is skipped.
-    """
+    """Compare the log-probabilities in the lists of most probable tokens at two positions."""
     least = least_listed(other)
     known = [(each, each.logprob) for each in one.top if each.logprob is not None]
     known.sort(key=lambda pair: -pair[1])
@@ -227,12 +169,7 @@ def apart(one: Token, other: Token, most: int | None = None) -> list[float]:
 
 
 def least_listed(place: Token) -> float:
-    """Return the lowest log-probability that a server lists at a position.
-
-    The token that the server sampled is left out, because servers list a sampled token even if it
-    is improbable. Tokens that are only a part of a character are ignored, because servers often
-    return the same text for different tokens of this kind.
-    """
+    """Return the lowest log-probability that a server lists at a position."""
     drawn = find(place.top, place.text, place.number)
     known = [
         each.logprob
@@ -257,13 +194,7 @@ def _are_alike(one: Token | None, other: Token | None, noise: float) -> bool:
 def problems_and_notes(
     differences: Differences, *, trims: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Return the problems that make a server unusable, and notes for the user.
-
-    Args:
-        differences: The result of ``compare_pairs``.
-        trims: Whether the server may drop white space at the beginning and the end of a text, as
-            many chat templates do.
-    """
+    """Return the problems that make a server unusable, and notes for the user."""
     allowed = ENDS if trims else ()
     wrong = [each for each in differences.alike if each not in allowed]
     notes = [f"it drops {each}" for each in differences.alike if each in allowed]

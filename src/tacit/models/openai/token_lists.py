@@ -1,10 +1,4 @@
-"""Parse the list of tokens in a server's answer, in any of three answer formats.
-
-A completion in OpenAI's format lists tokens, their log-probabilities, and the most probable tokens
-at each position. The llama.cpp server returns a list with one object per token, as in chat
-completions. vLLM adds the field ``prompt_logprobs`` to OpenAI's format, with one object per token
-of the prompt.
-"""
+"""Parse the list of tokens in a server's answer, in any of three answer formats."""
 
 from __future__ import annotations
 
@@ -39,15 +33,7 @@ _BYTE = re.compile(r"<0x[0-9A-F]{2}>|bytes:.*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in a server's answer.
-
-    Args:
-        text: The server's spelling of the token; None if the server returns no text.
-        number: The token's id, if the server returns ids.
-        logprob: The token's log-probability in nats, given its context; None if the server returns
-            none.
-        top: The most probable tokens at the token's position, if they were requested.
-    """
+    """A token in a server's answer."""
 
     text: str | None
     number: int | None
@@ -57,16 +43,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One completion that a server returned.
-
-    Args:
-        tokens: The completion's tokens; if the server echoes the prompt, the prompt's tokens come
-            first.
-        prompt: The prompt's tokens, if the server returned ``prompt_logprobs``.
-        counted: The number of tokens in the prompt, as counted by the server; None if the server
-            returns no count.
-        text: The text of the completion.
-    """
+    """One completion that a server returned."""
 
     tokens: tuple[Token, ...]
     prompt: tuple[Token, ...] | None
@@ -80,17 +57,7 @@ class Reply:
 
 
 def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
-    """Parse the completion in a server's answer.
-
-    Args:
-        answer: The server's answer.
-        noise: The difference, in nats, by which the server's log-probabilities may vary when a
-            request is repeated.
-
-    Raises:
-        ReplyError: If the answer is not a completion, is inconsistent, or contains impossible
-            log-probabilities.
-    """
+    """Parse the completion in a server's answer."""
     read = validated(answer, Answer[Completion], "a completion")
     (choice,) = read.ordered()
     prompt = choice.prompt_logprobs
@@ -140,11 +107,7 @@ def identifies_token(text: str | None) -> bool:
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
-    """Find a token in ``top`` by its id or, if ids are unavailable, by its text.
-
-    Returns:
-        The matching token; None if no token or several tokens match.
-    """
+    """Find a token in ``top`` by its id or, if ids are unavailable, by its text."""
     if number is not None and any(one.number is not None for one in top):
         return next((one for one in top if one.number == number), None)
     named = [one for one in top if identifies_token(text) and one.text == text]
@@ -152,28 +115,13 @@ def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | 
 
 
 def likeliest(token: Token, most: int) -> Token:
-    """Copy the token, but keep only the most probable tokens (at most ``most``) in ``top``.
-
-    In addition to the most probable tokens, a server lists the token that it drew, even if this
-    token is improbable. The function removes an improbable drawn token, so that ``top`` does not
-    depend on the random draw.
-    """
+    """Copy the token, but keep only the most probable tokens (at most ``most``) in ``top``."""
     ranked = sorted(token.top, key=lambda one: math.inf if one.logprob is None else -one.logprob)
     return replace(token, top=tuple(ranked[:most]))
 
 
 def returned(tokens: Sequence[Token]) -> int:
-    """Return the number of most probable tokens that a server lists at each position.
-
-    The number of listed tokens is rounded down to one of the numbers in ``TOPS`` (1, 5, 20 or 100).
-    If a server lists the drawn token in addition to the most probable tokens, the returned number
-    does not include the drawn token. The number of listed tokens varies between positions, because
-    servers merge tokens with identical spellings.
-
-    Args:
-        tokens: Tokens that a server drew after different texts, each with its list of most probable
-            tokens.
-    """
+    """Return the number of most probable tokens that a server lists at each position."""
     # If a listed token is less probable than the drawn one, the drawn one is not additional.
     sure = [len(token.top) for token in tokens if len(token.top) == 1 or not _is_last(token)]
     most = max(sure) if sure else max((len(token.top) - 1 for token in tokens), default=0)
@@ -203,11 +151,7 @@ ENOUGH = 8
 
 
 def agree(differences: Sequence[float]) -> bool:
-    """Return whether absolute log-probability differences (nats) may be rounding errors.
-
-    Raises:
-        ValueError: If the list of differences is empty.
-    """
+    """Return whether absolute log-probability differences (nats) may be rounding errors."""
     if not differences:
         raise ValueError("nothing was compared")
     # NaN compares false, so a NaN difference does not agree.

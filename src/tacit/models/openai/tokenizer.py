@@ -27,30 +27,14 @@ _HALF = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The tokens of a text, without the special tokens that precede the text.
-
-    Args:
-        tokens: The ids of the tokens, or the server's spellings if the ids are unknown.
-        offsets: For each token, the range of characters that the token covers in the text.
-    """
+    """The tokens of a text, without the special tokens that precede the text."""
 
     tokens: tuple[int | str, ...]
     offsets: tuple[tuple[int, int], ...]
 
 
 class TokenizerFile:
-    """A tokenizer that is loaded from a ``tokenizer.json`` and adds no special tokens.
-
-    The attribute ``before`` is the number of special tokens that the unmodified tokenizer would put
-    before a text.
-
-    Args:
-        path: The path of ``tokenizer.json``, or of a folder that contains it.
-
-    Raises:
-        ModelError: If the file does not exist or is not a tokenizer file.
-        MissingPackage: If the package ``tokenizers`` is not installed.
-    """
+    """A tokenizer that is loaded from a ``tokenizer.json`` and adds no special tokens."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -87,12 +71,7 @@ class TokenizerFile:
         return self._spellings.get(number, "")
 
     def key(self, number: int, *, spaced: bool) -> str | None:
-        """Return the text by which a server identifies a token; None if the text is ambiguous.
-
-        Args:
-            number: The token's id.
-            spaced: Whether the server's tokens include the space before a word.
-        """
+        """Return the text by which a server identifies a token; None if the text is ambiguous."""
         text = self.spelled(number)
         key = text if spaced else text.lstrip(" ")
         return key if key and self._keys(spaced=spaced).get(key) == number else None
@@ -108,11 +87,7 @@ class TokenizerFile:
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
 
     def knows(self, text: str) -> bool:
-        """Return whether any token of the tokenizer has the given text, ignoring leading spaces.
-
-        An empty text or a text with incomplete characters does not identify a token, so the result
-        for such a text is always True.
-        """
+        """Return whether any token of the tokenizer has the given text, ignoring leading spaces."""
         return not identifies_token(text) or text.lstrip(" ") in self._stripped
 
     def is_written(self, number: int, token: Token) -> bool:
@@ -126,10 +101,7 @@ class TokenizerFile:
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
-        """Map each token id to the decoded text of the token when it follows another token.
-
-        Some tokens lose their leading space when they are decoded alone.
-        """
+        """Map each token id to the decoded text of the token when it follows another token."""
         anchor = self._tokenizer.encode("a", add_special_tokens=False).ids[-1:]
         numbers = sorted(self._tokenizer.get_vocab(with_added_tokens=True).values())
         alone = self._tokenizer.decode(anchor, skip_special_tokens=False)
@@ -159,12 +131,7 @@ class TokenizerFile:
 
 
 def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
-    """Map each unambiguous text to the id of its token.
-
-    Some servers omit incomplete characters from the text of a token. The texts of two tokens are
-    ambiguous if they are equal after incomplete characters, such as parts of a UTF-8 byte sequence,
-    are removed.
-    """
+    """Map each unambiguous text to the id of its token."""
     own = list(spelled)
     tokens: dict[str, list[int]] = {}
     for number, text in own:
@@ -198,18 +165,7 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 
 
 def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
-    """Find a text's tokens among the tokens that a server returned, by their spellings.
-
-    Args:
-        tokens: The tokens that the server returned, which may include special tokens and generated
-            tokens.
-        text: The prompt.
-
-    Returns:
-        The number of special tokens before the text, and the text's tokens. The result is None if
-        the tokens do not spell the text, for example because a token contains only part of a
-        character or because the server omits spaces.
-    """
+    """Find a text's tokens among the tokens that a server returned, by their spellings."""
     written = [token.text for token in tokens]
     if tokens and tokens[0].text is None and tokens[0].number is None:
         return _first_unsaid(written, text)
@@ -239,11 +195,7 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
 
 
 def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """Do the work of ``cut_by_texts`` if the first token has neither a text nor an id.
-
-    If a server returns neither the text nor the id of the first token, this token is either a
-    special token before the prompt or the first token of the prompt.
-    """
+    """Do the work of ``cut_by_texts`` if the first token has neither a text nor an id."""
     rest = [token or "" for token in written[1:]]
     if "".join(rest) == text:
         cut = _spelling(rest, text)

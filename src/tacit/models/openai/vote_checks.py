@@ -1,27 +1,4 @@
-"""Compare a chat server's sampled replies with its reported log-probabilities.
-
-A server may sample at a temperature other than 1, truncate the distribution, change replies, or mix
-up prompts. A single reply does not reveal whether a server samples incorrectly. If a server returns
-the log-probabilities of a reply's first token, Tacit samples some first tokens and applies a
-temperature test and a goodness-of-fit test to them. The temperature test estimates the temperature
-T of the sampled tokens by maximum likelihood. At temperature T, each token that the server lists is
-drawn with a probability proportional to p^(1/T), where p is the probability that the server reports
-for the token. The confidence interval of the temperature T is computed from the likelihood ratio.
-The goodness-of-fit test compares each token's share of the draws with the probability that the
-server reports for the token. In the goodness-of-fit test, all tokens that the server does not list
-are counted together as one category.
-
-The combined p-value of the temperature test and the goodness-of-fit test is twice the smaller of
-the two p-values (Bonferroni correction). If the combined p-value is below 0.01 for the first set of
-drawn tokens, Tacit draws a second set with other seeds, and applies the temperature test and the
-goodness-of-fit test to the second set alone. Tacit gives a warning if the combined p-value of the
-two tests is below 0.01 for the first set of drawn tokens and below 0.1 for the second set. At the
-end of a run, Tacit raises an error if the combined p-value of the two tests is below 0.01 for the
-first set of drawn tokens and below 0.001 for the second set. If a server draws tokens according to
-the log-probabilities that it reports, at most one in a hundred checks needs a second set of drawn
-tokens, at most one in a thousand checks leads to a warning, and at most one in a hundred thousand
-checks leads to an error.
-"""
+"""Compare a chat server's sampled replies with its reported log-probabilities."""
 
 from __future__ import annotations
 
@@ -95,17 +72,7 @@ _INVERSES = np.exp(np.linspace(math.log(0.1), math.log(20), 801))
 
 @dataclass(frozen=True)
 class Temperature:
-    """The temperature of a server's replies, estimated from sampled first tokens.
-
-    Args:
-        draws: The number of sampled first tokens that are in the server's list of most probable
-            tokens.
-        value: The estimated temperature.
-        low: The lower end of the temperature's 95 % CI.
-        high: The upper end of the temperature's 95 % CI.
-        surprise: Twice the log-likelihood ratio between the estimated temperature and a temperature
-            of 1.
-    """
+    """The temperature of a server's replies, estimated from sampled first tokens."""
 
     draws: int
     value: float
@@ -133,15 +100,7 @@ class Temperature:
 
 
 def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperature | None:
-    """Estimate the temperature at which tokens were sampled.
-
-    Args:
-        drawn: For each prompt, the log-probability of each listed token, and the number of times
-            that the token was drawn.
-
-    Returns:
-        The estimated temperature; None if fewer than ten tokens were sampled.
-    """
+    """Estimate the temperature at which tokens were sampled."""
     draws = sum(sum(counts) for _, counts in drawn)
     if draws < _FEWEST:
         return None
@@ -164,10 +123,7 @@ def estimate(drawn: Sequence[tuple[Sequence[float], Sequence[int]]]) -> Temperat
 
 
 def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
-    """Request the first token of the reply to each prompt in ``TRIED``.
-
-    The result is an empty dictionary if the server returns no usable log-probabilities.
-    """
+    """Request the first token of the reply to each prompt in ``TRIED``."""
     first, *others = TRIED
     for top in TOPS[1:]:
         asked = talk.but(top=top)
@@ -185,15 +141,7 @@ def first_tokens(talk: Talk, concurrency: int) -> dict[str, Token]:
 
 @dataclass(frozen=True)
 class Inspection:
-    """A comparison of sampled first tokens with a server's log-probabilities.
-
-    Args:
-        counted: For each prompt, the number of times that each word was drawn as the first word of
-            the reply. If the tests of the drawn words were repeated with newly drawn words,
-            ``counted`` contains only the counts of the newly drawn words.
-        first: The combined p-value of the temperature and goodness-of-fit tests on the first set of
-            draws; None if the tests were not repeated with newly drawn words.
-    """
+    """A comparison of sampled first tokens with a server's log-probabilities."""
 
     counted: tuple[Counted, ...]
     first: float | None = None
@@ -221,20 +169,12 @@ class Inspection:
 
     @property
     def is_off(self) -> bool:
-        """Whether sampled tokens and log-probabilities differ enough for a warning.
-
-        If a server's sampled tokens follow its log-probabilities, at most one check in 1,000 leads
-        to a false warning.
-        """
+        """Whether sampled tokens and log-probabilities differ enough for a warning."""
         return self.first is not None and self.chance < TELL
 
     @property
     def is_far_off(self) -> bool:
-        """Whether sampled tokens and log-probabilities differ enough to raise an error.
-
-        If a server's sampled tokens follow its log-probabilities, at most one check in 100,000
-        leads to a false error.
-        """
+        """Whether sampled tokens and log-probabilities differ enough to raise an error."""
         return self.first is not None and self.chance < REFUSE
 
     @property
@@ -256,15 +196,7 @@ class Inspection:
 
 
 class Drawing:
-    """A repeatable comparison of sampled first tokens with a server's log-probabilities.
-
-    Args:
-        talk: The object that sends chat requests to the server.
-        firsts: For each prompt, the first token of the reply, together with the most probable first
-            tokens.
-        concurrency: The number of concurrent requests.
-        several: Whether the server can return several replies to one request.
-    """
+    """A repeatable comparison of sampled first tokens with a server's log-probabilities."""
 
     def __init__(
         self, talk: Talk, firsts: Mapping[str, Token], concurrency: int, *, several: bool
@@ -276,21 +208,7 @@ class Drawing:
         self._firsts = {text: firsts[text] for text in goodness_of_fit.choose(listed, DRAWN_TEXTS)}
 
     def inspect(self, seed: int) -> Inspection | None:
-        """Test whether sampled tokens fit the server's log-probabilities.
-
-        If the sampled tokens do not fit the log-probabilities, the test is repeated with newly
-        sampled tokens.
-
-        Args:
-            seed: The first of up to ``SEEDS`` consecutive seeds.
-
-        Returns:
-            The comparison of the sampled tokens with the server's log-probabilities; None if the
-            server refuses the requests for samples.
-
-        Raises:
-            ScoringError: If the server failed.
-        """
+        """Test whether sampled tokens fit the server's log-probabilities."""
         try:
             look = Inspection(self._drawn(seed, self._sizes))
             if look.chance >= LOOK_AGAIN:

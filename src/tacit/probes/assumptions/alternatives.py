@@ -1,10 +1,4 @@
-"""Build predicates from alternatives (people's own wordings of a feature of a concept).
-
-An alternative without a verb is completed with a verb, usually the verb of its feature: for the
-feature ``has keys``, the alternative "a keyboard" becomes "has a keyboard". If a person's wording
-of a feature is ungrammatical, Tacit replaces the wording by the name that the norms give to the
-feature.
-"""
+"""Build predicates from alternatives (people's own wordings of a feature of a concept)."""
 
 from __future__ import annotations
 
@@ -38,14 +32,7 @@ _CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have"
 
 
 def worded(alternative: str, feature: str) -> str | None:
-    """Convert an alternative, such as "a keyboard", to a predicate: "has a keyboard".
-
-    If the alternative (a person's wording of a feature) has no verb, the function adds "does", "is"
-    or the verb of the feature.
-
-    Returns:
-        The predicate; None if no predicate can be formed.
-    """
+    """Convert an alternative, such as "a keyboard", to a predicate: "has a keyboard"."""
     if not _is_bare(alternative):
         return predicate(alternative)
     completed = _completed(alternative.split(), first_alternatives(feature).split())
@@ -60,24 +47,7 @@ def wordings(text: str) -> Iterator[str]:
 
 
 def corrected(said: str, feature: str) -> str | None:
-    """Return the predicate that replaces a person's ungrammatical wording of a feature.
-
-    A wording counts as ungrammatical if it uses "be" as a finite verb ("you be sick") and the
-    feature does not. A wording that differs from the feature only in word forms or articles counts
-    as ungrammatical if one of its forms is wrong ("has antler" for "has antlers"). A word form is
-    wrong if its apostrophe is missing ("queens head"), or if it is a base form after a preposition
-    ("used for cut"). A singular noun without an article is wrong if the feature has the plural form
-    or an article ("has long tail" for "has a long tail").
-
-    Args:
-        said: A predicate, such as ``has antler``, that was made from a person's own wording of the
-            feature.
-        feature: The feature, as written in the norms.
-
-    Returns:
-        The corrected predicate, which is made from the feature; None if the predicate ``said``
-        needs no correction.
-    """
+    """Return the predicate that replaces a person's ungrammatical wording of a feature."""
     own = [one for one in map(predicate, wordings(feature)) if one is not None]
     if said in own:
         return None
@@ -127,13 +97,7 @@ def _lead(feature: list[str]) -> int:
 
 
 def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
-    """Put "a" or "an" before ``words`` if ``rest`` begins with the article "a" or "an".
-
-    ``rest`` is the part of the feature after its verb phrase.
-
-    For example, the wording "handle" becomes "a handle" if the feature is "has a grip", which
-    contains the article "a".
-    """
+    """Put "a" or "an" before ``words`` if ``rest`` begins with the article "a" or "an"."""
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()

@@ -28,27 +28,13 @@ _DRAWS, _TAIL = 10_000, 0.025
 
 @cache
 def chance_mrr(candidates: int) -> float:
-    """Return the expected reciprocal rank of a target whose rank is uniformly random.
-
-    Args:
-        candidates: The number n of candidates, at least 1. For n candidates, the result is H_n / n,
-            where H_n is the n-th harmonic number.
-    """
+    """Return the expected reciprocal rank of a target whose rank is uniformly random."""
     return sum(1 / rank for rank in range(candidates, 0, -1)) / candidates
 
 
 @cache
 def chance_range(candidates: tuple[int, ...]) -> tuple[float, float]:
-    """Return the range that contains the MRRs of 95 % of random rankings.
-
-    The reciprocal rank of a random ranking is usually far below its expected value, which a few
-    high ranks dominate, so the range is much wider than the mean suggests. The ends of the range
-    are the 2.5 and 97.5 % quantiles of 10,000 draws with a fixed seed.
-
-    Args:
-        candidates: For each concept, the number of candidates among which its word is ranked, at
-            least 1. The order of the concepts does not affect the result.
-    """
+    """Return the range that contains the MRRs of 95 % of random rankings."""
     import numpy as np
 
     random = np.random.default_rng(0)
@@ -60,28 +46,13 @@ def chance_range(candidates: tuple[int, ...]) -> tuple[float, float]:
 
 
 def chance_precision(responses: int, candidates: int) -> float:
-    """Return the expected average precision of a uniformly random ranking.
-
-    If n candidates are ranked at random and m of them are people's responses, the expected average
-    precision is H_n/n + (m - 1)/(n - 1) (1 - H_n/n), where H_n is the n-th harmonic number. The
-    formula for the expected average precision follows from the expected number of other responses
-    above a response at rank k, which is (k - 1)(m - 1)/(n - 1). If only one of the n candidates is
-    a response, the expected average precision equals the response's expected reciprocal rank: the
-    n-th harmonic number divided by n.
-
-    Args:
-        responses: The number m of candidates that are people's responses; at least 1.
-        candidates: The number n of candidates.
-    """
+    """Return the expected average precision of a uniformly random ranking."""
     alone = chance_mrr(candidates)
     return alone if responses == 1 else alone + (responses - 1) / (candidates - 1) * (1 - alone)
 
 
 def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the reciprocal rank expected by chance for each number of candidates.
-
-    The expected reciprocal rank is null if the number of candidates is null or 0.
-    """
+    """Return the reciprocal rank expected by chance for each number of candidates."""
     import polars as pl
 
     found = [chance_mrr(n) if n else None for n in candidates]
@@ -89,15 +60,7 @@ def chance_of(candidates: pl.Series) -> pl.Series:
 
 
 def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Compute the chance level of each prompt's average precision.
-
-    Args:
-        elicitation: The input table of ``elicitation_measures.precisions``.
-
-    Returns:
-        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``concept``,
-        ``candidates`` and ``chance`` (null if no response has a rank).
-    """
+    """Compute the chance level of each prompt's average precision."""
     import polars as pl
 
     found = precisions(elicitation)
@@ -109,17 +72,7 @@ def chance_precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Add the number of candidates and the chance level to a table of mean average precisions.
-
-    Args:
-        by_relation: The result of ``elicitation_measures.by_relation``.
-        elicitation: The elicitation table from which ``by_relation`` was computed.
-
-    Returns:
-        ``by_relation`` with the additional columns ``candidates`` (the largest number of candidates
-        that a prompt has) and ``chance_map`` (the mean chance level of the prompts with a ranked
-        response).
-    """
+    """Add the number of candidates and the chance level to a table of mean average precisions."""
     import polars as pl
 
     group = list(_PROMPT[:3])
@@ -135,25 +88,7 @@ def candidate_sets(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
 ) -> pl.DataFrame:
-    """Return a table of the candidate sets of a run, with one row per set.
-
-    The ranks of two models are comparable only if both models rank the same candidates, and if both
-    tokenizers can encode all of these candidates.
-
-    Args:
-        retrieved: For each wording, the retrieval prompts and the model's rankings of the candidate
-            words.
-        elicited: The elicitation prompts, paired with their rankings.
-
-    Returns:
-        Table with the columns ``part``, ``of``, ``relation``, ``words``, ``missing`` and
-        ``digest``. The column ``part`` is ``retrieval`` or ``elicitation``, and the column
-        ``relation`` is null for retrieval. ``words`` is the number of candidates, and ``digest`` is
-        the SHA-256 hash of the candidates. For retrieval, ``of`` is the wording of the prompts; for
-        elicitation, ``of`` is the name of the candidate set (``vocabulary`` or ``sensible``).
-        ``missing`` is the number of candidates that the model's tokenizer cannot encode (the
-        maximum over the prompts).
-    """
+    """Return a table of the candidate sets of a run, with one row per set."""
     import polars as pl
 
     schema = {

@@ -1,9 +1,4 @@
-"""Number of concepts per property, by category (Weir et al. 2020, "Properties Grouped").
-
-In Weir et al. (2020), a perceptual property occurs on average in nearly twice as many concepts as a
-non-perceptual property. A perceptual property is a weaker clue to a concept than a non-perceptual
-property, because it applies to more concepts.
-"""
+"""Number of concepts per property, by category (Weir et al. 2020, "Properties Grouped")."""
 
 from __future__ import annotations
 
@@ -31,21 +26,7 @@ For example, the pooled category ``perceptual`` combines the categories ``visual
 
 
 def by_category(norms: Norms) -> pl.DataFrame:
-    """Compute the mean number of concepts per property for each property category.
-
-    Args:
-        norms: The feature norms. Properties are counted even if their wording cannot be used in a
-            prompt. A property that occurs in two categories is counted in both categories.
-
-    Returns:
-        The columns ``category``, ``properties``, ``concepts_per_property`` and ``usable``.
-        ``category`` contains the property categories sorted by name, followed by the pooled
-        categories ``perceptual`` and ``non-perceptual``. ``properties`` is the number of different
-        features (such as ``has fur``) that belong to the property category.
-        ``concepts_per_property`` is the number of concepts that have a feature, averaged over the
-        features of the category. ``usable`` is the number of concepts with at least one property of
-        the category. The table is empty if the norms do not assign categories to properties.
-    """
+    """Compute the mean number of concepts per property for each property category."""
     import polars as pl
 
     rows = []
@@ -64,12 +45,7 @@ def by_category(norms: Norms) -> pl.DataFrame:
 
 
 def counts(norms: Norms) -> pl.DataFrame:
-    """Count concepts with at least n properties of each category, n = 1 to 10 (Figure 3a).
-
-    Returns:
-        The columns ``category`` (as in ``by_category``), ``n`` and ``concepts`` (the number of
-        concepts with at least n properties).
-    """
+    """Count concepts with at least n properties of each category, n = 1 to 10 (Figure 3a)."""
     import polars as pl
 
     rows = []

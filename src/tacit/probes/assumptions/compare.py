@@ -1,10 +1,4 @@
-"""Paired comparison of models on the assumptions probe, with confidence intervals.
-
-The ranks of two models are comparable only if they are computed among the same candidates. If two
-models ranked different candidates, retrieval ranks are recomputed among the concepts that both
-models scored. For elicitation, no difference in mean average precision is reported if the models
-ranked different candidates.
-"""
+"""Paired comparison of models on the assumptions probe, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -62,43 +56,7 @@ _OPTIONAL = (
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compare the measures of each pair of models on the prompts that both models answered.
-
-    For retrieval, the models are compared in every wording that they share. Only prompts with the
-    property order ``top-decreasing`` and without restriction to a property category are compared.
-    If the prompts of two models have no wording in common, every wording of one model is compared
-    with every wording of the other model. Elicitation is compared on the prompts that start with
-    "Everyone knows that", as in Weir et al. (2020). The probability of a whole sentence (the score
-    of a causal model with the wording ``sentence``) is not compared with the probability of a word.
-
-    Args:
-        found: The findings by model name. The findings of each model must contain the tables
-            ``retrieval``, ``retrieval_scores``, ``candidates`` and ``elicitation``, and a summary
-            with the key ``kind``.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts;
-            ``Bootstrap.for_pairs`` by default.
-
-    Returns:
-        The columns of ``tacit.findings.compare.COMPARISON``, and the optional columns described
-        below. ``n`` is the number of concepts measured for both models. The column ``part`` names
-        the part of the probe: ``retrieval`` or ``elicitation``. ``measure`` is ``mrr``,
-        ``probability`` or ``renormalised`` for retrieval, and ``map vocabulary``, ``map sensible``
-        or ``spearman`` for elicitation. In the rows of the part ``retrieval``, ``relation`` is
-        null. In the rows of the part ``elicitation``, ``properties`` (the number of stated
-        properties), ``first_wording`` and ``second_wording`` are null. ``same_question`` is false
-        if ``first_wording`` and ``second_wording`` differ, because different wordings ask different
-        questions. ``first_candidates`` and ``second_candidates`` are the numbers of words that the
-        first and the second model ranked (the maximum over the prompts). ``first_chance`` and
-        ``second_chance`` are the mean chance levels of the first and the second model. In rows with
-        the measure ``probability`` or ``spearman``, the columns for candidates and chance levels
-        are null, because these measures do not depend on the candidate set. ``note`` contains the
-        reason why no difference is reported, or caveats. A caveat states that the prompts of the
-        two models are worded differently, or that ranks were recomputed among only some of the
-        candidates that a model originally ranked. The column ``printed`` marks the main results:
-        all elicitation rows, and the retrieval rows with 1, 4 or 10 stated properties.
-        ``first_value``, ``second_value`` and ``difference`` are null if no concept was measured for
-        both models.
-    """
+    """Compare the measures of each pair of models on the prompts that both models answered."""
     import polars as pl
 
     bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
@@ -141,11 +99,7 @@ def _asked(row: Mapping[str, Any]) -> str:
 
 
 def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return a warning for each pair of models whose retrieval prompts share no wording.
-
-    Args:
-        wordings: The wordings of the retrieval prompts, by model name.
-    """
+    """Return a warning for each pair of models whose retrieval prompts share no wording."""
     return [
         "Assumptions probe: the wording of the retrieval prompts is "
         f"{' and '.join(wordings[one])} for {one}, but {' and '.join(wordings[other])} for "
@@ -181,20 +135,7 @@ def _wordings(one: pl.DataFrame, other: pl.DataFrame) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Side:
-    """The retrieval results of one model for the prompts in one wording.
-
-    Args:
-        values: A table with one row per prompt; its columns are ``n`` (the number of properties in
-            the prompt), ``concept``, ``candidates`` and one column per retrieval measure.
-        targets: A table with the columns ``n``, ``concept`` and ``word`` (the target of the
-            prompt).
-        scores: A table with one row per prompt and candidate word; its columns are ``n``,
-            ``concept``, ``word`` and ``logprob`` (in nats).
-        candidates: The SHA-256 digest of the candidates; None if the model's tokenizer cannot
-            encode some candidates.
-        sentences: Whether the probabilities are probabilities of whole sentences; False for
-            probabilities of words.
-    """
+    """The retrieval results of one model for the prompts in one wording."""
 
     values: pl.DataFrame
     targets: pl.DataFrame
@@ -219,13 +160,7 @@ class Side:
         )
 
     def among(self, common: pl.DataFrame) -> pl.DataFrame:
-        """Return the retrieval results, with ranks recomputed among the candidates ``common``.
-
-        Args:
-            common: The candidates among which ``mrr`` and ``renormalised`` are recomputed: a table
-                with one row per prompt and candidate, and with the columns ``n``, ``concept`` and
-                ``word``.
-        """
+        """Return the retrieval results, with ranks recomputed among the candidates ``common``."""
         import polars as pl
 
         scores = self.scores.join(common, on=[*_PROMPT, "word"], how="semi")
@@ -263,12 +198,7 @@ def _retrieval(one: Side, other: Side, bootstrap: Bootstrap) -> Iterator[dict[st
 
 
 def comparable(sides: Sequence[Side]) -> list[pl.DataFrame]:
-    """Return each model's retrieval measures among the candidates that all models share.
-
-    If all models have the same candidates, the values of each model are returned unchanged. If the
-    candidates differ between models, each model's measures are recomputed among the words that all
-    models scored.
-    """
+    """Return each model's retrieval measures among the candidates that all models share."""
     first = sides[0]
     if first.candidates is not None and len({side.candidates for side in sides}) == 1:
         return [side.values for side in sides]
@@ -325,13 +255,7 @@ def _elicitation(one: Findings, other: Findings, bootstrap: Bootstrap) -> Iterat
 
 
 def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
-    """Return, for each elicitation measure, a table with one row per prompt.
-
-    The columns contain the prompt's relation and concept, the value of the measure, the number of
-    candidates, and the chance level.
-
-    Only prompts that start with "Everyone knows that" are included.
-    """
+    """Return, for each elicitation measure, a table with one row per prompt."""
     import polars as pl
 
     elicitation = findings.tables[ELICITATION]
@@ -349,10 +273,7 @@ def _elicited(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def _digests(findings: Findings, part: str, of: str) -> dict[str | None, str | None]:
-    """Return, for each relation, the digest of its candidates.
-
-    The digest of the candidates is None if the tokenizer cannot encode one of them.
-    """
+    """Return, for each relation, the digest of its candidates."""
     rows = findings.tables["candidates"].filter(part=part, of=of)
     return {
         row["relation"]: None if row["missing"] else row["digest"]

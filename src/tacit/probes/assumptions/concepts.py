@@ -70,14 +70,7 @@ _BEHIND = (
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
-    """Yield the report's table of all concepts, and the detail tables of each concept.
-
-    In the report, opening a concept shows its prompts, the best candidates and people's responses.
-
-    Args:
-        findings: The findings of a run.
-        most: The maximum total number of rows in the tables of prompts, candidates and responses.
-    """
+    """Yield the report's table of all concepts, and the detail tables of each concept."""
     import polars as pl
 
     main = findings.tables["retrieval"].filter(pl.col("category").is_null(), order=MAIN)
@@ -112,11 +105,7 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
 def _with_ranks(
     concepts: pl.DataFrame, stated: pl.DataFrame, responses: pl.DataFrame
 ) -> pl.DataFrame:
-    """Add each concept's best ranks, and the best rank of people's responses to it.
-
-    A concept gets a rank for each prompt length (number of properties) in ``NUMBERS``: its best
-    rank over all wordings of the prompt.
-    """
+    """Add each concept's best ranks, and the best rank of people's responses to it."""
     import polars as pl
 
     best = pl.col("rank").min()

@@ -24,16 +24,7 @@ _YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A user's wording of a feature, for one concept or for every concept.
-
-    Args:
-        feature: The feature, as written in the norms.
-        wording: The predicate to use, such as "lives in the woods".
-        concept: The concept, as written in the norms; None to correct the feature for every
-            concept.
-        line: The line number in a table file, or the number of the entry in a YAML file, counted
-            from 1.
-    """
+    """A user's wording of a feature, for one concept or for every concept."""
 
     feature: str
     wording: str
@@ -48,18 +39,7 @@ class Correction:
 
 
 def read_corrections(path: Path | str) -> tuple[Correction, ...]:
-    """Read corrections from a table or a YAML file.
-
-    A table (TSV, CSV, JSONL, Parquet) has the columns ``feature``, ``wording`` and optionally
-    ``concept``. A YAML file is a list of entries with the fields ``feature``, ``wording`` and
-    optionally ``concept``.
-
-    Raises:
-        DataError: If the file is missing or malformed, contains no corrections, corrects a property
-            twice, or contains an empty feature or wording. If a wording contains an underscore,
-            which could be mistaken for the blank of a prompt, or if a wording ends with a full
-            stop, comma or semicolon.
-    """
+    """Read corrections from a table or a YAML file."""
     path = Path(path)
     entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
     if not entries:
@@ -76,14 +56,7 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
 
 
 class Corrections:
-    """Corrected wordings of properties, and the corrections that match no property.
-
-    Args:
-        norms: The feature norms, which contain the properties to correct. If the norms are in
-            McRae's notation, a correction may contain the feature as written in the norms file
-            (``beh_-_eats``) or as Tacit reads it (``does eat``).
-        corrections: The user's corrections of the wordings of properties.
-    """
+    """Corrected wordings of properties, and the corrections that match no property."""
 
     def __init__(self, norms: Norms, corrections: Sequence[Correction] = ()) -> None:
         read = feature_text if norms.underscored else str
@@ -93,11 +66,7 @@ class Corrections:
         self.unmatched = tuple(entry for key, entry in self._known.items() if key not in there)
 
     def wording(self, one: Property) -> str | None:
-        """Return a property's corrected wording; None if no correction matches the property.
-
-        A correction for the property's own concept takes precedence over a correction for all
-        concepts.
-        """
+        """Return a property's corrected wording; None if no correction matches the property."""
         for concept in (one.concept, None):
             entry = self._known.get(_key(concept, one.feature))
             if entry is not None:

@@ -35,15 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationPrompt:
-    """A prompt that names a concept and a relation, with a blank for the property.
-
-    Args:
-        relation: The relation: ``is``, ``is a``, ``has``, ``has a`` or ``made of``.
-        concept: The concept, as named in the norms.
-        text: The prompt, such as "Everyone knows that a bear has ___."
-        responses: People's responses, sorted by decreasing frequency; equally frequent responses
-            are in the order of the norms file.
-    """
+    """A prompt that names a concept and a relation, with a blank for the property."""
 
     relation: str
     concept: str
@@ -53,18 +45,7 @@ class ElicitationPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Phrasing:
-    """The phrasing of elicitation prompts; the defaults are those of Weir et al. (2020).
-
-    Args:
-        preface: Whether the prompt starts with "Everyone knows that"; False omits this preface, as
-            in the ablation of Weir et al. (2020).
-        wording: The wording: ``sentence``, or ``blank-last``, which has no full stop after the
-            blank.
-        any_article: Whether predicates with "an", such as "is an animal", also complete "is a ___".
-
-    Raises:
-        RequestError: If the wording is unknown.
-    """
+    """The phrasing of elicitation prompts; the defaults are those of Weir et al. (2020)."""
 
     preface: bool = True
     wording: str = "sentence"
@@ -76,21 +57,7 @@ class Phrasing:
 
 @dataclass(frozen=True, slots=True)
 class ElicitationRules:
-    """Rules that select concepts and responses.
-
-    The default rules are those of Weir et al. (2020), as far as the paper describes them.
-
-    Args:
-        concepts: The preset of concepts: ``paper`` (single words without a sense tag), ``tagged``
-            (also concepts with a sense tag, as in ``seal_(animal)``), or ``all`` (also concepts of
-            several words).
-        responses: The preset that determines which wordings count as responses, and how their
-            frequencies are computed.
-        least_people: The minimum production frequency of a property.
-
-    Raises:
-        RequestError: If the preset of concepts is unknown.
-    """
+    """Rules that select concepts and responses."""
 
     concepts: ConceptPreset = "paper"
     responses: ResponsePreset = "people"
@@ -102,19 +69,7 @@ class ElicitationRules:
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
-    """The elicitation prompts that are built from norms.
-
-    Args:
-        prompts: The prompts with at least one response, sorted by relation in the order of Weir et
-            al. (2020). Prompts with the same relation are in the order of their concepts in the
-            norms file.
-        steps: The concepts that each filter removed.
-        without: For each relation, the number of concepts that no filter removed, but that have no
-            one-word response from people.
-        notes: For each rule in ``tacit.probes.assumptions.responses.NOTES``, the number of
-            responses, wordings or properties to which the rule was applied. For example, one rule
-            converts a plural response to the singular.
-    """
+    """The elicitation prompts that are built from norms."""
 
     prompts: tuple[ElicitationPrompt, ...]
     steps: tuple[Step, ...]
@@ -127,15 +82,7 @@ class Elicitation:
         return {relation: found[relation] for relation in self.without}
 
     def limited(self, norms: Norms, concepts: int | None) -> Elicitation:
-        """Keep only the prompts of the first ``concepts`` concepts that have prompts.
-
-        If concepts are removed, their names are stored in a ``Step`` object that is appended to
-        ``steps``.
-
-        Args:
-            norms: The feature norms, which determine the order of concepts.
-            concepts: The number of concepts to keep; None keeps all.
-        """
+        """Keep only the prompts of the first ``concepts`` concepts that have prompts."""
         there = {prompt.concept for prompt in self.prompts}
         names = [name for name in norms.by_concept() if name in there]
         if concepts is None or concepts >= len(names):
@@ -146,10 +93,7 @@ class Elicitation:
         return replace(self, prompts=prompts, steps=(*self.steps, step))
 
     def completions(self, relation: str) -> tuple[str, ...]:
-        """Return people's completions of a relation, collected over all concepts.
-
-        All accepted spellings of a completion are included.
-        """
+        """Return people's completions of a relation, collected over all concepts."""
         words = (
             word
             for prompt in self.prompts
@@ -166,17 +110,7 @@ def elicit(
     corrections: Sequence[Correction] = (),
     rules: ElicitationRules | None = None,
 ) -> Elicitation:
-    """Build elicitation prompts from feature norms; each prompt has people's responses.
-
-    A response is one word that completes a prompt, such as "fur" for "a bear has ___". For a
-    property with a correction, only the corrected wording counts as a response.
-
-    Args:
-        norms: The feature norms.
-        phrasing: The phrasing of the prompts.
-        corrections: The user's corrected wordings of properties.
-        rules: The rules that select concepts and responses.
-    """
+    """Build elicitation prompts from feature norms; each prompt has people's responses."""
     phrasing, rules = phrasing or Phrasing(), rules or ElicitationRules()
     nouns = Nouns.load()
     reader = ResponseReader(Corrections(norms, corrections), rules.responses, phrasing.any_article)
@@ -208,11 +142,7 @@ def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]
 
 
 def asked_of(concept: str, relation: str, wording: str = "sentence") -> str:
-    """Return the "Everyone knows that" prompt for a concept and a relation.
-
-    Raises:
-        RequestError: If the wording is unknown.
-    """
+    """Return the "Everyone knows that" prompt for a concept and a relation."""
     return _text(relation, bare(concept), Phrasing(wording=wording), Nouns.load())
 
 
@@ -238,19 +168,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Eliciting:
-    """The elicitation prompts for one model, with the candidates for each prompt.
-
-    Args:
-        asked: A mapping with two keys: True for the prompts that start with "Everyone knows that",
-            and False for the prompts without this preface. Each value of the mapping ``asked``
-            contains prompts with people's responses.
-        own: The words that are a single token of the model; they form the candidate set
-            ``vocabulary``.
-        shared: The words that are a single token in every compared model. For each relation, the
-            candidate set ``sensible`` contains every word in ``shared`` that people gave as a
-            completion for the relation.
-        top: The number of best candidates to store for each prompt.
-    """
+    """The elicitation prompts for one model, with the candidates for each prompt."""
 
     asked: Mapping[bool, Elicitation]
     own: Vocabulary
@@ -301,11 +219,7 @@ class Eliciting:
 
 
 class ListPrompt(NamedTuple):
-    """A prompt that is built from one of the linguist Ellen Prince's examples.
-
-    Some of the prompts built from Ellen Prince's examples ask for the concept, and the others ask
-    for the concept's properties.
-    """
+    """A prompt that is built from one of the linguist Ellen Prince's examples."""
 
     concept: str
     part: str
@@ -315,15 +229,7 @@ class ListPrompt(NamedTuple):
 
 @dataclass(frozen=True)
 class Prince:
-    """The linguist Ellen Prince's examples as prompts (Weir et al. 2020, Table 3).
-
-    Args:
-        candidates: The words that are a single token of the model. If an answer in one of the
-            linguist Ellen Prince's examples is not in ``candidates``, the answer is not ranked.
-        wording: The wording of prompts that ask for the concept: ``sentence`` or ``blank-last``.
-        ending: The wording of prompts that ask for properties: ``sentence`` or ``blank-last``.
-        top: The number of best candidates to store for each prompt.
-    """
+    """The linguist Ellen Prince's examples as prompts (Weir et al. 2020, Table 3)."""
 
     candidates: Vocabulary
     wording: str

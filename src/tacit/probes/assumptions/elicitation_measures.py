@@ -1,11 +1,4 @@
-"""Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2).
-
-The measures are computed only from people's responses that have a rank among the candidate words. A
-response counts as absent if none of its accepted spellings is a candidate word. A participant's
-response counts as missing if it has spellings among the candidate words, but the model's tokenizer
-cannot encode any of these spellings. Absent responses (not candidates) and missing responses (not
-encodable by the tokenizer) are counted separately and are not given a low rank.
-"""
+"""Agreement of elicited properties with people's responses (Weir et al. 2020, Table 2)."""
 
 from __future__ import annotations
 
@@ -28,27 +21,7 @@ _PROMPT = ("relation", "preface", "over", "concept")
 
 
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Compute the average precision of each prompt for each candidate set.
-
-    The rank of a response is the number of candidates that are at least as probable as the
-    response. Responses with equal probability share a rank. For a response with rank r, the
-    precision is k/r, where k is the number of the prompt's responses with a rank of at most r. The
-    average precision of a prompt is the mean of the precisions of its ranked responses.
-
-    Args:
-        elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
-            ``concept``, ``spelling``, ``rank`` and ``candidates``. If a response has several
-            accepted spellings, ``rank`` and ``candidates`` must be computed with only the most
-            probable spelling.
-
-    Returns:
-        The columns ``relation``, ``preface``, ``over``, ``concept``, ``responses``, ``absent``,
-        ``missing``, ``candidates`` and ``value``. ``over`` is the candidate set. ``responses`` is
-        the number of responses with a rank. ``absent`` is the number of responses that are not
-        candidates. ``missing`` is the number of responses that the tokenizer cannot encode.
-        ``candidates`` is the number of candidates. ``value`` is the average precision, or null if
-        no response has a rank.
-    """
+    """Compute the average precision of each prompt for each candidate set."""
     import polars as pl
 
     rank = pl.col("rank")
@@ -68,19 +41,7 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
-    """Compute Spearman's rho between production frequency and log-probability for each prompt.
-
-    Args:
-        elicitation: The columns ``relation``, ``preface``, ``over`` (the candidate set),
-            ``concept``, ``frequency``, ``rank`` and ``logprob``. Only rows whose ``over`` is
-            ``vocabulary`` are used.
-
-    Returns:
-        Table with the columns ``relation``, ``preface``, ``concept``, ``too_few``, ``constant`` and
-        ``value``. ``value`` is Spearman's rho; null if ``too_few`` or ``constant`` is True.
-        ``too_few`` is True if the prompt has fewer than 3 ranked responses. ``constant`` is True if
-        all frequencies or all log-probabilities are tied.
-    """
+    """Compute Spearman's rho between production frequency and log-probability for each prompt."""
     import polars as pl
 
     ranked = pl.col("rank").is_not_null() & pl.col("logprob").is_not_null()
@@ -109,21 +70,7 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean average precision for each relation, preface and candidate set.
-
-    Args:
-        elicitation: A table with the columns that the function ``precisions`` requires.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
-
-    Returns:
-        The columns ``relation``, ``preface``, ``over`` (the candidate set), ``prompts``,
-        ``absent``, ``missing``, ``without``, ``map``, ``map_low`` and ``map_high``. ``prompts`` is
-        the number of prompts with a ranked response, and ``without`` is the number of prompts
-        without a ranked response. ``absent`` is the number of responses that are not candidates.
-        ``missing`` is the number of responses that are candidates but that the tokenizer cannot
-        encode. ``map`` is the mean average precision, and ``map_low`` and ``map_high`` are the ends
-        of its confidence interval.
-    """
+    """Compute the mean average precision for each relation, preface and candidate set."""
     import polars as pl
 
     rows = []
@@ -139,26 +86,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean Spearman correlation of frequency and probability per relation.
-
-    For each prompt, Spearman's rho measures whether responses that more people gave (responses with
-    a higher production frequency) also have a higher log-probability. Spearman's rho is averaged
-    separately for prompts with and without the preface "Everyone knows that".
-
-    Args:
-        elicitation: Table of people's responses with the model's log-probabilities. For the
-            columns, see ``correlations``.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
-
-    Returns:
-        The columns ``relation``, ``preface``, ``prompts``, ``used``, ``too_few``, ``constant``,
-        ``spearman``, ``spearman_low`` and ``spearman_high``. ``used`` is the number of prompts for
-        which Spearman's rho is defined. ``too_few`` is the number of prompts with fewer than 3
-        ranked responses. ``constant`` is the number of prompts with at least 3 ranked responses
-        that are all tied in frequency or all tied in log-probability. ``spearman`` is the mean of
-        Spearman's rho over the prompts for which rho is defined. ``spearman_low`` and
-        ``spearman_high`` are the ends of the confidence interval of ``spearman``.
-    """
+    """Compute the mean Spearman correlation of frequency and probability per relation."""
     import polars as pl
 
     rows = []
@@ -174,28 +102,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Measure the effect of omitting the preface "Everyone knows that" from prompts.
-
-    Under the heading "Effect of Prompt Construction", Weir et al. (2020) report how the preface
-    "Everyone knows that" changes the results. Each mean includes only concepts for which the
-    measure is defined both with and without the preface.
-
-    Args:
-        elicitation: The table that ``precisions`` and ``correlations`` take as input.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
-
-    Returns:
-        The columns ``relation``, ``measure``, ``prompts``, ``with_preface``, ``without_preface``,
-        ``difference``, ``low`` and ``high``. ``measure`` is ``spearman``, ``map vocabulary`` or
-        ``map sensible``. ``spearman`` is the mean of Spearman's rho. ``map vocabulary`` and ``map
-        sensible`` are the mean average precision for the candidate sets ``vocabulary`` and
-        ``sensible``. The table omits relations that do not have prompts both with and without the
-        preface "Everyone knows that". ``prompts`` is the number of concepts for which ``measure``
-        is defined both with and without the preface. ``with_preface`` and ``without_preface`` are
-        the means of ``measure`` over prompts with and without the preface. ``difference`` is
-        ``without_preface`` minus ``with_preface``, and ``low`` and ``high`` are the ends of the
-        confidence interval of ``difference``.
-    """
+    """Measure the effect of omitting the preface "Everyone knows that" from prompts."""
     import polars as pl
 
     names = ("with_preface", "without_preface", "difference", "low", "high")
@@ -212,13 +119,7 @@ def ablation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return, for each measure in Table 2 of Weir et al. (2020), the value of each prompt.
-
-    Returns:
-        For each measure (``map vocabulary``, ``map sensible``, ``spearman``), a table with the
-        columns ``relation``, ``preface``, ``concept``, ``value`` and ``candidates``. The column
-        ``candidates`` is null for ``spearman``, which does not depend on the number of candidates.
-    """
+    """Return, for each measure in Table 2 of Weir et al. (2020), the value of each prompt."""
     import polars as pl
 
     precision = precisions(elicitation)

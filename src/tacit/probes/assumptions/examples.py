@@ -40,11 +40,7 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
     "Examples of concept retrieval", "This figure corresponds to Figure 1 of Weir et al. (2020)."
 )
 def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw how the best candidates change with each property (Weir et al. 2020, Figure 1).
-
-    Returns:
-        The chart; None if there are no retrieval results or no stored best candidates.
-    """
+    """Draw how the best candidates change with each property (Weir et al. 2020, Figure 1)."""
     import polars as pl
 
     table, top = shown.table("retrieval"), shown.table("retrieval_top")
@@ -74,15 +70,7 @@ def retrieval_examples(shown: Shown) -> Chart | None:
 
 
 def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """Add the column ``shown``, which contains the probabilities to display in the figure.
-
-    If a model scores whole sentences, ``shown`` is the probability renormalised over the
-    candidates.
-
-    Args:
-        table: The columns ``model``, ``wording``, ``logprob`` and ``renormalised``.
-        kinds: The kind of each model, such as ``causal``. The keys are the labels of the models.
-    """
+    """Add the column ``shown``, which contains the probabilities to display in the figure."""
     import polars as pl
 
     shown = [
@@ -114,19 +102,7 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
-    """Choose the concepts to show: "bear" (as in Weir et al. 2020) and typical concepts.
-
-    Args:
-        table: The table ``retrieval`` of all models, with only the rows in which properties are in
-            the order ``MAIN``. The column ``of`` contains the name of the model and, if the table
-            has several wordings, the name of the wording.
-
-    Returns:
-        The concepts, and a text that explains how the concepts were chosen. If Weir et al.'s
-        example "bear" has a rank for every model, it is the first concept in the list. The
-        other concepts in the list are at fixed percentiles (such as the 50th) of the mean
-        reciprocal rank over all prompts and models.
-    """
+    """Choose the concepts to show: "bear" (as in Weir et al. 2020) and typical concepts."""
     import polars as pl
 
     of = table["of"].n_unique()
@@ -155,11 +131,7 @@ def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
 
 
 def phrases(texts: Sequence[str], wording: str) -> list[str]:
-    """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``.
-
-    If any prompt's list of properties does not start with all properties of the preceding prompt,
-    the full texts of all prompts are returned.
-    """
+    """Return the property that each prompt adds to the previous one: ``has fur``, ``+ is big``."""
     said = [_properties(text, wording) for text in texts]
     known: list[str] = []
     for whole in said:

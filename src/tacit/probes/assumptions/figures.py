@@ -1,9 +1,4 @@
-"""Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3).
-
-The figures show one or more models, labelled with the names that the caller passes. Each figure
-function returns None if the required table is absent or contains no values to draw. Missing and
-undefined values are not drawn.
-"""
+"""Figures of the assumptions probe, from its findings (Weir et al. 2020, Figures 1 to 3)."""
 
 from __future__ import annotations
 
@@ -73,14 +68,7 @@ _RANKS = (
     "This figure corresponds to Figure 2 of Weir et al. (2020).",
 )
 def retrieval(shown: Shown) -> Chart | None:
-    """Plot concept retrieval against the number of properties (Weir et al. 2020, Figure 2).
-
-    The panels show the mean reciprocal rank of the concept's word and the mean probability of this
-    word.
-
-    Returns:
-        The chart, with a curve per model and wording; None if no concept has a rank.
-    """
+    """Plot concept retrieval against the number of properties (Weir et al. 2020, Figure 2)."""
     import polars as pl
 
     table = _ranked(shown)
@@ -115,15 +103,7 @@ def retrieval(shown: Shown) -> Chart | None:
     "Concept retrieval by category", "This figure corresponds to Figure 3 of Weir et al. (2020)."
 )
 def retrieval_categories(shown: Shown) -> Chart | None:
-    """Draw concept retrieval by category of the properties (Weir et al. 2020, Figure 3a).
-
-    Each prompt contains properties of one category, or properties of all categories.
-
-    Returns:
-        The chart, with one row of panels per model. The panels of each row show the concepts' mean
-        reciprocal rank, the concepts' mean probability, and the number of concepts. The result is
-        None if no prompt is restricted to properties of one category.
-    """
+    """Draw concept retrieval by category of the properties (Weir et al. 2020, Figure 3a)."""
     import polars as pl
 
     table = _ranked(shown)
@@ -158,14 +138,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
     "frequency.",
 )
 def retrieval_orders(shown: Shown) -> Chart | None:
-    """Plot how well concepts are retrieved from frequent, rare or random properties.
-
-    The plot corresponds to Figure 3b of Weir et al. (2020).
-
-    Returns:
-        The chart, with one row of panels per model; None if fewer than two orders of properties
-        were measured.
-    """
+    """Plot how well concepts are retrieved from frequent, rare or random properties."""
     import polars as pl
 
     table = _ranked(shown)
@@ -203,13 +176,7 @@ def retrieval_orders(shown: Shown) -> Chart | None:
 
 @figure("Properties elicited", "This figure shows the measures of Table 2 of Weir et al. (2020).")
 def elicitation(shown: Shown) -> Chart | None:
-    """Draw the mAP and Spearman's rho for each relation (Weir et al. 2020, Table 2).
-
-    The mAP is the mean average precision of people's responses in the model's ranking.
-
-    Returns:
-        The chart, with a separate mark for each model; None if no measure is defined.
-    """
+    """Draw the mAP and Spearman's rho for each relation (Weir et al. 2020, Table 2)."""
     found = {name: rows for name, rows in _elicited(shown) if not rows["value"].is_null().all()}
     if not found:
         return None
@@ -235,13 +202,7 @@ def elicitation(shown: Shown) -> Chart | None:
     "and the paired difference.",
 )
 def ablation(shown: Shown) -> Chart | None:
-    """Draw elicitation measures for prompts with and without "Everyone knows that".
-
-    Returns:
-        The chart, with a panel per measure; None if no difference is defined. Each panel also shows
-        the difference: the value without the preface "Everyone knows that" minus the value with
-        this preface.
-    """
+    """Draw elicitation measures for prompts with and without "Everyone knows that"."""
     import polars as pl
 
     table = shown.defined("ablation", "difference")
@@ -273,14 +234,7 @@ def ablation(shown: Shown) -> Chart | None:
 
 @figure("Favoured words", "Words that rank first for many different concepts.")
 def favoured(shown: Shown) -> Chart | None:
-    """Plot the share of prompts for which each favoured word ranks first.
-
-    In each row, a tick marks the share of prompts for which the word ranks first and is one of
-    people's responses.
-
-    Returns:
-        The chart, with a row of panels per model; None if no word was ever the top candidate.
-    """
+    """Plot the share of prompts for which each favoured word ranks first."""
     import polars as pl
 
     table = shown.table("favoured")
@@ -351,12 +305,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
-    """Return the retrieval rows whose MRR is defined, with row labels in the column ``of``.
-
-    If a row contains probabilities of whole sentences, the columns ``probability``,
-    ``probability_low`` and ``probability_high`` of the row are set to null. If a model scores whole
-    sentences, the figure shows only the probability that is renormalised over the candidates.
-    """
+    """Return the retrieval rows whose MRR is defined, with row labels in the column ``of``."""
     import polars as pl
 
     table = shown.defined("retrieval_by_number", "mrr")
@@ -382,10 +331,7 @@ def _curves(
     told: Sequence[Series],
     colours: Palette,
 ) -> Curves:
-    """Return the curves of a measure as a function of the number of properties.
-
-    The table ``whole`` determines the range of the vertical axis.
-    """
+    """Return the curves of a measure as a function of the number of properties."""
     import polars as pl
 
     column = declared.RETRIEVAL_BY_NUMBER.column(measure)
@@ -427,10 +373,7 @@ def _pair(
 
 
 def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
-    """Draw a grid with the number of concepts at each point of the retrieval curves.
-
-    Each curve of a retrieval figure has a row, and each number of properties has a column.
-    """
+    """Draw a grid with the number of concepts at each point of the retrieval curves."""
     import polars as pl
 
     cells = part.select(

@@ -86,14 +86,7 @@ def headline_views(findings: Findings) -> Iterator[View]:
 
 
 def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
-    """Return the mean retrieval measures for each number of properties in the prompt.
-
-    Only prompts whose properties are in the order ``MAIN`` (sorted by decreasing production
-    frequency) are included.
-
-    If a causal model scores whole sentences (in the wording ``sentence``), the column
-    ``probability`` contains the probability renormalised over the candidates.
-    """
+    """Return the mean retrieval measures for each number of properties in the prompt."""
     import polars as pl
 
     rows = (
@@ -241,11 +234,7 @@ def _view(name: str, title: str, columns: tuple[Column, ...], table: pl.DataFram
 
 
 def _retrieval(findings: Findings) -> Iterator[View]:
-    """Yield a table of concept retrieval per wording, with a row per number of properties.
-
-    If a causal model scores whole sentences, the column with the heading "among candidates"
-    contains the probability renormalised over the candidates.
-    """
+    """Yield a table of concept retrieval per wording, with a row per number of properties."""
     rows, kind = retrieved(findings, _NUMBERS), findings.summary.get("kind")
     among = replace(_PROBABILITY, heading="among candidates")
     for wording in rows["wording"].unique(maintain_order=True):
@@ -256,10 +245,7 @@ def _retrieval(findings: Findings) -> Iterator[View]:
 
 
 def _responses(findings: Findings, of: str) -> Iterator[View]:
-    """Yield people's responses and the model's best candidates for two example prompts.
-
-    The tables are laid out like Table 1 of Weir et al. (2020).
-    """
+    """Yield people's responses and the model's best candidates for two example prompts."""
     people, best = findings.tables["elicitation"], findings.tables["elicitation_top"]
     for at, row in enumerate(_examples(people), start=1):
         asked = {key: row[key] for key in ("relation", "preface", "over", "concept")}
@@ -289,11 +275,7 @@ def _beside(people: pl.DataFrame, model: pl.DataFrame) -> pl.DataFrame:
 
 
 def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a row of the table ``people`` for each example of Weir et al. (2020, Table 1).
-
-    If the run has no prompt for an example's concept and relation, the first prompt with the same
-    relation replaces the example.
-    """
+    """Yield a row of the table ``people`` for each example of Weir et al. (2020, Table 1)."""
     prefaced = people.filter(preface=True, over="vocabulary")
     table = people.filter(over="vocabulary") if prefaced.is_empty() else prefaced
     for concept, relation in _EXAMPLES:
@@ -303,10 +285,7 @@ def _examples(people: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _relations(findings: Findings, of: str) -> Iterator[View]:
-    """Yield tables of elicitation measures by relation (Weir et al. 2020, Table 2).
-
-    Prompts with the preface "Everyone knows that" and prompts without it have separate tables.
-    """
+    """Yield tables of elicitation measures by relation (Weir et al. 2020, Table 2)."""
     import polars as pl
 
     agreement = findings.tables["agreement"]

@@ -11,21 +11,7 @@ if TYPE_CHECKING:
 
 
 class Paired(NamedTuple):
-    """Means of two paired measurements, and the difference between the means.
-
-    Args:
-        pairs: The number of rows that have both a first and a second measurement.
-        first: The mean of the first measurements; None if there are no pairs.
-        second: The mean of the second measurements; None if there are no pairs.
-        difference: The second mean minus the first mean; None if there are no pairs.
-        low: The lower end of the confidence interval of the difference; None if there is no
-            interval, as with fewer than ``FEWEST_CLUSTERS`` concepts.
-        high: The upper end of the confidence interval of the difference; None if there is no
-            interval.
-        p_value: The two-sided p-value for the hypothesis of no difference. The p-value is 1 if the
-            difference is 0 in all bootstrap resamples. Without a confidence interval, the p-value
-            is None unless the difference is 0 in all bootstrap resamples.
-    """
+    """Means of two paired measurements, and the difference between the means."""
 
     pairs: int
     first: float | None
@@ -39,14 +25,7 @@ class Paired(NamedTuple):
 def mean(
     values: pl.DataFrame, of: str, bootstrap: Bootstrap
 ) -> tuple[float | None, float | None, float | None]:
-    """Return a column's mean and the ends of its confidence interval; None if undefined.
-
-    Args:
-        values: A table with the column to average, whose nulls are ignored, and the column
-            ``concept``, whose values are resampled.
-        of: The name of the column to average.
-        bootstrap: The bootstrap that computes the confidence interval.
-    """
+    """Return a column's mean and the ends of its confidence interval; None if undefined."""
     there = values.drop_nulls(of)
     ones = [1] * there.height
     found = bootstrap.ratio(there["concept"].to_numpy(), there[of].to_numpy(), ones)
@@ -54,14 +33,7 @@ def mean(
 
 
 def paired(pairs: pl.DataFrame, bootstrap: Bootstrap) -> Paired:
-    """Compare two measurements on the rows in which both are defined.
-
-    Args:
-        pairs: The columns ``concept`` (whose values are resampled), ``first`` and ``second``. Rows
-            with a null ``first`` or ``second`` are ignored.
-        bootstrap: The bootstrap that computes the confidence interval of the mean difference,
-            ``second`` minus ``first``.
-    """
+    """Compare two measurements on the rows in which both are defined."""
     import numpy as np
 
     whole = pairs.drop_nulls(["first", "second"])

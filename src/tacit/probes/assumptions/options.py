@@ -23,11 +23,7 @@ def _of_vocabulary(name: str) -> Mapping[str, Any]:
 
 
 def vocabulary_file(name: str) -> Path | None:
-    """Return ``name`` as the path of a vocabulary file; None for a built-in vocabulary.
-
-    Raises:
-        RequestError: If ``name`` is neither a built-in vocabulary nor the path of an existing file.
-    """
+    """Return ``name`` as the path of a vocabulary file; None for a built-in vocabulary."""
     if name in _VOCABULARIES:
         return None
     if not Path(name).is_file():
@@ -97,11 +93,7 @@ class NormsOptions:
     )
 
     def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the user's corrected wordings of properties; empty if the user gave no file.
-
-        Raises:
-            DataError: If the corrections file is missing or malformed.
-        """
+        """Read the user's corrected wordings of properties; empty if the user gave no file."""
         from tacit.probes.assumptions.corrections import read_corrections
 
         return read_corrections(self.corrections) if self.corrections else ()

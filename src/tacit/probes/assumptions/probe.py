@@ -64,40 +64,7 @@ CausalWording = Literal["blank-last", "sentence", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The settings of a run for all of its models; the defaults follow Weir et al. (2020).
-
-    Args:
-        vocabulary: The candidate words in retrieval: ``shared`` (words that are a single token in
-            every compared model), ``own`` (words that are a single token in the model that ranks
-            them), ``concepts`` (the names of the concepts) or ``file`` (the words in a vocabulary
-            file).
-        words: The words of the vocabulary file; None if ``vocabulary`` is not ``file``.
-        causal: The wording of retrieval prompts for causal models: ``blank-last``, ``sentence`` or
-            ``both``.
-        articles: The article before the blank: ``fixed`` (always "a") or ``candidate`` ("a" or
-            "an", depending on the candidate word). The value ``candidate`` requires the vocabulary
-            ``concepts``.
-        orders: The orders in which prompts state properties: ``all``, or ``main`` for only the
-            order in Figure 2 of Weir et al. (2020).
-        concepts: The preset that determines which concepts to include: ``paper``, ``tagged`` or
-            ``all`` (see ``ConceptPreset``).
-        responses: The preset that determines which wordings of a property count as people's
-            responses: one of the values of ``ResponsePreset``.
-        least: The minimum number of usable properties (properties that prompts can state) of a
-            concept in retrieval.
-        limits: Limits on the production frequency and on the number of words of a property, applied
-            before concepts are filtered.
-        corrections: The user's corrected wordings of properties.
-        limit: The maximum number of concepts, for retrieval and for elicitation separately; None
-            for no limit. Of the concepts that pass all filters, the first ``limit`` concepts are
-            kept.
-        top: The number of top-ranked candidates to store for each prompt.
-        seed: The seed of the random orders of properties.
-        fast: Whether only the main order and the prompts with "Everyone knows that" are asked.
-
-    Raises:
-        RequestError: If a setting has an unknown value, or two settings are incompatible.
-    """
+    """The settings of a run for all of its models; the defaults follow Weir et al. (2020)."""
 
     vocabulary: Candidates = "shared"
     words: Vocabulary | None = None
@@ -138,12 +105,7 @@ class Choices:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the settings from the options of the assumptions probe.
-
-        Raises:
-            RequestError: If an option has an unknown value, or two options are incompatible.
-            DataError: If the corrections file or the vocabulary file is missing or malformed.
-        """
+        """Build the settings from the options of the assumptions probe."""
         from tacit.probes.assumptions.vocabulary import read_words
 
         file = vocabulary_file(options.vocabulary)
@@ -171,12 +133,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """The assumptions probe for several models: concept retrieval and property elicitation.
-
-    Args:
-        norms: The feature norms from which prompts are built.
-        choices: The settings of the run, which are the same for all models.
-    """
+    """The assumptions probe for several models: concept retrieval and property elicitation."""
 
     name: ClassVar[str] = "assumptions"
     summary: ClassVar[str] = (
@@ -198,13 +155,7 @@ class Assumptions:
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the probe from options; see ``ProbeByVocabulary.of``.
-
-        Raises:
-            RequestError: If an option has an unknown value, or two options are incompatible.
-            DataError: If the norms file, the corrections file or the vocabulary file is missing or
-                malformed.
-        """
+        """Build the probe from options; see ``ProbeByVocabulary.of``."""
         from tacit.knowledge.words import spare_torch
         from tacit.sources.norms import read_norms
 
@@ -282,19 +233,7 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class AssumptionsProbe:
-    """The assumptions probe for one model.
-
-    Args:
-        worded: The feature norms, with the wording of each property in prompts.
-        words: For every compared model, the words that are a single token of the model.
-        model: The name of the model that the probe tests, which is a key of ``words.own``.
-        kind: The kind of model (``causal``, ``masked`` or ``seq2seq``), which determines the
-            wordings of the prompts.
-        choices: The settings of the run.
-
-    Raises:
-        RequestError: If the filters in ``choices`` remove every concept.
-    """
+    """The assumptions probe for one model."""
 
     worded: WordedNorms
     words: Words
@@ -352,11 +291,7 @@ class AssumptionsProbe:
 
     @property
     def wordings(self) -> tuple[str, ...]:
-        """The wordings of the retrieval prompts.
-
-        The default wording for causal models is ``blank-last``, because a causal model cannot see
-        the text after a blank.
-        """
+        """The wordings of the retrieval prompts."""
         if self.kind != "causal":
             return ("sentence",)
         both = self.choices.causal == "both"
@@ -426,13 +361,7 @@ class AssumptionsProbe:
         return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
 
     def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
-        """Compute the findings from the answers to ``prompts`` and ``rankings``.
-
-        Returns:
-            The findings, whose tables ``tacit.probes.assumptions.tables`` declares. For each
-            ranking prompt, the table ``questions`` contains the text, the logarithm of the
-            candidates' total probability (``normaliser``), and the best candidates.
-        """
+        """Compute the findings from the answers to ``prompts`` and ``rankings``."""
         left, scored = iter(rankings), iter(scores)
         retrieved = [
             (

@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 def left_out_of(worded: WordedNorms) -> pl.DataFrame:
-    """List the properties excluded from prompts, by decreasing production frequency.
-
-    Returns:
-        The columns ``concept``, ``feature``, ``pf`` (production frequency) and ``reason`` (why no
-        prompt can state the property). Properties with equal production frequency are in the order
-        of the norms file.
-    """
+    """List the properties excluded from prompts, by decreasing production frequency."""
     import polars as pl
 
     rows = [(one.concept, one.feature, one.frequency, why) for one, why in worded.left_out]
@@ -45,22 +39,7 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
 def retrieval_prompts_of(
     options: NormsOptions, wording: str, vocabulary: Path | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
-    """Build a table of retrieval prompts, which ask for a concept by its properties.
-
-    Args:
-        options: The options that select the feature norms, concepts and properties.
-        wording: The wording of the prompts: ``sentence`` or ``blank-last``.
-        vocabulary: The path of a file with one word per line, which restricts the prompts to
-            concepts named in the file; None for no restriction.
-
-    Returns:
-        The table of prompts, the table of omitted properties (see ``left_out_of``), and a summary
-        with counts of properties, of concepts, and of the concepts that each filter removed.
-
-    Raises:
-        DataError: If the norms file, the corrections file or the vocabulary file is missing or
-            malformed.
-    """
+    """Build a table of retrieval prompts, which ask for a concept by its properties."""
     import polars as pl
 
     norms, own = read_norms(options.norms), options.own_wordings()
@@ -94,16 +73,7 @@ def retrieval_prompts_of(
 def elicitation_prompts(
     options: NormsOptions, phrasing: Phrasing
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Build a table of elicitation prompts, which ask for the properties of a concept.
-
-    Returns:
-        The table of prompts, which includes people's responses, and a summary, which includes the
-        number of prompts for each relation. For the CSLB norms, the summary also contains the
-        number of prompts that Weir et al. (2020) report for each relation.
-
-    Raises:
-        DataError: If the norms file or the corrections file is missing or malformed.
-    """
+    """Build a table of elicitation prompts, which ask for the properties of a concept."""
     import polars as pl
 
     norms, own = read_norms(options.norms), options.own_wordings()

@@ -34,16 +34,7 @@ FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits on the production frequency and length of the properties that prompts state.
-
-    Args:
-        people: The minimum production frequency of a property. In the CSLB norms, every property
-            has a production frequency of at least 2, so a minimum below 3 has no effect.
-        words: The maximum number of words in a property's wording; None for no limit.
-
-    Raises:
-        RequestError: If ``people`` is below 0, or ``words`` is below 1.
-    """
+    """Limits on the production frequency and length of the properties that prompts state."""
 
     people: int = 0
     words: int | None = None
@@ -58,15 +49,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Worded:
-    """A property with a wording that can be used in a prompt, such as "has fur".
-
-    Args:
-        property: The property, as read from the norms.
-        text: The wording of the property as a predicate, such as "has fur".
-        corrected: Whether ``text`` is the user's corrected wording.
-        from_feature: The reason (``UNGRAMMATICAL`` or ``NO_VERB``) for rejecting a participant's
-            wording and using the property's name; None if no wording was rejected.
-    """
+    """A property with a wording that can be used in a prompt, such as "has fur"."""
 
     property: Property
     text: str
@@ -76,23 +59,7 @@ class Worded:
 
 @dataclass(frozen=True, slots=True)
 class WordedNorms:
-    """The properties that prompts can state, and counts of the properties that are left out.
-
-    Args:
-        norms: The feature norms.
-        properties: For each concept, the properties that were not excluded from prompts (for
-            example, for being too long), in the order of the norms file; empty if all were
-            excluded.
-        dropped: For each reason to leave out a property, the number of properties left out for that
-            reason. The reasons for leaving out properties are in the order in which
-            ``word_properties`` checks them.
-        left_out: Each property that is left out, paired with the reason; grouped by concept.
-        corrected: The number of properties that prompts can state and whose wording the user
-            corrected.
-        from_feature: The number of usable properties whose wording is based on the feature's name
-            rather than a participant's words, by reason (see ``FROM_FEATURE``).
-        unmatched: The user's corrections that match no property of the norms.
-    """
+    """The properties that prompts can state, and counts of the properties that are left out."""
 
     norms: Norms
     properties: Mapping[str, tuple[Worded, ...]]
@@ -119,15 +86,7 @@ class WordedNorms:
 def word_properties(
     norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
 ) -> WordedNorms:
-    """Convert every property of the norms to a predicate that prompts can state.
-
-    If the user supplied a corrected wording for a property, prompts state the property in this
-    wording. If the user did not correct a property, its predicate is based on the first wording by
-    a participant in the norms. If the first participant's wording is missing, ungrammatical or not
-    convertible to a predicate, Tacit words the property by its name in the norms (the feature). If
-    several properties of a concept have the same wording, only the one with the highest production
-    frequency is used (in a tie, the first one).
-    """
+    """Convert every property of the norms to a predicate that prompts can state."""
     limits = limits or Limits()
     known = Corrections(norms, corrections)
     dropped = Counter(dict.fromkeys((RARE, UNWORDED, LONG, NAMING, SAME), 0))
@@ -165,11 +124,7 @@ def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded |
 
 
 def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why a participant's wording was rejected.
-
-    The reason for rejection is None if the first of the participants' wordings is used, or if the
-    norms list no participants' wordings.
-    """
+    """Return a property's predicate, and why a participant's wording was rejected."""
     if not one.alternatives:
         return predicate(one.feature), None
     said = alternatives.worded(one.alternatives[0], one.feature)
@@ -214,22 +169,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """The filters that determine which concepts retrieval prompts ask for.
-
-    Args:
-        concepts: The preset that determines which concepts to include.
-        articles: With ``fixed``, the article before the blank is always "a", and concepts that
-            start with a vowel sound are left out. If ``articles`` is ``candidate``, each candidate
-            word has its own article ("a" or "an"), and concepts that start with a vowel sound are
-            included.
-        vocabulary: The words that may fill the blank (case-sensitive); None to allow any word.
-        least: The smallest number of usable properties (properties that prompts can state) that a
-            concept may have.
-
-    Raises:
-        RequestError: If the value of ``concepts`` or ``articles`` is unknown, or ``least`` is
-            below 1.
-    """
+    """The filters that determine which concepts retrieval prompts ask for."""
 
     concepts: ConceptPreset = "paper"
     articles: Articles = "fixed"
@@ -249,16 +189,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A concept that retrieval prompts ask for.
-
-    Args:
-        name: The concept, as written in the norms.
-        word: The concept's name without its sense tag, for example ``seal`` for ``seal_(animal)``.
-            Retrieval prompts ask the model for this word.
-        article: ``a`` or ``an``, according to the first sound of the word.
-        properties: The concept's properties that were not excluded from prompts (for example, for
-            being too long), in the order of the norms file.
-    """
+    """A concept that retrieval prompts ask for."""
 
     name: str
     word: str
@@ -295,13 +226,7 @@ class Chosen:
 
 
 def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
-    """Select the concepts that pass every filter, in the order of the norms file.
-
-    The filters first remove concepts with a sense tag (only with the preset ``paper``), then
-    concepts of several words. If ``Filters.articles`` is ``fixed``, the filters remove concepts
-    that begin with a vowel sound. The last filters remove concepts outside the vocabulary, if there
-    is a vocabulary, and concepts with fewer than ``least`` usable properties.
-    """
+    """Select the concepts that pass every filter, in the order of the norms file."""
     filters = filters or Filters()
     nouns, spelled = Nouns.load(), Spellings(filters.vocabulary or ())
     left = [
@@ -318,16 +243,7 @@ def apply_filters(
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
 ) -> tuple[Sequence[T], tuple[Step, ...]]:
-    """Apply filters to concepts, one after another.
-
-    Args:
-        left: The concepts to filter.
-        name: A function that returns a concept's name.
-        tests: For each filter, its name and a function that returns whether a concept passes it.
-
-    Returns:
-        The concepts that passed all filters, and one ``Step`` per filter.
-    """
+    """Apply filters to concepts, one after another."""
     steps = []
     for step, passes in tests:
         removed = tuple(name(one) for one in left if not passes(one))
@@ -337,12 +253,7 @@ def apply_filters(
 
 
 def all_removed(removed: Mapping[str, int], concepts: int) -> RequestError:
-    """Return an error with advice for filters that remove every concept.
-
-    Args:
-        removed: The number of concepts that each filter removed, by the filter's name.
-        concepts: The number of concepts of the norms.
-    """
+    """Return an error with advice for filters that remove every concept."""
     advice = {
         _VOWEL: "use --articles candidate",
         _UNKNOWN: "use another --vocabulary",

@@ -1,10 +1,4 @@
-"""Comparison of a run with the values that are printed in Weir et al. (2020).
-
-If the user names one of the four models in Weir et al. (2020), the run's results are compared with
-the printed values of that model. Values that do not depend on a model, such as the number of
-concepts, are always compared with the values in Weir et al. (2020). If the run and Weir et al.
-(2020) rank different candidate words, no difference is computed for values that depend on ranks.
-"""
+"""Comparison of a run with the values that are printed in Weir et al. (2020)."""
 
 from __future__ import annotations
 
@@ -48,33 +42,7 @@ def published_table(
     model: str | None = None,
     summary: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
-    """Compare a run with the values that are printed in Weir et al. (2020).
-
-    Args:
-        tables: The tables of the run's findings, by name. The function reads only the tables that
-            ``TABLES`` names, and any of these tables may be absent.
-        model: The model of Weir et al. (2020) to compare with the run's model: one of ``MODELS``,
-            or None. If ``model`` is None, the result contains the values that Weir et al. (2020)
-            print for each of their four models, and ``difference`` is null for these values.
-        summary: The run's summary, which contains the size of the norms and the elicitation method.
-
-    Returns:
-        Table with the columns ``table``, ``row``, ``column``, ``ours``, ``published``, ``low``,
-        ``high``, ``difference``, ``candidates``, ``chance``, ``note`` and ``elicitation``. ``ours``
-        is the run's value; null if the run has none. ``published`` is the printed value. If the
-        paper prints a range, ``low`` and ``high`` are the ends of the range. ``difference`` is the
-        run's value minus the printed value. ``difference`` is null if the printed value is a mean
-        over several models, or if it depends on a model and ``model`` is None. For values that
-        depend on ranks, ``difference`` is null if the run and Weir et al. (2020) rank different
-        candidate words. For values that depend on ranks, ``candidates`` is the number of words that
-        the run ranks, and ``chance`` is the value expected if these words are ranked at random.
-        ``note`` describes a mismatch between the run and Weir et al. (2020) in the candidate words
-        or in the wording of the prompts; null if there is none. ``elicitation`` is the run's
-        elicitation method; null if the argument ``summary`` does not contain the method.
-
-    Raises:
-        RequestError: If ``model`` is neither None nor one of ``MODELS``.
-    """
+    """Compare a run with the values that are printed in Weir et al. (2020)."""
     import polars as pl
 
     if model is not None and model not in MODELS:
@@ -95,11 +63,7 @@ def published_table(
 
 
 def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
-    """Append the name of the model to the column name of a published value.
-
-    The column name is unchanged if the published value belongs to no particular model, or to the
-    model in the argument ``model``.
-    """
+    """Append the name of the model to the column name of a published value."""
     if cell.model in {None, model}:
         return cell
     of = _SHOWN.get(str(cell.model), cell.model)
@@ -109,13 +73,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 def _compared(
     cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Compare the run's value with a published value.
-
-    The four elements of the result are the run's value minus the published value, the number of
-    candidates, the chance level, and a note on how the run differs from Weir et al. (2020). The
-    difference (first element) is None if the run's value and the published value are not
-    comparable.
-    """
+    """Compare the run's value with a published value."""
     own = cell.model is None or (model is not None and cell.model != "mean")
     difference = row["difference"] if own else None
     note = None if difference is None else ranks.differs or ranks.note
@@ -126,19 +84,7 @@ def _compared(
 
 @dataclass(frozen=True)
 class _Ranks:
-    """How the candidate words that a run ranks compare with those in Weir et al. (2020).
-
-    Args:
-        candidates: The number of words that the run ranks; None if the published value does not
-            depend on candidates, or the run has no corresponding value.
-        chance: The chance level: the expected value of the measure (such as the mean reciprocal
-            rank) if ``candidates`` words are ranked at random.
-        differs: A note on how the run's candidate words differ from those in Weir et al. (2020);
-            None if no discrepancy is known. If ``differs`` is not None, the difference between the
-            run's value and the published value is not reported.
-        note: A caveat if the wording of the run's prompts differs from the wording in Weir et al.
-            (2020); otherwise None.
-    """
+    """How the candidate words that a run ranks compare with those in Weir et al. (2020)."""
 
     candidates: int | None = None
     chance: float | None = None
@@ -149,11 +95,7 @@ class _Ranks:
     def of(
         cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
     ) -> _Ranks:
-        """Compare a run's candidate words with those that a published value is based on.
-
-        All fields of the result are None if the published value does not depend on candidates, or
-        if the run has no corresponding value.
-        """
+        """Compare a run's candidate words with those that a published value is based on."""
         among, rows = cell.block.get("among"), cell.rows(tables)
         if among is None or rows is None or rows["candidates"][0] is None:
             return cls()
@@ -177,12 +119,7 @@ class _Ranks:
 
 
 def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a note if Weir et al. (2020) do not rank ``count`` candidate words.
-
-    Because Weir et al. (2020) do not report the exact number of candidate words, ``count`` is
-    compared with a range. The result is None if ``count`` is in the range, or if Weir et al. (2020)
-    report no number of words for the model.
-    """
+    """Return a note if Weir et al. (2020) do not rank ``count`` candidate words."""
     least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
     if most is None or least <= count <= most:
         return None
@@ -198,13 +135,7 @@ def _own_words(model: str | None) -> int | None:
 
 
 def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Describe how the candidates differ from those of Weir et al. (2020), or return None.
-
-    The result is None if no difference is known.
-
-    Weir et al. (2020) report only the approximate number of words that are in the vocabularies of
-    all their models.
-    """
+    """Describe how the candidates differ from those of Weir et al. (2020), or return None."""
     least, most = published(PAPER)["candidates"]["shared"]
     if not least <= count <= most:
         told = f"the run ranks {several(count, 'candidate')}"
@@ -252,19 +183,13 @@ def _derived(
 
 
 def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return ``sentence`` if the run has this wording, else the run's first wording.
-
-    The prompts of Weir et al. (2020) have the wording ``sentence``.
-    """
+    """Return ``sentence`` if the run has this wording, else the run's first wording."""
     kinds = [] if by_number is None else by_number["wording"].to_list()
     return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
 
 
 def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield tables of people's responses and the model's words, in American spelling.
-
-    American spelling makes the words comparable with those in Table 1 of Weir et al. (2020).
-    """
+    """Yield tables of people's responses and the model's words, in American spelling."""
     import polars as pl
 
     def asked(name: str, spelling: str) -> pl.DataFrame | None:

@@ -1,9 +1,4 @@
-"""People's one-word responses to elicitation prompts, and their production frequencies.
-
-``ResponsePreset`` determines which wordings of a property count as responses. The singular and
-plural of one feature (``handle_handles``) are merged into one response. The prompt determines
-whether the response is in the singular or the plural: "has a ___" requires a singular.
-"""
+"""People's one-word responses to elicitation prompts, and their production frequencies."""
 
 from __future__ import annotations
 
@@ -48,16 +43,7 @@ _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One word with which people completed a prompt.
-
-    Args:
-        word: The word as spelled in the norms; if people used several spellings, the most frequent
-            spelling.
-        frequency: The number of people who gave the word. If several properties of a concept
-            contain the word that people gave, ``frequency`` is the highest of the frequencies of
-            these properties.
-        spellings: The spellings that count as this response; the first of them is ``word``.
-    """
+    """One word with which people completed a prompt."""
 
     word: str
     frequency: int
@@ -75,17 +61,7 @@ class Predicate:
 
 @dataclass
 class ResponseReader:
-    """A reader that extracts people's one-word responses from the properties of a concept.
-
-    Args:
-        corrections: The user's corrected wordings of properties.
-        counting: The preset that determines which wordings count as responses.
-        any_article: Whether properties with the article "an", such as "is an animal", count as
-            responses to the prompt "is a ___".
-
-    Raises:
-        RequestError: If ``counting`` is not the name of a known ``ResponsePreset``.
-    """
+    """A reader that extracts people's one-word responses from the properties of a concept."""
 
     corrections: Corrections
     counting: ResponsePreset = "people"
@@ -143,11 +119,7 @@ class ResponseReader:
         yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield each predicate formed from people's wordings of a property, with an index.
-
-        The index of a predicate is the position in ``one.alternatives`` of the wording from which
-        the predicate is formed.
-        """
+        """Yield each predicate formed from people's wordings of a property, with an index."""
         for at, text in enumerate(one.alternatives):
             for said in (worded(each, one.feature) for each in wordings(text)):
                 if said is not None:
@@ -156,10 +128,7 @@ class ResponseReader:
                     yield better or said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return a response's most frequent form, and how many people gave any of its forms.
-
-        Return None if no form (singular or plural) of the response fits the relation's prompt.
-        """
+        """Return a response's most frequent form, and how many people gave any of its forms."""
         words = self._sayable(relation, forms)
         counts = {word: _people(said for one, said in forms if one == word) for word in words}
         if not counts:
@@ -184,12 +153,7 @@ class ResponseReader:
 
 
 def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
-    """Split a predicate into a relation and a one-word completion, or return None.
-
-    For "is big", the result is the relation ``is`` and the completion "big". For "is an animal",
-    the result is the relation ``is a`` and the completion "animal". If ``any_article`` is False,
-    "an" is not accepted as an article, and the result for "is an animal" is None.
-    """
+    """Split a predicate into a relation and a one-word completion, or return None."""
     words = said.split(" ")
     verb, rest = words[0], words[1:]
     if verb not in {"is", "has"} or not rest or rest[-1].lower() in _NO_RESPONSE:
@@ -203,11 +167,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
 
 
 def _people(given: Iterable[Predicate]) -> int:
-    """Count the participants who gave at least one of the predicates in ``given``.
-
-    If the norms do not list the participants who gave a predicate, its production frequency is used
-    as a lower bound on the number of these participants.
-    """
+    """Count the participants who gave at least one of the predicates in ``given``."""
     every = list(given)
     named = [said.people for said in every]
     known = frozenset[str]().union(*(people for people in named if people is not None))

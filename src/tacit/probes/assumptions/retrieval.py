@@ -44,21 +44,7 @@ class Order(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """An order of properties by increasing or decreasing production frequency.
-
-    With the direction ``decreasing``, properties with equal frequency are in the order of the norms
-    file. The increasing order is the exact reverse of the decreasing order, so the two orders
-    differ even if all frequencies are equal.
-
-    Args:
-        selection: ``top`` for the properties with the highest frequencies, ``bottom`` for the
-            properties with the lowest frequencies.
-        direction: How the selected properties are sorted by production frequency: ``decreasing`` or
-            ``increasing``.
-
-    Raises:
-        RequestError: If the value of ``selection`` or ``direction`` is unknown.
-    """
+    """An order of properties by increasing or decreasing production frequency."""
 
     selection: Selection = "top"
     direction: Direction = "decreasing"
@@ -89,18 +75,7 @@ def has_ties(concept: Concept) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """A random selection of properties in a random order, as a baseline (Weir et al. 2020).
-
-    The random draws depend only on the seed, the concept and the concept's features. The random
-    prompts of a concept are the same on every machine, regardless of which other concepts are in
-    the run.
-
-    Args:
-        number: The index of the random selection of properties, starting at 1.
-        permutation: The number of the random order in which the selected properties appear, counted
-            from 1.
-        seed: The random seed.
-    """
+    """A random selection of properties in a random order, as a baseline (Weir et al. 2020)."""
 
     number: int = 1
     permutation: int = 1
@@ -140,17 +115,7 @@ def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class RetrievalPrompt:
-    """A text that states ``n`` properties of a concept, with a blank for the concept.
-
-    Args:
-        concept: The concept, as named in the norms.
-        word: The word that represents the concept among the candidates.
-        n: The number of properties that the text states.
-        text: The text of the prompt. The blank in the text is to be filled with a word, or with an
-            article and a word.
-        answer: The correct text for the blank: "bear", or "An owl" if the blank includes the
-            article.
-    """
+    """A text that states ``n`` properties of a concept, with a blank for the concept."""
 
     concept: str
     word: str
@@ -161,21 +126,7 @@ class RetrievalPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The settings that determine how prompts are built from properties.
-
-    Args:
-        wording: The wording of the prompts: ``sentence`` ("A ___ has fur.") or ``blank-last``
-            ("Something that has fur is called a ___").
-        articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
-            "an", depending on the candidate word). With the value ``candidate``, the blank stands
-            for the article and the word, which are scored together.
-        order: The rule that selects and orders the properties in a prompt.
-        category: The category of the properties that prompts may state; None for all categories.
-        most: The maximum number of properties in a prompt.
-
-    Raises:
-        RequestError: If ``wording`` is unknown, or ``most`` is below 1.
-    """
+    """The settings that determine how prompts are built from properties."""
 
     wording: str = "sentence"
     articles: Articles = "fixed"
@@ -208,12 +159,7 @@ class Asking:
 def retrieval_prompts(
     concepts: Sequence[Concept], asking: Asking | None = None
 ) -> list[RetrievalPrompt]:
-    """Return prompts that state 1, 2, … properties of a concept, for each concept in turn.
-
-    A concept with m properties has one prompt for each number of properties from 1 to m, but at
-    most ``asking.most`` prompts. If ``asking.category`` is set, prompts state only properties of
-    this category.
-    """
+    """Return prompts that state 1, 2, … properties of a concept, for each concept in turn."""
     asking = asking or Asking()
     return [prompt for concept in concepts for prompt in _of_concept(concept, asking)]
 
@@ -256,11 +202,7 @@ set ``all`` contains the property orders in Figure 3b of Weir et al. (2020).
 
 
 def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders of properties that ``--orders`` selects (``all`` or ``main``).
-
-    Raises:
-        RequestError: If ``name`` is not in ``ORDERS``.
-    """
+    """Return the orders of properties that ``--orders`` selects (``all`` or ``main``)."""
     if name not in ORDERS:
         raise RequestError(f"unknown orders {name!r}; expected one of {', '.join(ORDERS)}")
     return (*FOUR_ORDERS, *random_baseline(seed)) if name == "all" else FOUR_ORDERS[:1]
@@ -276,20 +218,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The retrieval prompts in one wording, and methods to rank their candidates.
-
-    Args:
-        concepts: The concepts that the prompts ask for.
-        vocabulary: The candidate words, which include the words for all concepts.
-        wording: The wording of the prompts: ``sentence`` or ``blank-last``.
-        articles: The article before the concept: ``fixed`` (always "a") or ``candidate`` ("a" or
-            "an", depending on the candidate word).
-        orders: The orders in which prompts state properties. Prompts with properties of a single
-            category use only the first order in ``orders``.
-        sentences: Whether the model scores whole sentences in which a candidate fills the blank.
-        top: The number of top-ranked candidates to store for each prompt.
-        most: The maximum number of properties in a prompt.
-    """
+    """The retrieval prompts in one wording, and methods to rank their candidates."""
 
     concepts: Sequence[Concept]
     vocabulary: Vocabulary
@@ -332,21 +261,13 @@ class Retrieval:
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts for scoring each candidate separately; empty if ``listed`` is false.
-
-        The property ``listed`` is true if the model scores whole sentences, or if each candidate is
-        scored together with its article.
-        """
+        """The prompts for scoring each candidate separately; empty if ``listed`` is false."""
         if not self.listed:
             return ()
         return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
 
     def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return the ranking of each prompt in ``items``.
-
-        If the property ``listed`` is true, the method computes the rankings from ``scores``. If the
-        property ``listed`` is false, the method returns ``rankings`` unchanged.
-        """
+        """Return the ranking of each prompt in ``items``."""
         if not self.listed:
             return rankings
         scored = zip(self.prompts, scores, strict=True)
@@ -358,22 +279,11 @@ class Retrieval:
         return [self._rank(item, known) for item in self.items]
 
     def is_main(self, item: Item) -> bool:
-        """Check if a prompt has properties of all categories in the order ``orders[0]``.
-
-        In the prompts for Figure 2 of Weir et al. (2020), properties of all categories are listed
-        in order of decreasing production frequency.
-        """
+        """Check if a prompt has properties of all categories in the order ``orders[0]``."""
         return item.category is None and item.order == self.orders[0].name
 
     def _ranking(self, item: Item) -> RankingPrompt:
-        """Return the request to rank all candidate words for the blank of a retrieval prompt.
-
-        The ranking reports the rank and the log-probability of each target word. In every ranking,
-        one of the target words is the word for the concept that the prompt describes. If the prompt
-        is like those in Figure 2 of Weir et al. (2020), the words for all concepts are target
-        words, so that a later comparison of two runs can rank only the concepts that both runs
-        have.
-        """
+        """Return the request to rank all candidate words for the blank of a retrieval prompt."""
         own = item.prompt.word
         others = [word for word in self._names if word != own] if self.is_main(item) else ()
         return RankingPrompt(item.prompt.text, self.vocabulary, (own, *others), top=self.top)
@@ -396,16 +306,7 @@ class Retrieval:
             yield Prompt(item.prompt.text, tuple(self._answers.values()))
 
     def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield the prompts needed to score each sentence in which a candidate fills the blank.
-
-        With the fixed article "A", each candidate (such as "dog") is scored after "A". The rest of
-        the sentence (such as "has fur.") is scored after the article and the candidate (such as "A
-        dog"). All sentences with the fixed article "A" and the same candidate begin alike, and the
-        model processes this beginning only once. If the article ("a" or "an") depends on the
-        candidate, each sentence is scored as a whole after the BOS token. To count the tokens of a
-        candidate with its own article (such as "An owl"), the candidate is also scored outside a
-        sentence.
-        """
+        """Yield the prompts needed to score each sentence in which a candidate fills the blank."""
         phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
         answers = tuple(self._answers.values())
         if self.articles == "fixed":

@@ -32,13 +32,7 @@ _GROUP = ("wording", "order", "category")
 
 
 def reads_sentences(kind: str | None, wording: str) -> bool:
-    """Check whether a model's retrieval scores are log-probabilities of whole sentences.
-
-    A causal model scores whole sentences if the prompts have the wording ``sentence``.
-    Probabilities of whole sentences, such as 1e-127, are not comparable with probabilities of
-    single words. If a model scores whole sentences, the figures and tables show only probabilities
-    that are renormalised over the candidate words.
-    """
+    """Check whether a model's retrieval scores are log-probabilities of whole sentences."""
     return kind == "causal" and wording == "sentence"
 
 
@@ -48,22 +42,7 @@ def shown_probability(kind: str | None, wording: str) -> str:
 
 
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Compute the retrieval measures of each concept, before averaging over concepts.
-
-    For random orders of properties, a concept's value is the mean over all random orders of its
-    properties, so that each concept counts once.
-
-    Args:
-        retrieval: Table of ranks with the columns ``wording``, ``order``, ``category``,
-            ``concept``, ``n``, ``rank``, ``logprob``, ``renormalised`` and ``candidates``.
-
-    Returns:
-        Table with one row per combination of ``wording``, ``order``, ``category``, ``n`` (the
-        number of properties in the prompt) and ``concept``. The measures are ``mrr`` (1/rank),
-        ``probability`` (according to the full softmax), ``renormalised`` (renormalised over the
-        candidates) and ``first`` (1 for rank 1, otherwise 0). The column ``candidates`` contains
-        the number of ranked candidates. The measures are null if the concept has no rank.
-    """
+    """Compute the retrieval measures of each concept, before averaging over concepts."""
     import polars as pl
 
     order = pl.col("order")
@@ -83,28 +62,7 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the mean of each measure for each number of properties in the prompt.
-
-    The mean for n properties is computed over the concepts that have a prompt with n properties.
-
-    Args:
-        retrieval: Table of ranks, as in ``by_concept``.
-        bootstrap: The bootstrap that computes the confidence intervals by resampling concepts.
-
-    Returns:
-        The columns ``wording``, ``order``, ``category`` (null for all categories), ``n``,
-        ``concepts`` (the number of concepts with a rank), ``missing`` (the number of concepts
-        without a rank), ``candidates`` (the largest number of ranked candidates), ``chance_mrr``,
-        ``mrr``, ``probability``, ``renormalised`` and ``first``. The ends of the confidence
-        intervals of ``mrr``, ``probability``, ``renormalised`` and ``first`` are in columns with
-        the suffixes ``_low`` and ``_high``, such as ``mrr_low``. For the order ``random``, each
-        measure is averaged first over all random orders of a concept's properties, and then over
-        concepts. The column ``chance_mrr`` contains the expected mean reciprocal rank of a random
-        ranking of the candidates; 95 % of random rankings have a mean reciprocal rank between
-        ``chance_mrr_low`` and ``chance_mrr_high`` (null for the order ``random``). Rows with the
-        same ``wording``, ``order`` and ``category`` are consecutive and sorted by ``n``. Means are
-        null if no concept has a rank.
-    """
+    """Compute the mean of each measure for each number of properties in the prompt."""
     import polars as pl
 
     rows = []
@@ -139,28 +97,7 @@ _PROMPT = (*_PROMPT_GROUP, "concept")
 
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
-    """Count how often each word ranks first, and how often it ranks among the top five.
-
-    Args:
-        elicitation: Table of people's responses with the columns ``relation``, ``preface``,
-            ``concept``, ``word`` and ``spelling``.
-        top: Table of the best candidates with the columns ``relation``, ``preface``, ``over``,
-            ``concept``, ``place`` (1 for the best candidate), ``word`` and ``logprob``.
-
-    Returns:
-        The columns ``relation``, ``preface``, ``word``, ``prompts``, ``first``, ``share``,
-        ``right``, ``in_top5``, ``probability`` and ``stored``. Each row describes a word that ranks
-        among the top five candidates in at least one prompt with the row's relation and preface.
-        ``prompts`` is the number of prompts with the row's relation and preface. ``first`` is the
-        number of prompts in which the word ranks first, and ``share`` is ``first`` / ``prompts``.
-        ``right`` is the number of prompts in which the word ranks first and is one of people's
-        responses to the prompt. ``in_top5`` is the number of prompts in which the word ranks among
-        the top five candidates. ``stored`` is the number of prompts whose stored candidates include
-        the word, and ``probability`` is the word's mean probability in these prompts.
-        ``probability`` is usually higher than the word's mean probability over all prompts, because
-        only the most probable words of each prompt are stored. Rows with the same relation and
-        preface are sorted by decreasing ``first``, and then alphabetically by word.
-    """
+    """Count how often each word ranks first, and how often it ranks among the top five."""
     import polars as pl
 
     best = top.filter(pl.col("over") == "vocabulary").join(
@@ -205,15 +142,7 @@ STANDINGS = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 
 
 def measures(standings: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Compute the measures of a run from its tables of ranks.
-
-    Args:
-        standings: The tables of a run, which must include the tables that ``STANDINGS`` names.
-
-    Returns:
-        The tables ``retrieval_by_number``, ``elicitation_by_relation``, ``agreement``, ``ablation``
-        and ``favoured`` by name, as ``tacit.probes.assumptions.tables`` declares them.
-    """
+    """Compute the measures of a run from its tables of ranks."""
     bootstrap = Bootstrap()
     elicitation = standings["elicitation"]
     return {

@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the measures to plot against model size; see ``ScaledFigure``.
-
-    Each measure is computed from prompts with the same wording and the same candidates for all
-    models, and only from concepts that every model ranked. The bootstrap resamples concepts, and
-    each concept is a block of Page's trend test.
-
-    Args:
-        found: The findings of each model.
-    """
+    """Return the measures to plot against model size; see ``ScaledFigure``."""
     wordings = [set(findings.tables[RETRIEVAL]["wording"]) for findings in found.values()]
     shared = sorted(set.intersection(*wordings))
     return [figure for wording in shared for figure in _of_wording(found, wording)]

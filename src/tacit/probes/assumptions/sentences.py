@@ -33,11 +33,7 @@ _DESCRIBED = {
 
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
-    """Add the column ``of`` to the table: the name of each row's model.
-
-    If the table has several wordings, the column ``of`` also contains the wording, in brackets
-    after the model's name.
-    """
+    """Add the column ``of`` to the table: the name of each row's model."""
     import polars as pl
 
     several = table["wording"].n_unique() > 1
@@ -61,10 +57,7 @@ def _with_example(wording: str) -> str:
 
 
 def with_preface(table: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Select the rows of prompts with a preface, and describe the selection for a caption.
-
-    If no prompt has the preface "Everyone knows that", the function returns all rows of the table.
-    """
+    """Select the rows of prompts with a preface, and describe the selection for a caption."""
     prefaced = table.filter(preface=True)
     if prefaced.is_empty():
         return table, 'prompts without the preface "Everyone knows that"'
@@ -80,12 +73,7 @@ def spread(counts: Sequence[int]) -> str:
 
 
 def retrieval_chance(table: pl.DataFrame) -> str:
-    """Return a caption text on the number of candidates and the chance level of each model.
-
-    Args:
-        table: Table with the columns ``of`` (the name of the model), ``candidates`` and
-            ``chance_mrr``.
-    """
+    """Return a caption text on the number of candidates and the chance level of each model."""
     import polars as pl
 
     levels = table.group_by("of", maintain_order=True).agg(
@@ -409,12 +397,7 @@ def _properties(counts: Mapping[str, int], namings: Mapping[str, int]) -> Iterat
 
 
 def _share_of_namings(namings: Mapping[str, int]) -> float | None:
-    """Return the usable properties' share of the total production frequency.
-
-    The result is None if the total production frequency is 0 or unknown.
-
-    Properties that are left out of prompts are not usable; all other properties are usable.
-    """
+    """Return the usable properties' share of the total production frequency."""
     return 1 - namings["left_out"] / namings["all"] if namings.get("all") else None
 
 

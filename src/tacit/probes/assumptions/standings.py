@@ -60,11 +60,7 @@ def retrieval_table(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFram
 
 
 def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return the best candidates for prompts like those in Figure 2 of Weir et al. (2020).
-
-    In Figure 2 of Weir et al. (2020), the prompts contain properties of all categories, sorted by
-    decreasing production frequency.
-    """
+    """Return the best candidates for prompts like those in Figure 2 of Weir et al. (2020)."""
     import polars as pl
 
     rows = [
@@ -81,12 +77,7 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
 
 
 def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return each concept's log-probability for prompts as in Weir et al. (2020), Figure 2.
-
-    To compare runs with different candidates, compute ranks from the log-probabilities, among only
-    the concepts that occur in all runs. The log-probability is null if the model's tokenizer cannot
-    encode the concept's word.
-    """
+    """Return each concept's log-probability for prompts as in Weir et al. (2020), Figure 2."""
     import polars as pl
 
     rows = [
@@ -100,11 +91,7 @@ def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFra
 
 
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return a table: for each prompt, the rank of each response's most probable spelling.
-
-    Only the most probable spelling of each response counts as a candidate: the other spellings are
-    excluded from the ranks and from the number of candidates.
-    """
+    """Return a table: for each prompt, the rank of each response's most probable spelling."""
     import polars as pl
 
     rows = [
@@ -193,10 +180,7 @@ def _responses(part: Eliciting, item: Item, ranking: Ranking) -> Iterator[tuple[
 
 
 def _best(response: Response, known: Iterable[Standing]) -> Standing | None:
-    """Return the ``Standing`` (rank and score) of a response's most probable spelling.
-
-    If no spelling of the response is in ``known``, None is returned.
-    """
+    """Return the ``Standing`` (rank and score) of a response's most probable spelling."""
     spelt = [one for one in known if one.target in response.spellings]
     found = [one for one in spelt if one.logprob is not None]
     return max(found, key=lambda one: one.logprob or 0.0) if found else next(iter(spelt), None)
@@ -233,11 +217,7 @@ def _frame(rows: Sequence[tuple[Any, ...]], schema: dict[str, type[pl.DataType]]
 
 
 def questions_table(prompts: Sequence[RankingPrompt], rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return a table with one row per combination of prompt text and vocabulary.
-
-    The column ``several`` contains the number of candidates of more than one token, and ``missing``
-    contains the number of candidates that the model's tokenizer cannot encode.
-    """
+    """Return a table with one row per combination of prompt text and vocabulary."""
     import polars as pl
 
     found = {

@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One of Prince's examples of tacit assumptions (Weir et al. 2020, Table 3).
-
-    Args:
-        concept: The concept that fills the blank of the prompt.
-        text: The retrieval prompt, with a blank for the concept.
-        completions: The properties that the example lists for the concept, by relation (``has`` or
-            ``has a``).
-    """
+    """One of Prince's examples of tacit assumptions (Weir et al. 2020, Table 3)."""
 
     concept: str
     text: str
@@ -33,20 +26,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The prompt texts and word lists in ``assumptions.yaml``.
-
-    Args:
-        retrieval: The retrieval prompts by wording, with the placeholder ``{A}`` or ``{a}`` for the
-            article, and the placeholder ``{properties}``.
-        preface: The text that precedes an elicitation prompt: "Everyone knows that".
-        relations: The elicitation prompts by relation, with the placeholder ``{concept}``.
-        ends: The text after the blank of an elicitation prompt, by wording.
-        published: The number of elicitation prompts that Weir et al. (2020, Table 2) report for
-            each relation.
-        prince: The examples by the linguist Ellen Prince in Table 3 of Weir et al. (2020).
-        wording: The word lists that determine how features are converted to predicates, by the name
-            of the list.
-    """
+    """The prompt texts and word lists in ``assumptions.yaml``."""
 
     retrieval: Mapping[str, str]
     preface: str
@@ -82,11 +62,7 @@ def load_templates() -> Templates:
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """Look up a prompt text by the name of its wording (``sentence`` or ``blank-last``).
-
-    Raises:
-        RequestError: If ``texts`` contains no text for the wording.
-    """
+    """Look up a prompt text by the name of its wording (``sentence`` or ``blank-last``)."""
     if wording not in texts:
         raise RequestError(f"unknown wording {wording!r}; expected one of {', '.join(texts)}")
     return texts[wording]

@@ -23,13 +23,7 @@ _FEWEST = 10
 
 
 def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the verdict, the most frequent prediction and the frequency baseline of a run.
-
-    Only the first wording is used, and prompts with properties of all categories in the main order.
-
-    Args:
-        tables: The tables of the run.
-    """
+    """Return the verdict, the most frequent prediction and the frequency baseline of a run."""
     rows = main_rows(tables)
     best = tables["retrieval_top"].filter(place=1)
     answers = Answers.of(best.filter(wording=best["wording"][0])["word"] if len(best) else ())

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The vocabularies of all compared models.
-
-    Args:
-        own: For each model, by name, the words that are a single token and consist only of letters.
-        others: For each model, by name, the number of single-token words that are excluded because
-            they contain characters other than letters, such as digits.
-        shared: The words that occur in every model's vocabulary in ``own``; upper and lower case
-            are distinguished.
-    """
+    """The vocabularies of all compared models."""
 
     own: Mapping[str, Vocabulary]
     others: Mapping[str, int]
@@ -32,12 +24,7 @@ class Words:
 
     @classmethod
     def of(cls, models: Mapping[str, Vocabulary]) -> Words:
-        """Build the vocabularies from the words that are a single token in each model.
-
-        Raises:
-            RequestError: If a model has no word that consists only of letters, or if the models
-                have no such word in common.
-        """
+        """Build the vocabularies from the words that are a single token in each model."""
         own = {name: _lettered(name, words) for name, words in models.items()}
         shared = set.intersection(*(set(words.words) for words in own.values()))
         if not shared:
@@ -50,11 +37,7 @@ class Words:
 
 
 def read_words(path: Path) -> Vocabulary:
-    """Read a vocabulary file with one word per line; blank lines are ignored.
-
-    Raises:
-        DataError: If the file cannot be read or contains no word, or a line contains several words.
-    """
+    """Read a vocabulary file with one word per line; blank lines are ignored."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

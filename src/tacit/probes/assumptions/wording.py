@@ -1,12 +1,4 @@
-"""Convert properties to predicates of English sentences (METHODS section 3, "Wording").
-
-For example, the property ``has fur_hair`` becomes the predicate "has fur", ``does eat`` becomes
-"eats", and ``made of metal`` becomes "is made of metal". The notation of properties differs between
-feature norms. For each set of feature norms, ``docs/reference/norms.md`` describes how Tacit reads
-the notation of properties. A property in a notation that ``norms.md`` does not list has no
-predicate. For example, the property "god" of the concept "church" has no predicate, because the
-property contains no verb.
-"""
+"""Convert properties to predicates of English sentences (METHODS section 3, "Wording")."""
 
 from __future__ import annotations
 
@@ -118,10 +110,7 @@ def kinds_of(word: str) -> Kinds:
 
 @cache
 def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflected forms for the part-of-speech tag ``tag``, most usual first.
-
-    If ``unknown`` is true, a word that is not in lemminflect's lexicon is inflected by rules.
-    """
+    """Return a word's inflected forms for the part-of-speech tag ``tag``, most usual first."""
     from lemminflect import getInflection
 
     return tuple(getInflection(word, tag, inflect_oov=unknown))
@@ -133,12 +122,7 @@ def verbs_of(word: str, tag: str) -> list[str]:
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
-    """Check whether a word should be treated as a verb in the third person.
-
-    A word that may also be a noun, such as "drinks", is treated as a verb only if two conditions
-    are met: more words of the property follow it, and its base form is in the list ``verbs`` in
-    ``assumptions.yaml``.
-    """
+    """Check whether a word should be treated as a verb in the third person."""
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
         return not alone and any(base in _lists()["verbs"] for base in bases)
@@ -223,11 +207,7 @@ def is_plural(concept: str) -> bool:
 
 @cache
 def singular(word: str) -> str | None:
-    """Return the singular of a word: "handle" for "handles".
-
-    A word that is not plural is returned unchanged. For a plural without a singular, such as
-    "scissors", the result is None.
-    """
+    """Return the singular of a word: "handle" for "handles"."""
     from lemminflect import getAllLemmas, getAllLemmasOOV
 
     if not is_plural(word):
@@ -237,13 +217,7 @@ def singular(word: str) -> str | None:
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """Return a word and its British or American variant, if any: ``grey`` and ``gray``.
-
-    Plurals that end in s (``colours``) and hyphenated words (``grey-haired``) also have British or
-    American variants, such as ``colors`` and ``gray-haired``. The word is converted to lower case
-    before it is looked up in the list of spellings. The British or American variant is capitalised
-    if the word starts with a capital letter, and is otherwise in lower case.
-    """
+    """Return a word and its British or American variant, if any: ``grey`` and ``gray``."""
     pieces = word.split("-")
     other = "-".join(_other(piece) or piece for piece in pieces)
     return (word,) if other == word else (word, other)

@@ -18,20 +18,7 @@ _MOST_BINS = 10
 
 
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Group anchor questions by background score, and return the accuracy in each group.
-
-    Each group contains the anchor questions whose background scores are in the same bin (range of
-    scores). Questions with equal background scores are in the same bin. The first bin begins at the
-    lowest background score of any question. A bin is extended to higher scores until it contains at
-    least 20 questions and at least a tenth of all questions. If the questions with the highest
-    scores are too few for a bin of their own, they are added to the bin below.
-
-    Args:
-        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
-            without a background score or without an answer are excluded.
-        bootstrap: The bootstrap for the confidence intervals, which resamples clusters of
-            questions.
-    """
+    """Group anchor questions by background score, and return the accuracy in each group."""
     import polars as pl
 
     scored = anchors.drop_nulls(["background_score", "right"])

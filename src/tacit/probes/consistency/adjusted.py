@@ -1,13 +1,4 @@
-"""Test whether background scores predict correct answers, given the number of facts.
-
-If an anchor question has only one or two facts, its background score is often 1 by chance. The
-average precision of background scores also depends on the number of facts per anchor question
-(METHODS section 4, "Number-of-facts confound"). The adjusted lift compares average precision with a
-chance level that is computed within strata of anchor questions with similar numbers of facts. The
-adjusted odds ratio of the background score is estimated by a logistic regression. The predictors in
-the logistic regression are the background score, the logarithm of the number of facts, the
-frequency of the concepts in the question, and the length of the correct choice.
-"""
+"""Test whether background scores predict correct answers, given the number of facts."""
 
 from __future__ import annotations
 
@@ -139,14 +130,7 @@ class LiftWithinStrata:
 
     @classmethod
     def of(cls, anchors: pl.DataFrame, how: Permutations | None = None) -> LiftWithinStrata:
-        """Compute the lift within strata of anchor questions with similar numbers of facts.
-
-        Args:
-            anchors: Table with the columns ``right``, ``background_score``, ``facts`` and
-                ``cluster``, without nulls.
-            how: The parameters of the permutations from which the p-value and the confidence
-                interval of the lift are computed; None for the default parameters.
-        """
+        """Compute the lift within strata of anchor questions with similar numbers of facts."""
         right, score, facts, cluster = (
             anchors[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
         )
@@ -167,19 +151,7 @@ class LiftWithinStrata:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute the adjusted lift and the adjusted odds ratio of background scores.
-
-    Args:
-        anchors: Table with the columns ``background_score``, ``right``, ``facts``, ``frequency``
-            (the mean frequency of the question's concepts; null if unknown), ``answer`` (the
-            correct choice) and ``cluster``. Anchor questions without a background score or without
-            an answer are excluded.
-        how: The parameters of the permutations from which the p-value and the confidence interval
-            of the lift are computed; None for the default parameters.
-
-    Returns:
-        Table with one row and the columns of ``ADJUSTED``.
-    """
+    """Compute the adjusted lift and the adjusted odds ratio of background scores."""
     import polars as pl
 
     rows = anchors.drop_nulls(["background_score", "right"])
@@ -203,15 +175,7 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
 
 
 def ratio_of(rows: pl.DataFrame) -> OddsRatio:
-    """Return the adjusted odds ratio of the background score for correct answers.
-
-    Args:
-        rows: Table of the anchor questions that have a background score and an answer, with the
-            same columns as the argument of ``adjusted``.
-
-    Questions whose concepts have no known frequency are excluded. If the frequency of the concepts
-    is unknown for all questions, all questions are used and the regression omits the frequency.
-    """
+    """Return the adjusted odds ratio of the background score for correct answers."""
     if rows["frequency"].null_count() < rows.height:
         rows = rows.drop_nulls("frequency")
     return odds_ratio(rows["right"].to_numpy(), _predictors(rows), rows["cluster"].to_numpy())

@@ -28,32 +28,7 @@ def facts(
     scored: Scored,
     beliefs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Return a table of the facts, their background questions and the model's answers.
-
-    Args:
-        asked: The facts and the questions about the facts.
-        known: For each fact, whether the model correctly answered the question about the fact, and
-            whether it correctly answered the question about the fact's negative (false version).
-        answers: The answers to the background questions.
-        scored: All scores or votes of the run.
-        beliefs: The vote shares that ``Scored.beliefs`` returns; None if the scores are
-            log-probabilities.
-
-    Returns:
-        Table with one row per fact and the columns ``fact``, ``head``, ``relation``, ``tail`` and
-        ``negative``. Seven columns exist twice, with the prefixes ``positive_`` and ``negative_``:
-        ``question``, ``right``, ``margin``, ``tied``, ``meta``, ``pair`` and ``word``. Columns with
-        the prefix ``positive_`` describe the question about the fact. Columns with the prefix
-        ``negative_`` describe the question about the fact's negative, which is a false version of
-        the fact. For sampled replies, the table contains each column of ``beliefs`` twice, with the
-        prefixes ``positive_`` and ``negative_``. ``meta``, ``pair`` and ``word`` identify the
-        meta-prompt, the pair of answer words, and the answer word that decide the answer. The
-        column ``right`` is true for a correct answer, false for a wrong answer, and null for a
-        missing answer. ``margin`` is the best score of a positive answer word (such as "Yes") minus
-        the best score of a negative answer word, in nats. ``margin`` is null if the best positive
-        or the best negative score is unknown. For some answering methods, ``margin`` is not in
-        nats; the documentation of ``Answers`` describes the units.
-    """
+    """Return a table of the facts, their background questions and the model's answers."""
     import polars as pl
 
     table = asked.facts
@@ -93,30 +68,7 @@ def anchors(
     background: pl.DataFrame,
     frequency: pl.Series,
 ) -> pl.DataFrame:
-    """Return a table with each anchor question's background score and the model's answer.
-
-    Args:
-        of: The anchor questions.
-        scored: All scores or votes of the run.
-        anchoring: The anchoring method (method of answering anchor questions) on which the main
-            results are based.
-        background: The table that ``background_scores.by_anchor`` returns.
-        frequency: The mean Zipf frequency of the concepts of each anchor question, as returned by
-            ``mean_zipf``.
-
-    Returns:
-        Table with one row per anchor question. The table begins with the columns ``anchor``,
-        ``question``, ``concept``, ``cluster``, ``answer`` and ``frequency``. The columns that are
-        copied from the table ``background`` come after the column ``frequency``. The columns
-        ``choice``, ``right``, ``margin``, ``tied``, ``meta`` and ``pair`` come after the columns
-        that are copied from the table ``background``. ``anchor`` is the anchor question's id in the
-        file of questions. ``cluster`` is the question concept or, for a question without a question
-        concept, a text with the anchor question's id. The column ``right`` is true for a correct
-        answer, false for a wrong answer, and null for a missing answer. ``meta`` and ``pair``
-        identify the prompt variant that decides the answer. If the run uses a second method of
-        answering anchor questions, the last columns contain the answers by this method, and their
-        names begin with the method's name.
-    """
+    """Return a table with each anchor question's background score and the model's answer."""
     import polars as pl
 
     told = pl.DataFrame(
@@ -163,15 +115,7 @@ def _answered(
 
 
 def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
-    """Return a table of the log-probability of every answer word in every background prompt.
-
-    Returns:
-        Table with the columns ``question``, ``meta``, ``pair``, ``word`` and ``logprob``. ``pair``
-        is the label pair (such as ``Yes/No``) that contains the answer word. ``logprob`` is the
-        log-probability of the answer word in nats; null if missing. For sampled replies, the table
-        contains the column ``votes`` and the columns that ``votes.of_inputs`` returns, instead of
-        the column ``logprob``. ``votes`` is null if no reply to the prompt could be parsed.
-    """
+    """Return a table of the log-probability of every answer word in every background prompt."""
     import polars as pl
 
     told = input_labels(scored.variants, scored.inputs)
@@ -196,14 +140,7 @@ def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
 
 
 def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
-    """Return the scores of the answer words in prompts that ask whether a choice is the answer.
-
-    Returns:
-        Table with the columns ``anchor`` (the anchor question's id in the file of questions),
-        ``choice``, ``meta``, ``pair``, ``word`` and ``logprob`` (in nats). For sampled replies, the
-        column ``votes`` replaces the column ``logprob``. Missing scores and votes are null. The
-        function returns None if the run does not verify choices by yes/no questions.
-    """
+    """Return the scores of the answer words in prompts that ask whether a choice is the answer."""
     import polars as pl
 
     if scored.verified is None:
@@ -224,16 +161,7 @@ def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
 
 
 def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
-    """Return the log-probability of every choice in every prompt variant.
-
-    Returns:
-        Table with the columns ``anchor``, ``meta``, ``pair``, ``choice``, ``logprob``, ``bytes``
-        and ``per_byte``. The table has no rows if the run does not use the anchoring method
-        ``choice``. ``anchor`` is the anchor question's id in the file of questions. ``pair`` is
-        null if the prompt variant names no pair of answer words. ``logprob`` is the log-probability
-        of the choice in nats; null if missing. ``bytes`` is the length of the choice in UTF-8
-        bytes, and ``per_byte`` is ``logprob`` divided by ``bytes``.
-    """
+    """Return the log-probability of every choice in every prompt variant."""
     import polars as pl
 
     table = scored.choices

@@ -24,32 +24,7 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to yes/no questions. Each array has the shape (questions,).
-
-    Args:
-        positive: Whether the answer to the question is positive, such as "Yes". False if the best
-            score of a positive answer word equals the best score of a negative answer word, or if
-            the answer is missing.
-        missing: Whether the question has no answer. The answer is missing if the model cannot
-            generate any positive word (such as "Yes"), or cannot generate any negative word (such
-            as "No"). A word with an unknown score makes the answer missing if this word might have
-            the highest score.
-        tied: Whether the best score of a positive answer word equals the best score of a negative
-            answer word. A tied answer counts as negative.
-        winner: The index of the input (a prompt variant combined with one answer word) that decides
-            the answer. ``winner`` is -1 if the answer is missing, or if the answer is computed from
-            several inputs, for example by a vote.
-        margin: The best score of a positive answer word (such as "Yes") minus the best score of a
-            negative answer word (such as "No"), in nats. For the preset ``count``, the margin is
-            the number of positive votes minus the number of negative votes. With ``count``, each
-            pair of answer words (such as Yes/No) casts one vote per meta-prompt (prompt template)
-            for the word with the higher score. If replies are sampled and the answering method is
-            ``max``, the margin is the share of positive replies minus the share of negative
-            replies. For sampled replies with the method ``single``, the margin is the number of
-            votes for the positive word minus the number of votes for the negative word. The margin
-            is NaN if the answer is missing, or if the best score for the opposite answer is
-            unknown.
-    """
+    """The answers to yes/no questions. Each array has the shape (questions,)."""
 
     positive: Bools
     missing: Bools
@@ -60,25 +35,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of answering yes/no questions.
-
-    Args:
-        preset: ``max`` is the method of Sahu et al. (2022): the answer word with the highest score
-            in any prompt variant is the answer. With ``single``, only one meta-prompt and one label
-            pair are used, and the word with the higher score in this pair is the answer. With
-            ``count``, each combination of meta-prompt and label pair has one vote, and the majority
-            of the votes decides the answer. With ``calibrated``, the mean score of each input (a
-            prompt variant with one answer word) over all questions is subtracted from the input's
-            scores, and the answer word with the highest calibrated score is the answer. ``count``
-            and ``calibrated`` are methods of Tacit and are not in Sahu et al. (2022).
-        meta: The number of the meta-prompt for the preset ``single``; None for other presets.
-        pair: The positive word and the negative word for the preset ``single``; None for other
-            presets.
-
-    Raises:
-        RequestError: If the preset is unknown, if ``meta`` or ``pair`` is None for the preset
-            ``single``, or if ``meta`` or ``pair`` is not None for another preset.
-    """
+    """A method of answering yes/no questions."""
 
     preset: Preset = "max"
     meta: int | None = None
@@ -97,18 +54,7 @@ class Method:
             )
 
     def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
-        """Derive the answers to all questions from the scores of the answer words.
-
-        Args:
-            scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-            inputs: The inputs in the order of the columns of ``scores``. An input is a prompt
-                variant combined with one answer word.
-            most: Upper bounds of the missing scores (``Bounds.background``).
-
-        Raises:
-            RequestError: If the preset is ``single``, and the meta-prompt ``meta`` or the label
-                pair ``pair`` does not occur in ``inputs``.
-        """
+        """Derive the answers to all questions from the scores of the answer words."""
         if self.preset == "count":
             return _by_count(scores, inputs)
         if self.preset == "calibrated":
@@ -116,14 +62,7 @@ class Method:
         return by_best(scores, *self.sides(inputs), most)
 
     def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of inputs with positive and of inputs with negative answer words.
-
-        An input is a prompt variant combined with one answer word.
-
-        Raises:
-            RequestError: If the preset is ``single``, and the meta-prompt ``meta`` or the label
-                pair ``pair`` does not occur in ``inputs``.
-        """
+        """Return the indices of inputs with positive and of inputs with negative answer words."""
         if self.meta is None or self.pair is None:
             return inputs.positive.ravel(), inputs.negative.ravel()
         cell = inputs.indexes(self.meta, self.pair)
@@ -131,17 +70,7 @@ class Method:
 
 
 def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Derive answers by comparing the best scores of positive and negative answer words.
-
-    Args:
-        scores: Scores in nats, shape (questions, inputs); NaN for a missing score.
-        positive: The indices of the inputs with a positive answer word. If several inputs with a
-            positive answer word have the highest score, the field ``winner`` of the answer is the
-            index of the first of these inputs.
-        negative: The indices of the inputs with a negative answer word.
-        most: Upper bounds of the missing scores, shape (questions, inputs). If ``most`` is None,
-            words without a score cannot be the answer.
-    """
+    """Derive answers by comparing the best scores of positive and negative answer words."""
     best_yes, yes = _best(scores, positive)
     best_no, no = _best(scores, negative)
     yes_at_most, no_at_most = (_hidden(scores, most, side) for side in (positive, negative))
@@ -161,19 +90,7 @@ def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None 
 
 
 def by_votes(counts: Floats, inputs: Inputs) -> Answers:
-    """Derive answers by comparing the numbers of positive and negative replies.
-
-    Args:
-        counts: Vote counts, shape (questions, inputs). A count is NaN if no reply to the prompt
-            could be parsed.
-        inputs: The inputs (each a prompt variant combined with one answer word), in the order of
-            the columns of ``counts``.
-
-    Returns:
-        The answers to the yes/no questions, as an ``Answers`` object. The field ``winner`` of the
-        answers is always -1. The margin is the share of positive replies minus the share of
-        negative replies.
-    """
+    """Derive answers by comparing the numbers of positive and negative replies."""
     votes = np.nan_to_num(counts)
     positive = votes[:, inputs.positive.ravel()].sum(axis=1)
     negative = votes[:, inputs.negative.ravel()].sum(axis=1)
@@ -184,17 +101,7 @@ def by_votes(counts: Floats, inputs: Inputs) -> Answers:
 
 
 def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return a copy of the votes with NaN for pairs of answer words that have no votes.
-
-    If neither answer word of a pair has a vote, both vote counts become NaN, and the pair has no
-    answer. Two vote counts of 0 would be treated as a tie between the answer words.
-
-    Args:
-        counts: Vote counts, shape (..., inputs); NaN if no reply to the input's prompt could be
-            parsed.
-        inputs: The inputs that correspond to the last axis of ``counts``. An input is a prompt
-            variant combined with one answer word.
-    """
+    """Return a copy of the votes with NaN for pairs of answer words that have no votes."""
     told = counts.copy()
     yes, no = inputs.positive.ravel(), inputs.negative.ravel()
     voted = told[..., yes] + told[..., no] > 0
@@ -204,23 +111,13 @@ def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
 
 
 def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return the positive minus the negative score for each pair (meta-prompt, label pair).
-
-    Returns:
-        Score differences in nats, shape (questions, meta-prompts, label pairs); NaN if either word
-        of a label pair has no score.
-    """
+    """Return the positive minus the negative score for each pair (meta-prompt, label pair)."""
     ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
     return ahead
 
 
 def calibrated(scores: Floats) -> Floats:
-    """Center the scores of each input (column): subtract their mean over all questions.
-
-    An input is a prompt variant combined with one answer word. An input's mean score is computed
-    without unknown scores (NaN). If an input has the same score for all questions, its calibrated
-    scores are exactly 0, without rounding errors.
-    """
+    """Center the scores of each input (column): subtract their mean over all questions."""
     if not len(scores):
         return scores
     scored = ~np.isnan(scores)
@@ -232,12 +129,7 @@ def calibrated(scores: Floats) -> Floats:
 
 
 def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return calibrated scores, and upper bounds for the missing calibrated scores.
-
-    An input is a prompt variant combined with one answer word. If the score of an input is unknown
-    for at least one question, the input's mean score over all questions is unknown. All calibrated
-    scores of an input with an unknown mean score are NaN, and their upper bounds are infinite.
-    """
+    """Return calibrated scores, and upper bounds for the missing calibrated scores."""
     if most is None:
         return calibrated(scores), None
     lost = (np.isnan(scores) & (most > -np.inf)).any(axis=0)
@@ -278,29 +170,7 @@ def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The answers to anchor questions. Each array except ``values`` has the shape (anchors,).
-
-    Args:
-        choice: The index of the selected choice. If several choices have the highest value (field
-            ``values``), ``choice`` is the index of the first of these choices. ``choice`` is -1 if
-            the answer is missing.
-        missing: Whether the model's answer to the anchor question is missing. An anchor question
-            has no answer if the value (field ``values``) of one of its choices is unknown. With
-            sampled replies, an anchor question has no answer if several choices share the highest
-            value.
-        tied: Whether another choice has the same value (field ``values``) as the selected choice.
-        winner: For ``choose``, the index of the prompt variant in which the selected choice has its
-            highest score. For ``verify``, the index of the input with the highest score for the
-            selected choice. An input is a prompt variant combined with one answer word. ``winner``
-            is -1 if the answer is missing, or if the answer is computed from vote counts
-            (``verify_votes``).
-        margin: The value (field ``values``) of the selected choice minus the value of the
-            second-best choice, in the unit of ``values``; NaN if the answer is missing.
-        values: The value of every choice, shape (anchors, choices); NaN for unknown values and for
-            padding of shorter lists of choices. Values are in nats per byte for ``choose`` and in
-            nats for ``verify``. For ``verify_votes``, a value is the share of positive replies
-            minus the share of negative replies.
-    """
+    """The answers to anchor questions. Each array except ``values`` has the shape (anchors,)."""
 
     choice: Ints
     missing: Bools
@@ -311,15 +181,7 @@ class Chosen:
 
 
 def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the highest score per byte over all prompt variants.
-
-    Args:
-        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-        most: Upper bounds of the missing scores (``Bounds.choices``). If the upper bound of a
-            choice's missing score is higher than all known scores of the same choice, the highest
-            score per byte of the choice is unknown.
-    """
+    """Select the choice with the highest score per byte over all prompt variants."""
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     per_byte = scores / lengths
     known = np.where(np.isnan(per_byte), -np.inf, per_byte)
@@ -332,32 +194,12 @@ def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
 
 
 def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice whose best positive score most exceeds its best negative score.
-
-    Args:
-        scores: Log-probabilities in nats, shape (anchors, choices, inputs); NaN if missing.
-        inputs: The inputs (each a prompt variant combined with one answer word) along the last axis
-            of ``scores``.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-        most: Upper bounds of the missing scores (``Bounds.verified``).
-    """
+    """Select the choice whose best positive score most exceeds its best negative score."""
     return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
 
 
 def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
-    """Select the choice with the highest share of positive replies.
-
-    Args:
-        counts: Vote counts, shape (anchors, choices, inputs); NaN if no reply to the input's prompt
-            could be parsed.
-        inputs: The inputs that correspond to the last axis of ``counts``. An input is a prompt
-            variant combined with one answer word.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-
-    Returns:
-        The selected choices. If several choices tie for the highest share of positive replies, as
-        is common with few replies, the anchor question has no answer.
-    """
+    """Select the choice with the highest share of positive replies."""
     answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
     margin = answers.margin.reshape(sizes.shape)
     return without_ties(_chosen(margin, answers.winner.reshape(sizes.shape), sizes))
@@ -379,13 +221,7 @@ def without_ties(found: Chosen) -> Chosen:
 def verify_between(
     scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
 ) -> Chosen:
-    """Select each anchor question's choice, using only given prompt variants and words.
-
-    The function selects the choice with the largest margin. The margin of a choice is its best
-    score for a positive answer word (inputs in ``positive``) minus its best score for a negative
-    answer word (inputs in ``negative``). An input is a prompt variant combined with one answer word
-    (such as "Yes").
-    """
+    """Select each anchor question's choice, using only given prompt variants and words."""
     shape = (-1, scores.shape[-1])
     bound = None if most is None else most.reshape(shape)
     answers = by_best(scores.reshape(shape), positive, negative, bound)
@@ -393,15 +229,7 @@ def verify_between(
 
 
 def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Convert the scores of all choices to two input arrays of the function ``choose``.
-
-    The first returned array contains the scores of the choices, and the second returned array
-    contains the lengths of the choices.
-
-    Args:
-        scored: For each anchor question, one ``Scores`` object per prompt variant, in the order of
-            the prompt variants. At least one anchor question is required.
-    """
+    """Convert the scores of all choices to two input arrays of the function ``choose``."""
     widest = max(len(scores[0].answers) for scores in scored)
     table = np.full((len(scored), len(scored[0]), widest), np.nan)
     sizes = np.zeros((len(scored), widest), dtype=np.int64)
@@ -414,14 +242,7 @@ def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
 
 
 def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """Convert the anchor questions' scores to an input array of the function ``verify``.
-
-    Args:
-        scored: For each anchor question and each of its choices, one ``Scores`` object per prompt
-            variant, in the order of the prompt variants. At least one anchor question is required.
-        inputs: The inputs of a yes/no question: each input is a prompt variant combined with one
-            answer word.
-    """
+    """Convert the anchor questions' scores to an input array of the function ``verify``."""
     widest = max(map(len, scored))
     table = np.full((len(scored), widest, len(inputs.words)), np.nan)
     for anchor, choices in enumerate(scored):
@@ -431,16 +252,7 @@ def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -
 
 
 def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Convert sampled votes to an input array of the function ``verify_votes``.
-
-    Args:
-        votes: The votes on all prompts, sorted by anchor question, then by choice, then by prompt
-            variant.
-        choices: The number of choices of each anchor question. At least one anchor question is
-            required.
-        inputs: The inputs of a yes/no question: each input is a prompt variant combined with one
-            answer word.
-    """
+    """Convert sampled votes to an input array of the function ``verify_votes``."""
     table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
     there = np.arange(max(choices))[None] < np.array(choices)[:, None]
     table[there] = inputs.votes(votes)

@@ -79,23 +79,7 @@ AUDIT = TableSpec(
 
 
 def sample(asked: Asked, anchors: Sequence[Anchor], n: int, seed: int) -> pl.DataFrame:
-    """Draw a random sample of background facts, without replacement, for people to rate.
-
-    Each pair of a question and one of its facts has the same probability of being drawn. The draw
-    depends only on the seed, the anchor questions' ids and the facts. The pairs of anchor question
-    and fact are sorted by a hash, and the first ``n`` pairs are drawn.
-
-    Args:
-        asked: The facts, and the anchor questions to which they belong.
-        anchors: The anchor questions.
-        n: The number of facts to draw; if fewer facts exist, all facts are returned.
-        seed: The seed of the hashes by which the facts are sorted.
-
-    Returns:
-        Table with the columns of ``SAMPLE`` and an empty column ``rating``. In the column
-        ``choices``, vertical bars separate the choices. In the column ``fact``, the fact is worded
-        as a question.
-    """
+    """Draw a random sample of background facts, without replacement, for people to rate."""
     import polars as pl
 
     facts = asked.links.join(asked.facts, on="fact", how="left", maintain_order="left")

@@ -60,10 +60,7 @@ BACKGROUND_ANSWERS = TableSpec(
 
 
 def answered(facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct answered background questions, from the tables of a run.
-
-    The columns are ``cluster``, ``question``, ``margin``, ``gold`` and ``yes``.
-    """
+    """Return the distinct answered background questions, from the tables of a run."""
     import polars as pl
 
     clusters = anchors.select("cluster", anchor=pl.int_range(pl.len(), dtype=pl.Int64))

@@ -1,12 +1,4 @@
-"""Compute the background scores of anchor questions and relations.
-
-Equation 1 of Sahu et al. (2022) defines the background score.
-
-There is one background question about each fact, and one about the fact's negative (a false version
-of the fact). The correct answer to the question about a fact is positive ("yes"), and the correct
-answer to the question about a negative (false fact) is negative ("no"). Background questions
-without an answer are excluded from background scores.
-"""
+"""Compute the background scores of anchor questions and relations."""
 
 from __future__ import annotations
 
@@ -31,18 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CorrectAnswers:
-    """For each fact, whether its two background questions were answered correctly.
-
-    Of the two background questions for a fact, one asks about the fact itself, and the other asks
-    about the fact's negative (a false version).
-
-    Args:
-        positive: 1 if the question about the fact was answered correctly, else 0, shape (facts,);
-            NaN if the answer is missing.
-        negative: 1 if the question about the fact's negative (false version) was answered
-            correctly, else 0, shape (facts,); NaN if the answer is missing or the fact has no
-            negative.
-    """
+    """For each fact, whether its two background questions were answered correctly."""
 
     positive: Floats
     negative: Floats
@@ -60,23 +41,7 @@ class CorrectAnswers:
 
 
 def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute each anchor question's background score (Sahu et al. 2022, equation 1).
-
-    Args:
-        known: For each fact, two values: whether the model correctly answered the question about
-            the fact, and whether it correctly answered the question about its negative (a false
-            version of the fact).
-        asked: The facts of each anchor question.
-        anchors: The number of anchor questions.
-
-    Returns:
-        Table with one row per anchor question and the columns ``facts``, ``positives``,
-        ``negatives``, ``positive_accuracy``, ``negative_accuracy`` and ``background_score``.
-        ``positives`` is the number of answered background questions about the anchor question's
-        facts. ``negatives`` is the number of answered questions about negatives (false versions of
-        facts). ``background_score`` is the mean of ``positive_accuracy`` and ``negative_accuracy``;
-        null if either accuracy is null.
-    """
+    """Compute each anchor question's background score (Sahu et al. 2022, equation 1)."""
     import polars as pl
 
     anchor, fact = (asked.links[name].to_numpy() for name in ("anchor", "fact"))
@@ -98,20 +63,7 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
 
 
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute each relation's background score (Sahu et al. 2022, Figure 4a).
-
-    Each distinct fact of a relation is counted once.
-
-    Returns:
-        Table with the columns ``relation``, ``facts``, ``positives``, ``negatives``,
-        ``positive_accuracy``, ``negative_accuracy``, ``background_score``, ``low`` and ``high``.
-        ``positives`` is the number of answered background questions about the relation's true
-        facts. ``negatives`` is the number of answered questions about negatives (false versions of
-        facts). ``low`` and ``high`` are the ends of the 95 % CI of the background score. The 95 %
-        CI of the background score is computed by a bootstrap that resamples all facts with the same
-        head (first concept) together. Values that cannot be computed because answers are missing
-        are null.
-    """
+    """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     import polars as pl
 
     rows = []
@@ -133,11 +85,7 @@ def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl
 
 
 def over_relations(relations: pl.DataFrame) -> Estimate:
-    """Return the mean of the relations' background scores, with a t-interval.
-
-    The mean over relations corresponds to Figure 4a of Sahu et al. (2022). With few relations, a
-    t-interval can exceed the possible scores, so its ends are limited to 0 and 1.
-    """
+    """Return the mean of the relations' background scores, with a t-interval."""
     found = t_interval(relations["background_score"].to_list())
     if found.low is None or found.high is None:
         return found
@@ -178,36 +126,7 @@ REASONS = {
 def relevance(
     known: CorrectAnswers, asked: Asked, anchors: pl.DataFrame, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute the relevance of facts to anchor questions, for all facts and by relation.
-
-    Args:
-        known: For each fact, whether the model correctly answered the question about the fact, and
-            whether it correctly answered the question about the fact's negative (false version).
-        asked: The facts of each anchor question.
-        anchors: Table with one row per anchor question and the columns ``right`` (null for an
-            unanswered anchor question) and ``cluster``.
-        how: The parameters of the permutations for the confidence interval; None for the default
-            parameters. Each permutation shuffles the results of the background questions (correct
-            or incorrect) among the facts. A permutation reorders whole blocks of facts at random,
-            so the results of the facts in a block stay together. A block consists of the facts
-            whose first linked anchor question has the same value in the column ``cluster`` of
-            ``anchors``.
-
-    Returns:
-        Table with one row for all relations and one row per relation. ``facts_right`` is the number
-        of facts whose background question is answered correctly, and ``facts_wrong`` is the number
-        of facts whose background question is answered incorrectly. ``facts_right`` and
-        ``facts_wrong`` exclude facts that belong only to unanswered anchor questions. For each fact
-        whose background question is answered correctly, the accuracy on the fact's anchor questions
-        is computed; ``given_right`` is the average of these accuracies. For each fact whose
-        background question is answered incorrectly, the accuracy on the fact's anchor questions is
-        computed; ``given_wrong`` is the average of these accuracies. ``accuracy`` is the average,
-        over all facts, of the accuracy on a fact's anchor questions. ``relevance`` is
-        ``given_right`` minus ``accuracy``. ``low`` and ``high`` are the ends of the confidence
-        interval of the relevance. ``no_interval`` is the reason why the relevance has no confidence
-        interval, such as too few correctly answered background questions. An average over an empty
-        set of facts is null.
-    """
+    """Compute the relevance of facts to anchor questions, for all facts and by relation."""
     import polars as pl
 
     pairs = asked.links.join(

@@ -1,10 +1,4 @@
-"""Evaluate baselines that answer anchor questions, for example by the longest choice.
-
-Each baseline is evaluated by its accuracy and its conceptual consistency. A baseline has a high
-conceptual consistency if the anchor questions that it answers correctly have higher background
-scores than the other anchor questions. The background scores come from the model, not from the
-baseline (METHODS section 4, "Anchor baselines").
-"""
+"""Evaluate baselines that answer anchor questions, for example by the longest choice."""
 
 from __future__ import annotations
 
@@ -35,15 +29,7 @@ MODEL, RANDOM = "model", "random"
 def anchor_baselines(
     of: Sequence[Anchor], scored: Scored, anchors: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Return the accuracy and the conceptual consistency of the model and of each baseline.
-
-    Args:
-        of: The anchor questions.
-        scored: All scores of the run, or all votes if replies are sampled.
-        anchors: Table with one row per anchor question and the columns ``right``,
-            ``background_score`` and ``cluster``.
-        bootstrap: The bootstrap that resamples clusters to compute the confidence intervals.
-    """
+    """Return the accuracy and the conceptual consistency of the model and of each baseline."""
     import polars as pl
 
     model = anchors["right"].cast(pl.Float64).fill_null(float("nan")).to_numpy()
@@ -85,10 +71,7 @@ def _frequencies(of: Sequence[Anchor], sizes: Ints) -> Floats:
 
 
 def _correct(values: Floats, sizes: Ints, answer: Ints) -> Floats:
-    """Return whether each anchor question's choice with the highest value is correct.
-
-    The result is NaN if any choice of the anchor question has the value NaN.
-    """
+    """Return whether each anchor question's choice with the highest value is correct."""
     lacking = np.isnan(values)
     right = (np.where(lacking, -np.inf, values).argmax(axis=1) == answer).astype(float)
     found: Floats = np.where((lacking & (sizes > 0)).any(axis=1), np.nan, right)
@@ -102,17 +85,7 @@ def _majority(answer: Ints) -> Floats:
 
 
 def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the row of a baseline in the table ``ANCHOR_BASELINES``.
-
-    Args:
-        name: Name of the baseline.
-        right: For each anchor question, 1 if the baseline answers it correctly and 0 if the
-            baseline answers it incorrectly. For the baseline ``random``, the values are the
-            probabilities of a correct answer. Unknown values are NaN.
-        anchors: Table with the columns ``background_score`` and ``cluster``.
-        bootstrap: The bootstrap that resamples clusters to compute the confidence interval of the
-            accuracy.
-    """
+    """Return the row of a baseline in the table ``ANCHOR_BASELINES``."""
     known = ~np.isnan(right)
     clusters = anchors["cluster"].to_numpy()
     share = bootstrap.ratio(clusters[known], right[known], np.ones(int(known.sum())))
@@ -134,11 +107,7 @@ def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) 
 
 
 def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None, float | None]:
-    """Return the average precision of background scores, and its chance level.
-
-    For the baseline ``random``, the returned average precision equals the chance level, which is
-    computed from the expected number of correct answers.
-    """
+    """Return the average precision of background scores, and its chance level."""
     if name != RANDOM:
         return average_precision(right, scores), chance_level(right, scores)
     if not len(right):

@@ -1,10 +1,4 @@
-"""Compare models by paired differences with confidence intervals.
-
-For each pair of models, every measure is computed over the anchor questions for which both models
-have an answer and a background score. Intervals and p-values are computed by resampling question
-concepts, except for the adjusted odds ratio, whose interval and p-value come from a regression.
-Both models of a pair are evaluated on the same resamples of question concepts.
-"""
+"""Compare models by paired differences with confidence intervals."""
 
 from __future__ import annotations
 
@@ -60,18 +54,7 @@ _RANKED: Mapping[str, Figure] = {
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Return, for each pair of models, both models' measures and their differences.
-
-    Args:
-        found: The findings of each model, by the model's name.
-        bootstrap: The bootstrap for the confidence intervals; None for ``Bootstrap.for_pairs``.
-
-    Returns:
-        Table with the columns of ``tacit.findings.compare.COMPARISON``. The column ``n`` is the
-        number of anchor questions in the comparison. Undefined measures are null. The mean
-        background score is the mean over anchor questions, not over relations, so that models can
-        be compared question by question.
-    """
+    """Return, for each pair of models, both models' measures and their differences."""
     import polars as pl
 
     bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
@@ -86,14 +69,7 @@ def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -
 
 @dataclass(frozen=True)
 class Aligned:
-    """The anchor questions for which every model has an answer and a background score.
-
-    Args:
-        clusters: The question concept of each anchor question, shape (anchors,).
-        scores: The background scores, shape (models, anchors).
-        right: 1 if the answer is correct, else 0, shape (models, anchors).
-        tables: The table ``anchors`` of each model, restricted to the aligned anchor questions.
-    """
+    """The anchor questions for which every model has an answer and a background score."""
 
     clusters: NDArray[np.str_]
     scores: Floats
@@ -102,11 +78,7 @@ class Aligned:
 
     @classmethod
     def of(cls, tables: Sequence[pl.DataFrame]) -> Aligned:
-        """Select the anchor questions with an answer and a background score for every model.
-
-        Args:
-            tables: The table ``anchors`` of each model.
-        """
+        """Select the anchor questions with an answer and a background score for every model."""
         import polars as pl
 
         columns = ["background_score", "right"]
@@ -142,20 +114,14 @@ class Aligned:
             yield name, (one, other), self._change(computes, (one, other), bootstrap)
 
     def odds_ratios(self) -> tuple[str, tuple[float | None, float | None], Change]:
-        """Return the measure's name, both models' log odds ratios, and the ratios' difference.
-
-        The measure's name is ``LOG_ODDS_RATIO``.
-        """
+        """Return the measure's name, both models' log odds ratios, and the ratios' difference."""
         first, second = (ratio_of(table) for table in self.tables)
         values = (first.logarithm, second.logarithm)
         return LOG_ODDS_RATIO, values, difference(first, second)
 
     @property
     def means(self) -> Mapping[str, Floats]:
-        """The values whose means are computed: background scores, and correctness (1 or 0).
-
-        The background scores and the correctness values are arrays of shape (models, anchors).
-        """
+        """The values whose means are computed: background scores, and correctness (1 or 0)."""
         return {"background score, mean over questions": self.scores, "questions right": self.right}
 
     def thresholds(self) -> list[Thresholds]:
@@ -166,10 +132,7 @@ class Aligned:
         ]
 
     def _within_strata(self) -> list[WithinStrata]:
-        """Count, for each model, the anchor questions and correct answers within strata.
-
-        A stratum consists of anchor questions with similar numbers of facts.
-        """
+        """Count, for each model, the anchor questions and correct answers within strata."""
         strata = strata_of(self.tables[0]["facts"].to_numpy())
         return [
             WithinStrata.of(*each, self.clusters, strata)
@@ -195,24 +158,14 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Counts of anchor questions and of correct answers, by cluster and background score.
-
-    Args:
-        right: Number of anchor questions answered correctly, shape (clusters, thresholds). The
-            thresholds are the distinct background scores, sorted from high to low.
-        rows: Number of anchor questions, shape (clusters, thresholds).
-    """
+    """Counts of anchor questions and of correct answers, by cluster and background score."""
 
     right: Floats
     rows: Floats
 
     @classmethod
     def of(cls, right: Floats, score: Floats, clusters: NDArray[np.str_]) -> Thresholds:
-        """Count anchor questions and correct answers in each cell (group of questions).
-
-        A cell contains the anchor questions that have the same question concept (cluster) and the
-        same background score.
-        """
+        """Count anchor questions and correct answers in each cell (group of questions)."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         cells, shape = cluster * len(levels) + level, (len(names), len(levels))
@@ -223,31 +176,14 @@ class Thresholds:
         return cls(counts[0], counts[1])
 
     def figures(self, figure: Figure, times: Floats | None) -> Floats:
-        """Compute a measure for each resample, or for the original sample if ``times`` is None.
-
-        Args:
-            figure: The function that computes the measure from the counts per threshold.
-            times: The number of times that each resample contains each cluster, shape (resamples,
-                clusters).
-        """
+        """Compute a measure for each resample, or for the original sample if ``times`` is None."""
         drawn = np.ones((1, len(self.rows))) if times is None else times
         return figure(drawn @ self.right, drawn @ self.rows)
 
 
 @dataclass(frozen=True)
 class WithinStrata:
-    """Counts of anchor questions and of correct answers within strata.
-
-    Each count is for one stratum, one question concept (cluster) and one background score
-    (threshold).
-
-    Args:
-        right: Number of anchor questions answered correctly, shape (clusters, thresholds * strata).
-        rows: Number of all anchor questions, answered correctly or not, shape (clusters, thresholds
-            * strata).
-        strata: Number of strata. A stratum consists of anchor questions with similar numbers of
-            facts.
-    """
+    """Counts of anchor questions and of correct answers within strata."""
 
     right: Floats
     rows: Floats
@@ -257,11 +193,7 @@ class WithinStrata:
     def of(
         cls, right: Floats, score: Floats, clusters: NDArray[np.str_], strata: NDArray[np.intp]
     ) -> WithinStrata:
-        """Count anchor questions and correct answers in each cell (group of questions).
-
-        A cell is a combination of question concept (cluster), background score and stratum
-        (questions with similar numbers of facts).
-        """
+        """Count anchor questions and correct answers in each cell (group of questions)."""
         names, cluster = np.unique(clusters, return_inverse=True)
         levels, level = np.unique(-score, return_inverse=True)
         n = int(strata.max(initial=0)) + 1

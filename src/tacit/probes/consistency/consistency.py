@@ -1,11 +1,4 @@
-"""Compute conceptual consistency: how well background scores predict correct answers.
-
-Conceptual consistency is the average precision of background scores as predictors of correct
-answers to anchor questions (Sahu et al. 2022, equations 2 and 3). Conceptual consistency is
-reported with its chance level, its lift above chance, the AUROC and a p-value. If background scores
-contain no information about correct answers, their average precision is not 0, but about the share
-of correct answers.
-"""
+"""Compute conceptual consistency: how well background scores predict correct answers."""
 
 from __future__ import annotations
 
@@ -28,42 +21,14 @@ LEAST_ANCHORS = 28
 
 
 def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
-    """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3).
-
-    Args:
-        anchors: Table with the columns ``background_score``, ``right`` and ``cluster``. Rows
-            without a background score or without an answer are excluded.
-        how: The parameters of the permutations from which the p-value and the confidence intervals
-            are computed; None for the default parameters.
-
-    Returns:
-        Table with one row and the columns of the table that ``by_relation`` returns.
-    """
+    """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3)."""
     return _table([("all", "all", range(anchors.height))], anchors, how)
 
 
 def by_relation(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a).
-
-    For each relation, conceptual consistency is computed over the anchor questions that have at
-    least one fact of the relation. The background score of an anchor question is computed from all
-    of its facts, including facts of other relations.
-
-    Returns:
-        Table with one row per relation. ``subset`` is the constant "relation", and ``name`` is the
-        name of the relation. ``n`` is the number of anchor questions, ``clusters`` is the number of
-        question concepts, and ``right`` is the number of correct answers. ``background_score`` is
-        the mean background score of the anchor questions that have a fact of the relation.
-        ``consistency`` is the average precision, and ``chance`` is its chance level. ``lift_low``,
-        ``lift_high``, ``auroc_low`` and ``auroc_high`` are the ends of the confidence intervals of
-        ``lift`` and ``auroc``. ``p_corrected`` is the p-value after the Benjamini-Hochberg
-        correction over all rows of the table. ``smallest_lift`` is the smallest lift that a test
-        with ``n`` anchor questions would detect (significant at 5 % in 80 of 100 samples).
-        ``no_interval`` is the reason why the lift has no confidence interval: one of the constants
-        of ``tacit.statistics.prediction``. Undefined measures are null.
-    """
+    """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a)."""
     import polars as pl
 
     relations = asked.links.join(asked.facts.select("fact", "relation"), on="fact")
@@ -75,16 +40,7 @@ def by_relation(
 def by_concept(
     anchors: pl.DataFrame, asked: Asked, how: Permutations | None = None
 ) -> pl.DataFrame:
-    """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b).
-
-    For each concept, conceptual consistency is computed over the anchor questions with at least one
-    background fact that contains the concept. A concept is used only if it occurs in the
-    backgrounds of at least 28 anchor questions and is one of the 14 most frequent concepts.
-
-    Returns:
-        Table with the columns of ``by_relation`` and one row per concept, the most frequent concept
-        first.
-    """
+    """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b)."""
     import polars as pl
 
     measures = anchors.select("background_score", "right", anchor=pl.int_range(pl.len()))
@@ -93,18 +49,7 @@ def by_concept(
 
 
 def frequent_concepts(asked: Asked, among: pl.Series | None = None) -> pl.DataFrame:
-    """Return the (at most 14) most frequent concepts in anchor questions' backgrounds.
-
-    Args:
-        asked: The facts of each anchor question.
-        among: Indices of the anchor questions to include; None for all anchor questions.
-
-    Returns:
-        Table with the columns ``concept`` and ``anchors`` (the list of the anchor questions'
-        indices). The concepts are sorted by decreasing frequency. Concepts in the backgrounds of
-        fewer than 28 anchor questions are excluded. Concepts of equal frequency are sorted
-        alphabetically.
-    """
+    """Return the (at most 14) most frequent concepts in anchor questions' backgrounds."""
     import polars as pl
 
     ends = pl.concat([asked.facts.select("fact", concept=end) for end in ("head", "tail")])

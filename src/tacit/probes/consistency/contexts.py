@@ -1,11 +1,4 @@
-"""Select the facts that precede an anchor question in a prompt (METHODS section 4).
-
-An anchor question has up to three contexts (sets of facts in the prompt), all with the same number
-of facts. The context ``true`` contains facts from the anchor question's own background. The context
-``false`` contains the negatives (false versions) of the facts in the context ``true``, presented as
-if they were true. The context ``irrelevant`` contains the background facts of a different anchor
-question. Facts without a negative (false version) are not used in contexts.
-"""
+"""Select the facts that precede an anchor question in a prompt (METHODS section 4)."""
 
 from __future__ import annotations
 
@@ -49,15 +42,7 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class ContextChoice:
-    """The rules by which the facts of a context are selected.
-
-    Args:
-        most: Maximum number of facts in a context. The facts with the highest weights are selected
-            for the context. Facts of equal weight are sorted by a hash of the seed and the fact,
-            and the facts with the smallest hashes are selected.
-        seed: The seed of two pseudo-random orders: the order of facts with equal weight, and the
-            order of the anchor questions from which irrelevant facts are taken.
-    """
+    """The rules by which the facts of a context are selected."""
 
     most: int = MOST_FACTS
     seed: int = 0
@@ -70,20 +55,7 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts (facts in the prompt) of the anchor questions.
-
-    Each anchor question is identified by its index in ``anchors``.
-
-    Args:
-        anchors: The anchor questions.
-        background: The facts and concepts of the anchor questions.
-        templates: The templates for statements of facts and the templates for whole contexts.
-        choice: The rules by which the facts of a context are selected.
-
-    Raises:
-        RequestError: If a relation has no statement template, or if none of the facts of the anchor
-            questions has a negative (false version).
-    """
+    """The contexts (facts in the prompt) of the anchor questions."""
 
     anchors: Sequence[Anchor]
     background: Background
@@ -125,16 +97,7 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor question, irrelevant facts that belong to another anchor question.
-
-        The irrelevant facts of an anchor question are taken from another anchor question, and the
-        two questions have no concept in common. An anchor question has as many irrelevant facts as
-        it has facts of its own (in the property ``own``). An anchor question for which no
-        irrelevant facts can be found is omitted. The irrelevant facts of an anchor question contain
-        no concept of this anchor question, neither as head (first concept) nor as tail (second
-        concept). Apart from stop words, the concepts in an anchor question's irrelevant facts share
-        no word with the question's text or choices.
-        """
+        """For each anchor question, irrelevant facts that belong to another anchor question."""
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
         found: dict[int, tuple[Fact, ...]] = {}
         for place, anchor in enumerate(order):
@@ -179,10 +142,7 @@ class Contexts:
 
     @cached_property
     def touching(self) -> Mapping[int, bool]:
-        """Whether each anchor question's context facts contain a concept of the correct choice.
-
-        The mapping is empty if the concepts of the correct choices are unknown.
-        """
+        """Whether each anchor question's context facts contain a concept of the correct choice."""
         by_part = self.background.by_part
         if by_part is None:
             return {}

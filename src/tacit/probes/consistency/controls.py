@@ -1,13 +1,4 @@
-"""Recompute conceptual consistency without some facts or with irrelevant facts.
-
-If background facts contain the correct choice, background scores may predict correct answers only
-because of these facts. The leakage controls exclude facts about the correct choice, about any
-choice, or about the question concept. The irrelevant background of an anchor question (Figure 1 of
-Sahu et al. 2022) is the background of another anchor question with the same number of facts and no
-shared concept. Background scores that are computed from irrelevant backgrounds should not predict
-correct answers. The leakage controls and the irrelevant backgrounds need no additional model calls
-(METHODS section 4).
-"""
+"""Recompute conceptual consistency without some facts or with irrelevant facts."""
 
 from __future__ import annotations
 
@@ -126,18 +117,7 @@ CONTROLS = TableSpec(
 
 @dataclass(frozen=True)
 class Controls:
-    """Controls that leave out background facts, or swap facts between questions.
-
-    Args:
-        of: The anchor questions.
-        background: The concepts and facts of the anchor questions.
-        asked: The facts of each anchor question.
-        known: For each fact, whether the model correctly answered the question about the fact, and
-            whether it correctly answered the question about the fact's negative (false version).
-        anchors: The table of anchor questions, with the columns ``background_score``, ``facts``,
-            ``right`` and ``cluster``.
-        seed: The seed that determines the irrelevant background of each anchor question.
-    """
+    """Controls that leave out background facts, or swap facts between questions."""
 
     of: Sequence[Anchor]
     background: Background
@@ -147,15 +127,7 @@ class Controls:
     seed: int = 0
 
     def table(self, how: Permutations | None = None) -> pl.DataFrame:
-        """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds.
-
-        Args:
-            how: The number and seed of the permutations from which p-values and confidence
-                intervals are computed, and the confidence level; None for the default parameters.
-
-        Returns:
-            Table with the columns of ``CONTROLS``.
-        """
+        """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds."""
         import polars as pl
 
         rows = [_row(WHOLE, self.anchors, how)]
@@ -189,14 +161,7 @@ class Controls:
         return background_scores.by_anchor(self.known, kept, len(self.of))
 
     def left_out(self, name: str) -> pl.DataFrame:
-        """Return, for each anchor question, the facts that the control ``name`` excludes.
-
-        Args:
-            name: The control, as a key of ``WITHOUT``: ``answer``, ``choices`` or ``topic``.
-
-        Returns:
-            Table with the columns ``anchor`` and ``fact``, without duplicates.
-        """
+        """Return, for each anchor question, the facts that the control ``name`` excludes."""
         import polars as pl
 
         ends = pl.concat(self.asked.facts.select("fact", concept=end) for end in ("head", "tail"))
@@ -239,15 +204,7 @@ class Controls:
         return pl.DataFrame(found, schema, orient="row")
 
     def partners(self) -> list[int | None]:
-        """Select the question that provides each anchor question's irrelevant background.
-
-        For each anchor question, the result contains the index of the question whose facts serve as
-        the irrelevant background. The irrelevant background of an anchor question comes from
-        another anchor question with the same number of facts and no shared concept. If several
-        anchor questions could provide an irrelevant background, a seeded hash selects one of them.
-        The result is None for an anchor question that has no background score or no available
-        irrelevant background.
-        """
+        """Select the question that provides each anchor question's irrelevant background."""
         scored = self.anchors["background_score"].is_not_null().to_list()
         facts = self.anchors["facts"].to_list()
         by_facts: dict[int, list[int]] = {}

@@ -46,20 +46,7 @@ FEATURES = PREDICTORS[BOTH]
 
 @dataclass(frozen=True)
 class FactAnswers:
-    """The answers to the questions about each fact and its negative.
-
-    Args:
-        correct: For each fact, two values: whether the model correctly answered the question about
-            the fact, and whether it correctly answered the question about its negative (a false
-            version of the fact).
-        positive_margin: The margin (positive minus negative score) of the answer to the question
-            about each fact, shape (facts,); NaN if unknown. The margin is greater than 0 if the
-            answer to the question about the fact is positive (such as "yes").
-        negative_margin: For each fact, the margin of the answer to the question about its negative
-            (a false version), shape (facts,); NaN if unknown. The margin is the positive minus the
-            negative score. The margin is greater than 0 if the model gives a positive answer (such
-            as "yes") to the question about the false version of the fact.
-    """
+    """The answers to the questions about each fact and its negative."""
 
     correct: CorrectAnswers
     positive_margin: Floats
@@ -86,14 +73,7 @@ class FactAnswers:
 def features(
     scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
 ) -> pl.DataFrame:
-    """Compute the features of each anchor question's background and of the model's answer.
-
-    Args:
-        scored: All scores of the run, or all votes if replies are sampled.
-        reading: The methods by which answers are derived from the scores.
-        asked: The facts of each anchor question.
-        concepts: The concepts of each anchor question, as in ``Background.concepts``.
-    """
+    """Compute the features of each anchor question's background and of the model's answer."""
     import polars as pl
 
     known = FactAnswers.of(scored.answers(reading.method), asked)
@@ -102,21 +82,7 @@ def features(
 
 
 def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute the features of each anchor question's background.
-
-    Args:
-        known: The answers to the questions about the facts and their negatives.
-        asked: The facts of each anchor question.
-        anchors: The number of anchor questions.
-
-    Returns:
-        Table with the columns ``background_score`` (equation 1 of Sahu et al. 2022),
-        ``background_margin`` and ``log_facts``. ``background_margin`` is the mean of two values:
-        the average margin for facts and the average margin for negatives (false facts). In
-        ``background_margin``, correct answers have positive margins, and incorrect answers have
-        negative margins. ``log_facts`` is the natural logarithm of the number of facts. Undefined
-        features are null.
-    """
+    """Compute the features of each anchor question's background."""
     import polars as pl
 
     scores = background_scores.by_anchor(known.correct, asked, anchors)
@@ -133,24 +99,7 @@ def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFram
 
 
 def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the features of the model's answer to each anchor question.
-
-    Args:
-        scored: All scores of the run, or all votes if replies are sampled.
-        reading: The methods by which answers are derived from the scores. The first method in
-            ``reading.anchoring`` determines the answers to the anchor questions.
-        concepts: The concepts of each anchor question, as in ``Background.concepts``.
-
-    Returns:
-        Table with the columns ``answer_margin``, ``entropy``, ``prior`` and ``frequency``.
-        ``answer_margin`` is ``Chosen.margin``: the value of the selected choice minus the value of
-        the second-best choice. ``entropy`` is the entropy of the softmax of the choices' values,
-        divided by the maximum possible entropy. ``prior`` is the highest score per byte of the
-        selected choice in prompts with an empty question, over all prompt variants. ``prior`` is
-        null if the run does not score the choices as answers (anchoring method ``choice``).
-        ``frequency`` is the mean Zipf frequency of the anchor question's concepts. Undefined
-        features are null.
-    """
+    """Compute the features of the model's answer to each anchor question."""
     import polars as pl
 
     chosen = scored.chosen(reading.anchoring[0])
@@ -167,17 +116,7 @@ def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.Da
 
 
 def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
-    """Return each choice's highest score per byte over all prompt variants.
-
-    Args:
-        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 for padding.
-
-    Returns:
-        Scores in nats per byte, shape (anchors, choices). The score is NaN where shorter lists of
-        choices are padded. The score of a choice is NaN if the choice's score in any prompt variant
-        is missing, because the missing score could be the highest.
-    """
+    """Return each choice's highest score per byte over all prompt variants."""
     lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
     best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)
     return best

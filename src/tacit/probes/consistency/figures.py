@@ -1,9 +1,4 @@
-"""Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7).
-
-A figure can show one or more models. If model sizes are compared, the horizontal axes of Figures 3
-and 4 show the models' numbers of parameters. Each plotting function returns None if a table that it
-requires is missing or contains nothing to plot. Undefined values are not plotted.
-"""
+"""Figures of the consistency probe (Sahu et al. 2022, Figures 3 to 7)."""
 
 from __future__ import annotations
 
@@ -88,10 +83,7 @@ _SIGNS = ("positive_accuracy", "negative_accuracy")
     "above chance are added.",
 )
 def consistency(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency, its chance level, and its lift above chance.
-
-    The plot of conceptual consistency corresponds to Figure 3 of Sahu et al. (2022).
-    """
+    """Plot conceptual consistency, its chance level, and its lift above chance."""
     table = shown.defined("consistency", "consistency")
     if table is None:
         return None
@@ -116,12 +108,7 @@ def consistency(shown: Shown) -> Chart | None:
     "Background score and answers", "This figure corresponds to Figure 4 of Sahu et al. (2022)."
 )
 def background_and_anchors(shown: Shown) -> Chart | None:
-    """Plot the background score and the anchor accuracy (Sahu et al. 2022, Figure 4).
-
-    The background score is averaged over relations.
-
-    The panel of a measure is omitted if the measure is undefined for all models.
-    """
+    """Plot the background score and the anchor accuracy (Sahu et al. 2022, Figure 4)."""
     import polars as pl
 
     choices = shown.table("choices")
@@ -214,11 +201,7 @@ def background_against_consistency(shown: Shown) -> Chart | None:
 
 @figure("Prompting bias", "This figure corresponds to Figure 6 of Sahu et al. (2022).")
 def prompting_bias(shown: Shown) -> Chart | None:
-    """Plot the accuracies on facts and on negatives (Sahu et al. 2022, Figure 6).
-
-    Negatives are false versions of facts. The figure has one row for each model and answering
-    method.
-    """
+    """Plot the accuracies on facts and on negatives (Sahu et al. 2022, Figure 6)."""
     import polars as pl
 
     table = shown.defined("background_variants", "background_score")
@@ -278,19 +261,13 @@ def prompting_bias(shown: Shown) -> Chart | None:
 
 @figure("Consistency by relation", "This figure corresponds to Figure 7a of Sahu et al. (2022).")
 def consistency_by_relation(shown: Shown) -> Chart | None:
-    """Plot each relation's conceptual consistency and its lift above chance.
-
-    The plot of conceptual consistency corresponds to Figure 7a of Sahu et al. (2022).
-    """
+    """Plot each relation's conceptual consistency and its lift above chance."""
     return _subsets(shown, "relation")
 
 
 @figure("Consistency by concept", "This figure corresponds to Figure 7b of Sahu et al. (2022).")
 def consistency_by_concept(shown: Shown) -> Chart | None:
-    """Plot conceptual consistency and its lift above chance for each frequent concept.
-
-    The plot of conceptual consistency corresponds to Figure 7b of Sahu et al. (2022).
-    """
+    """Plot conceptual consistency and its lift above chance for each frequent concept."""
     return _subsets(shown, "concept")
 
 
@@ -346,10 +323,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     "variant is used.",
 )
 def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot anchor accuracy by prompt variant and by method of answering anchor questions.
-
-    The figure has no counterpart in Sahu et al. (2022).
-    """
+    """Plot anchor accuracy by prompt variant and by method of answering anchor questions."""
     import polars as pl
 
     ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
@@ -394,10 +368,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     "plotted against the number of parameters for each family of models.",
 )
 def size_of_models(shown: Shown) -> Chart | None:
-    """Plot measures of several models against the models' numbers of parameters.
-
-    The figure has no counterpart in Sahu et al. (2022).
-    """
+    """Plot measures of several models against the models' numbers of parameters."""
     return scale_chart(shown, scaling)
 
 
@@ -408,10 +379,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "without and with facts in the prompt.",
 )
 def intervention(shown: Shown) -> Chart | None:
-    """Plot how the accuracy changes if facts are added to the prompt, by kind of fact.
-
-    The figure has no counterpart in Sahu et al. (2022).
-    """
+    """Plot how the accuracy changes if facts are added to the prompt, by kind of fact."""
     import polars as pl
 
     table = shown.defined("intervention", "change")
@@ -470,10 +438,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column]:
-    """Return a panel's data, its value axis, and the specification of the plotted column.
-
-    The panel shows the measure ``kind``: ``consistency`` or ``lift``.
-    """
+    """Return a panel's data, its value axis, and the specification of the plotted column."""
     import polars as pl
 
     if kind == "consistency":
@@ -626,10 +591,7 @@ def _scatter(
 def _gives(
     winners: pl.DataFrame | None, model: str, of: str, colours: Palette
 ) -> Iterator[alt.LayerChart]:
-    """Yield a heat map of how often each prompt variant has the highest score.
-
-    No heat map is yielded if the prompt variants from which the answers come are unknown.
-    """
+    """Yield a heat map of how often each prompt variant has the highest score."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
         column = declared.WINNERS.column("share")
@@ -693,10 +655,7 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
 
 
 def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracy of random guessing, and a model's accuracy.
-
-    The model's accuracy is computed from all prompt variants together.
-    """
+    """Return the accuracy of random guessing, and a model's accuracy."""
     choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
     guess = None if choices is None else _guessing(choices).get(model)
     if anchors is None:

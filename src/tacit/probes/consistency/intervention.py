@@ -1,23 +1,4 @@
-"""Measure whether stating facts before an anchor question changes the model's answer.
-
-Each anchor question is asked once without a context (facts before the question), and once with each
-of up to three contexts (METHODS section 4). The first context of an anchor question states facts
-from the question's own background. The second context of an anchor question states the negatives
-(false versions) of the question's own facts as if they were true. The third context of an anchor
-question states irrelevant facts, which belong to another anchor question. Because any text before a
-question may change the answer, the answers after true facts are also compared with the answers
-after negatives and after irrelevant facts. A fact and its negative differ only in their tails
-(second concepts).
-
-Tacit compares the accuracies with each context and without a context, on all anchor questions and
-on four subsets of the anchor questions. The first subset contains the anchor questions for which
-the model judges all of the question's own facts correctly. Of the four subsets of anchor questions,
-the second contains the questions for which the model misjudges at least one of the question's own
-facts. The third and the fourth subset show whether a model copies its answer from the facts before
-the question. The third subset contains the anchor questions with a concept of the correct choice in
-at least one of the question's own facts. The fourth subset contains the anchor questions with no
-concept of the correct choice in the question's own facts.
-"""
+"""Measure whether stating facts before an anchor question changes the model's answer."""
 
 from __future__ import annotations
 
@@ -230,20 +211,7 @@ def tables(
     asked: Asked,
     anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables ``ANSWERS_IN_CONTEXT`` and ``INTERVENTION``, by table name.
-
-    Args:
-        contexts: The contexts (facts in the prompt) of the anchor questions.
-        chosen: The answers to the anchor questions, by kind of context (``true``, ``false`` or
-            ``irrelevant``). The answers for each kind of context are in the same order as the texts
-            of this kind in ``contexts.texts``.
-        known: Two values for each fact: whether the model correctly answered the question about the
-            fact, and whether it correctly answered the question about the fact's negative (false
-            version).
-        asked: The facts and the questions about the facts.
-        anchors: Table with the columns ``anchor``, ``cluster`` and ``right``, one row per anchor
-            question.
-    """
+    """Return the tables ``ANSWERS_IN_CONTEXT`` and ``INTERVENTION``, by table name."""
     facts_right = _all_right(contexts.own, known, asked)
     answers = _answers(contexts, chosen, facts_right, anchors)
     return {ANSWERS_IN_CONTEXT.name: answers, INTERVENTION.name: changes(answers)}
@@ -280,11 +248,7 @@ def _answers(
 def _all_right(
     own: Mapping[int, Sequence[Fact]], known: CorrectAnswers, asked: Asked
 ) -> dict[int, bool | None]:
-    """Return, for each anchor question, whether all answers about its facts are correct.
-
-    For each anchor question, the result is False if any answer about its facts is incorrect. If an
-    answer is missing and no answer is incorrect, the result is None.
-    """
+    """Return, for each anchor question, whether all answers about its facts are correct."""
     of = asked.facts.select("head", "relation", "tail").iter_rows()
     right = dict(zip(of, known.positive.tolist(), strict=True))
     answers = {at: [right[fact[:3]] for fact in facts] for at, facts in own.items()}
@@ -295,12 +259,7 @@ def _all_right(
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compute paired accuracy changes between conditions, overall and by question group.
-
-    Args:
-        answers: The table ``ANSWERS_IN_CONTEXT``.
-        bootstrap: The bootstrap for the confidence intervals; None for the default bootstrap.
-    """
+    """Compute paired accuracy changes between conditions, overall and by question group."""
     import polars as pl
 
     answers = answers.select("anchor", "condition", "cluster", "right_before", "right", *_OF_FACTS)
@@ -334,14 +293,7 @@ def _group(
 
 
 def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str, Any]:
-    """Return the entries of the summary that describe the intervention.
-
-    Args:
-        contexts: The contexts (facts in the prompt) of the anchor questions.
-        anchoring: The method of answering anchor questions whose prompt contains a context (facts):
-            ``choice`` or ``verify``.
-        found: The table ``INTERVENTION``, which ``changes`` returns.
-    """
+    """Return the entries of the summary that describe the intervention."""
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
     return {
         "anchoring": anchoring,
@@ -363,13 +315,7 @@ def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on how facts in the prompt change the accuracy.
-
-    The last sentences contain the numbers of anchor questions that are excluded from comparisons.
-
-    Args:
-        found: The summary's entries on the effect of stating facts before anchor questions.
-    """
+    """Yield sentences on how facts in the prompt change the accuracy."""
     rows = {(row["group"], row["condition"], row["against"]): row for row in found["changes"]}
     for condition, against in COMPARISONS:
         row = rows[ALL, condition, against]
@@ -424,11 +370,7 @@ def _change(row: Mapping[str, Any]) -> str:
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the numbers of anchor questions excluded from comparisons.
-
-    For example, a question is excluded if the model's answer with facts in the prompt, or its
-    answer without facts, is missing.
-    """
+    """Yield sentences on the numbers of anchor questions excluded from comparisons."""
     bare, asked = found["without_context"], found["asked"]
     alone = found["anchors"] - asked[CONDITIONS[2]]
     if bare or alone:
@@ -448,11 +390,7 @@ def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(found: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the composition of contexts and on the test of accuracy changes.
-
-    Args:
-        found: The summary's entries on the effect of stating facts before anchor questions.
-    """
+    """Yield sentences on the composition of contexts and on the test of accuracy changes."""
     facts = several(found["most"], "fact")
     yield (
         f"A context states at most {facts} before a question, sorted by decreasing weight. "

@@ -35,19 +35,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class FactEffect:
-    """A background fact and its effect on the predicted probability of a correct answer.
-
-    Args:
-        fact: The head, the relation and the tail of the fact.
-        correct: Whether the model answers the question about the fact correctly; None without an
-            answer.
-        effect: The predicted probability of a correct answer, minus the predicted probability with
-            the answer to the question about the fact reversed. If an answer is reversed, a correct
-            answer becomes incorrect (or an incorrect one correct), and the sign of the answer's
-            margin changes. To compute ``effect``, only the answer about the fact is reversed, and
-            the answers to all other questions are kept. The effect is None if the model did not
-            answer the question about the fact, or if the predictor does not use the background.
-    """
+    """A background fact and its effect on the predicted probability of a correct answer."""
 
     fact: str
     correct: bool | None
@@ -56,20 +44,7 @@ class FactEffect:
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """A prediction of whether a model's answer to a question is correct.
-
-    Args:
-        p_correct: The probability that the model's answer is correct.
-        interval: The ends of the 95 % CI of ``p_correct``. The 95 % CI is a Wald interval of the
-            log-odds, with the cluster-robust covariance of the run's predictor.
-        answer: The choice that the model selects.
-        facts: The background facts and their effects on ``p_correct``, sorted by decreasing
-            absolute value of the effect.
-        predictor: Name of the predictor: ``both`` uses all features, and ``margin`` uses only the
-            answer margin (how far the selected choice is ahead of the second-best choice). If a
-            feature is missing, the predictor ``margin`` is used instead of ``both``.
-        notes: Notes on why the prediction may be unreliable.
-    """
+    """A prediction of whether a model's answer to a question is correct."""
 
     p_correct: float
     interval: tuple[float, float]
@@ -98,10 +73,7 @@ class AnswerPrediction:
         }
 
     def table(self) -> pl.DataFrame:
-        """Return the table ``EFFECTS``: each fact's effect on the predicted probability.
-
-        The predicted probability is the probability that the model's answer is correct.
-        """
+        """Return the table ``EFFECTS``: each fact's effect on the predicted probability."""
         import polars as pl
 
         return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
@@ -109,17 +81,7 @@ class AnswerPrediction:
 
 @dataclass(frozen=True)
 class NewQuestion:
-    """A new question for a model, with the background of the question.
-
-    Args:
-        anchor: The question and its choices.
-        background: The concepts and facts of the question.
-        templates: The templates of background questions and prompts.
-        wording: The wording, which determines how concepts are inserted into the templates.
-        version: The version of the paper (Sahu et al. 2022) from which the meta-prompts are taken,
-            such as ``arxiv``.
-        reading: The methods by which answers are derived from the scores.
-    """
+    """A new question for a model, with the background of the question."""
 
     anchor: Anchor
     background: Background
@@ -130,13 +92,7 @@ class NewQuestion:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a new question, using the extraction options of a run.
-
-        Raises:
-            RequestError: If the question or a choice is empty, there are fewer than two choices,
-                two choices are equal, or the run uses the preset ``calibrated``.
-            DataError: If the knowledge base is missing or malformed.
-        """
+        """Extract the background of a new question, using the extraction options of a run."""
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
@@ -181,16 +137,7 @@ class NewQuestion:
         return self.prompt_set.requests
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
-        """Predict whether the model's answer to the question is correct.
-
-        Args:
-            answers: The model's answers to ``requests``.
-            predictors: The predictors that are stored in the run, by the name of the predictor.
-
-        Raises:
-            RequestError: If the model gives no answer to the question, or the margin of its answer
-                is unknown.
-        """
+        """Predict whether the model's answer to the question is correct."""
         scored = self._scored(answers)
         values = self._values(scored)
         chosen = scored.chosen(self.reading.anchoring[0])
@@ -246,10 +193,7 @@ class NewQuestion:
     def _effects(
         self, known: FactAnswers, predictor: Predictor, values: Mapping[str, float | None]
     ) -> tuple[FactEffect, ...]:
-        """Return the facts' effects on ``p_correct``, sorted by decreasing absolute value.
-
-        ``p_correct`` is the predicted probability of a correct answer.
-        """
+        """Return the facts' effects on ``p_correct``, sorted by decreasing absolute value."""
         found = []
         correct = known.correct.positive
         names = self.asked.facts.select("head", "relation", "tail").rows()
@@ -271,12 +215,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _checked(question: str, choices: Sequence[str]) -> Anchor:
-    """Check the question and its choices, and return them as an anchor question.
-
-    Raises:
-        RequestError: If the question or its choices are invalid, as described in
-            ``NewQuestion.of``.
-    """
+    """Check the question and its choices, and return them as an anchor question."""
     given = list(map(Spellings(), (choice.strip() for choice in choices)))
     if not question.strip() or not all(given):
         raise RequestError("the question or one of its choices is empty")

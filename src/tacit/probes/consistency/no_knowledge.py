@@ -1,26 +1,4 @@
-"""Measure how well a statement's tail alone reveals its falsehood (METHODS section 4).
-
-Some background questions are about facts, and the others are about negatives (false statements). If
-the tail (second concept) alone reveals whether a background question is about a true or a false
-statement, background scores can be high without knowledge of the relation. The no-knowledge
-baseline is a logistic regression on six attributes of the tail. The first four attributes of a tail
-are its number of words, its number of characters, its Zipf frequency and its part of speech. The
-fifth attribute of a tail is its degree: the number of facts in the knowledge base that contain the
-tail as first or second concept. The sixth attribute of a tail is the number of facts in the
-knowledge base that have the relation and the tail of the tested statement. All facts with the same
-head (first concept) are in the same fold of the cross-validation.
-
-The knowledge base contains every fact as an edge, but it does not contain the negatives (false
-statements). If the counts of the facts that contain a tail (second concept) included the tested
-fact itself, the regression could tell facts from negatives by these counts. For the tail of a fact,
-the counts therefore leave out the fact itself. With the presets ``same-relation`` and ``matched``,
-a negative's tail is taken from another fact, and the counts for the negative's tail leave out this
-other fact. With the preset ``uniform``, a negative's tail is a dictionary word, and both counts for
-the word include all facts. If the negatives are formed by shuffling the tails of each relation's
-facts, the regression's six attributes are distributed alike in facts and negatives, and the AUROC
-of the no-knowledge baseline is about 0.5. The module ``tacit.knowledge.tails`` computes the six
-attributes of tails.
-"""
+"""Measure how well a statement's tail alone reveals its falsehood (METHODS section 4)."""
 
 from __future__ import annotations
 
@@ -108,22 +86,7 @@ NO_KNOWLEDGE = TableSpec(
 
 
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Evaluate the no-knowledge baseline and the model on all distinct facts.
-
-    One regression is fitted to the facts of all relations. The out-of-fold predictions of the
-    regression are evaluated over all facts, and separately for each relation. The confidence
-    intervals ignore the uncertainty of the fitted coefficients.
-
-    Args:
-        tails: The attributes of tails that ``tacit.knowledge.tails.tails_of`` returns.
-        facts: The table ``facts`` with the model's answers. Facts without a negative (false
-            version) are excluded from the evaluation.
-        bootstrap: The bootstrap that resamples the heads (first concepts) of facts to compute the
-            intervals.
-
-    Returns:
-        The table that ``NO_KNOWLEDGE`` declares.
-    """
+    """Evaluate the no-knowledge baseline and the model on all distinct facts."""
     import polars as pl
 
     rows = _with_predictions(_with_answers(tails, facts))
@@ -158,10 +121,7 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Add each row's out-of-fold probability of being a fact rather than a negative.
-
-    A negative is a false version of a fact.
-    """
+    """Add each row's out-of-fold probability of being a fact rather than a negative."""
     import polars as pl
 
     numbers = rows.select(
@@ -205,10 +165,6 @@ def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the no-knowledge baseline's results and AUROC over all relations.
-
-    Args:
-        table: The table ``no_knowledge``; None if the facts do not come from a knowledge base.
-    """
+    """Return the no-knowledge baseline's results and AUROC over all relations."""
     row = None if table is None else table.row(0, named=True)
     return {"no_knowledge": row, "no_knowledge_auroc": row and row["auroc"]}

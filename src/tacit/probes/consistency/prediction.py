@@ -1,11 +1,4 @@
-"""Predict from features whether a model answers each anchor question correctly.
-
-Each predictor is a logistic regression with a ridge penalty (METHODS section 4, "Prediction"). In
-the cross-validation, all anchor questions with the same question concept are in the same fold. All
-predictors are fitted to the same anchor questions and use the same folds. The confidence intervals
-are computed by resampling question concepts. The logistic regressions are not fitted again for each
-resample.
-"""
+"""Predict from features whether a model answers each anchor question correctly."""
 
 from __future__ import annotations
 
@@ -57,17 +50,7 @@ PAIRS = (
 
 @dataclass(frozen=True)
 class Rows:
-    """The anchor questions that have an answer and all features.
-
-    Args:
-        anchors: For each row, the index of its anchor question among all anchor questions of the
-            run, shape (rows,).
-        right: Whether the model answered each anchor question correctly, shape (rows,).
-        clusters: The cluster of each anchor question, shape (rows,): the concept that the question
-            is about or, if this concept is unknown, a text with the question's id.
-        features: The values of each feature, by the name of the feature, shape (rows,).
-        left_out: The number of anchor questions that have an answer but lack a feature.
-    """
+    """The anchor questions that have an answer and all features."""
 
     anchors: Ints
     right: Bools
@@ -77,13 +60,7 @@ class Rows:
 
     @classmethod
     def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
-        """Select the anchor questions that have an answer and all features.
-
-        Args:
-            features: Table with one row per anchor question and the columns in ``FEATURES``.
-            anchors: Table with one row per anchor question and the columns ``right`` and
-                ``cluster``.
-        """
+        """Select the anchor questions that have an answer and all features."""
         import polars as pl
 
         answered = features.with_columns(
@@ -132,12 +109,7 @@ class Rows:
         }
 
     def ranked(self, predictor: str) -> Floats:
-        """Return the scores by which a predictor ranks anchor questions, shape (rows,).
-
-        The predictor ``base_rate`` ranks all anchor questions equally. The predictor ``base_rate``
-        uses no features, so the probabilities that it predicts differ only between cross-validation
-        folds.
-        """
+        """Return the scores by which a predictor ranks anchor questions, shape (rows,)."""
         return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
 
 
@@ -147,10 +119,7 @@ _Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
 
 
 def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return each predictor's measures, and the differences between pairs of predictors.
-
-    The result has the shape (samples, statistics).
-    """
+    """Return each predictor's measures, and the differences between pairs of predictors."""
     found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
     return np.stack(
         [found[name][measure] for name in PREDICTORS for measure in MEASURES]
@@ -168,17 +137,7 @@ def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str,
 
 
 def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
-    """Estimate the measures of the predictors and the differences between predictors.
-
-    Returns:
-        Estimates by pair of predictor names and, for each pair, by measure (such as ``auroc``). For
-        example, the AUROC of the pair ``("both", "margin")`` is the AUROC of the predictor ``both``
-        minus the AUROC of the predictor ``margin``. If the second name in a pair of predictor names
-        is empty, the estimate is the measure of the first predictor alone. For example, the pair
-        ``("both", "")`` stands for the predictor ``both`` alone. All estimates are computed from
-        the same resamples of question concepts. If the predictors cannot be fitted, the estimates
-        have no values.
-    """
+    """Estimate the measures of the predictors and the differences between predictors."""
     keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
     keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
     values = [Estimate(None, None, None)] * len(keys)
@@ -203,10 +162,7 @@ def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS``: the differences between the measures of two predictors.
-
-    The table is empty if no predictor was fitted.
-    """
+    """Return the table ``GAINS``: the differences between the measures of two predictors."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
         GAINS,
@@ -303,11 +259,7 @@ def why(reason: str) -> str:
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether background scores help to predict correct answers.
-
-    Args:
-        summary: The summary of the probe's findings.
-    """
+    """Yield sentences on whether background scores help to predict correct answers."""
     of = summary["prediction_rows"]
     if of["undefined"] is not None:
         yield f"Correct answers cannot be predicted: {why(of['undefined'])}."
@@ -341,11 +293,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether predictor ``both`` has a higher AUROC than three simpler predictors.
-
-    The simpler predictors are ``base_rate``, ``margin`` and ``answer``. The result is True if all
-    three confidence intervals of the difference in AUROC lie above 0.
-    """
+    """Check whether predictor ``both`` has a higher AUROC than three simpler predictors."""
     rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 

@@ -28,16 +28,7 @@ INTERCEPT = "intercept"
 
 @dataclass(frozen=True)
 class Predictor:
-    """A fitted predictor of the probability that an anchor question is answered correctly.
-
-    Args:
-        name: The name of the predictor, which is a key of ``PREDICTORS``.
-        features: The names of the features that the predictor uses.
-        ranges: The lowest and the highest value of each feature among the questions to which the
-            predictor was fitted.
-        fitted: The fitted logistic regression. The coefficients after the intercept are in the
-            order of ``features``.
-    """
+    """A fitted predictor of the probability that an anchor question is answered correctly."""
 
     name: str
     features: tuple[str, ...]
@@ -54,22 +45,12 @@ class Predictor:
         return [name for name, (low, high) in ends if not low <= (values[name] or 0.0) <= high]
 
     def probability(self, values: Mapping[str, float | None]) -> Estimate:
-        """Return the predicted probability of a correct answer, with a confidence interval.
-
-        Args:
-            values: The value of each feature, by the name of the feature. Every feature of the
-                predictor must have a value.
-        """
+        """Return the predicted probability of a correct answer, with a confidence interval."""
         return self.fitted.interval([float(values[name] or 0.0) for name in self.features])
 
 
 def tables(rows: Rows) -> dict[str, pl.DataFrame]:
-    """Fit the predictors to the anchor questions in ``rows``, and tabulate the results.
-
-    Returns:
-        A dictionary with the tables ``PREDICTOR`` and ``COVARIANCE``, by the name of the table.
-        ``PREDICTOR`` and ``COVARIANCE`` have no rows if the predictors cannot be fitted.
-    """
+    """Fit the predictors to the anchor questions in ``rows``, and tabulate the results."""
     import polars as pl
 
     names = STORED if rows.undefined is None else ()

@@ -68,20 +68,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """The methods by which answers are derived from scores.
-
-    Args:
-        method: The method by which the answers to background questions are derived. If only
-            ``method`` changes, the stored scores are reused without new model calls.
-        anchoring: The methods by which anchor questions are answered: ``choice``, ``verify`` or
-            both. The first method in ``anchoring`` determines the answers to anchor questions in
-            the main results.
-        fast: Whether the choices of anchor questions, too, are scored in one prompt variant alone.
-
-    Raises:
-        RequestError: If ``anchoring`` is empty, contains an unknown method, or contains a method
-            twice.
-    """
+    """The methods by which answers are derived from scores."""
 
     method: Method = field(default_factory=Method)
     anchoring: tuple[str, ...] = ANCHORING[:1]
@@ -98,11 +85,7 @@ class Reading:
 
     @classmethod
     def of(cls, options: ConsistencyOptions, templates: Templates) -> Self:
-        """Create a ``Reading`` from the options of the probe.
-
-        Raises:
-            RequestError: If the option ``answering``, ``anchors``, ``meta`` or ``pair`` is invalid.
-        """
+        """Create a ``Reading`` from the options of the probe."""
         pair = None if options.pair is None else tuple(options.pair.split("/"))
         if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
             raise RequestError(f"--pair: expected two words such as Yes/No, not {options.pair!r}")
@@ -115,11 +98,7 @@ class Reading:
         return cls(method, anchoring, options.fast)
 
     def variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
-        """Return the prompt variants in which yes/no questions are asked.
-
-        Raises:
-            RequestError: If the version has no such meta-prompt or pair of answer words.
-        """
+        """Return the prompt variants in which yes/no questions are asked."""
         every = prompt_variants(templates, version)
         if self.method.meta is None or self.method.pair is None:
             return every
@@ -127,11 +106,7 @@ class Reading:
         return narrowed(every, self.method.meta, self.method.pair)
 
     def choice_variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
-        """Return the prompt variants in which the choices of anchor questions are scored.
-
-        Raises:
-            RequestError: If the only variant asks for a truth value, which no choice is.
-        """
+        """Return the prompt variants in which the choices of anchor questions are scored."""
         every = choice_variants(templates, version)
         if not self.fast or self.method.meta is None or self.method.pair is None:
             return every
@@ -156,30 +131,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ConsistencyProbe:
-    """A probe that asks anchor questions, and yes/no questions about background facts.
-
-    Args:
-        anchors: The anchor questions: multiple-choice questions with a correct choice.
-        background: The background facts of each anchor question. The facts refer to an anchor
-            question by the index of the question in ``anchors``.
-        templates: The templates of questions and prompts.
-        wording: The rules by which concepts are inserted into the templates.
-        version: The version of Sahu et al. (2022), which determines the number of meta-prompts
-            (prompt templates).
-        reading: The methods by which answers are derived from scores.
-        surface: The surface texts of the facts, which are sentences from the knowledge base. If
-            ``surface`` is None, the questions about all facts are worded by the relation templates.
-        context: The rules that select the facts to be stated before an anchor question (the
-            question's context). If ``context`` is None, no facts are stated before anchor
-            questions.
-
-    Raises:
-        RequestError: If no anchor question has a background fact, if the correct choice of an
-            anchor question is unknown, or if a relation has no template. If ``reading`` requires a
-            meta-prompt or a pair of answer words that does not occur in the probe's prompt
-            variants. If ``context`` is not None and the contexts cannot be built (see
-            ``Contexts``).
-    """
+    """A probe that asks anchor questions, and yes/no questions about background facts."""
 
     name: ClassVar[str] = "consistency"
     summary: ClassVar[str] = (
@@ -207,13 +159,7 @@ class ConsistencyProbe:
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Create the probe from its options; see ``Probe.of``.
-
-        Raises:
-            RequestError: If the value of an option is invalid, or ``ConsistencyProbe`` raises a
-                ``RequestError``.
-            DataError: If an input file is missing or malformed.
-        """
+        """Create the probe from its options; see ``Probe.of``."""
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
@@ -296,12 +242,7 @@ class ConsistencyProbe:
         return self.prompt_set.requests
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the findings from scores, or from the votes of sampled replies.
-
-        Raises:
-            RequestError: If the answers are sampled replies and ``check_replies`` raises a
-                ``RequestError``.
-        """
+        """Compute the findings from scores, or from the votes of sampled replies."""
         answers = answers.joined(self.requests())
         if answers.sampled:
             self.check_replies(sampled=True)
@@ -374,12 +315,7 @@ class ConsistencyProbe:
         return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error if the probe's options are incompatible with replies of chat models.
-
-        Raises:
-            RequestError: If anchor questions are answered by the method ``choice``, or if replies
-                are sampled and the preset for background questions is ``calibrated``.
-        """
+        """Raise an error if the probe's options are incompatible with replies of chat models."""
         if "choice" in self.reading.anchoring:
             raise RequestError(
                 "chat replies cannot score the choices of a question as texts: use --anchors "
@@ -394,15 +330,7 @@ class ConsistencyProbe:
     def _found(
         self, scored: Scored, scores: Mapping[str, Any], in_contexts: Mapping[str, Chosen]
     ) -> Findings:
-        """Compute the findings from arrays of scores or votes.
-
-        Args:
-            scored: The scores or votes of all prompts, as arrays.
-            scores: Statistics of the scores or votes, which are added to the summary of the run.
-            in_contexts: The answers to anchor questions whose prompts state facts before the
-                question. The keys are the kinds of the stated facts (``true``, ``false`` or
-                ``irrelevant``).
-        """
+        """Compute the findings from arrays of scores or votes."""
         how, bootstrap = Permutations(), Bootstrap()
         answers = scored.answers(self.reading.method)
         beliefs = scored.beliefs(self.reading.method)

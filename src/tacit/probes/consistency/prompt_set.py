@@ -51,20 +51,7 @@ def in_context(condition: str) -> str:
 
 @dataclass(frozen=True)
 class PromptSet:
-    """The prompts of a run, grouped by kind of question.
-
-    Args:
-        texts: The background questions, without a final question mark.
-        anchors: The anchor questions.
-        variants: The prompt variants in which yes/no questions are asked.
-        choice_variants: The prompt variants for anchor questions if each choice is scored as an
-            answer (the method ``choice``).
-        templates: The templates of questions and prompts.
-        anchoring: The methods of answering anchor questions: ``choice``, ``verify`` or both.
-        contexts: The contexts, which are facts to be stated before the anchor questions. If facts
-            are stated before an anchor question, the question is answered only by the first method
-            in ``anchoring``. If ``contexts`` is None, no facts are stated before anchor questions.
-    """
+    """The prompts of a run, grouped by kind of question."""
 
     texts: tuple[str, ...]
     anchors: Sequence[Anchor]
@@ -76,11 +63,7 @@ class PromptSet:
 
     @cached_property
     def requests(self) -> Mapping[str, Requests]:
-        """The requests of each prompt group, by the name of the group.
-
-        A request's key is the index of its question (``question``) and of its prompt variant
-        (``variant``).
-        """
+        """The requests of each prompt group, by the name of the group."""
         # Questions with the same choices share the prompts for the choices' prior.
         return {
             name: _requests(questions, repeats=name == PRIOR)
@@ -126,19 +109,7 @@ class PromptSet:
     def in_contexts(
         self, answers: Mapping[str, Sequence[Any]], *, sampled: bool
     ) -> dict[str, Chosen]:
-        """Return the answers to anchor questions whose prompts begin with stated facts.
-
-        Args:
-            answers: The scores or the votes of each prompt group, by the name of the group.
-            sampled: Whether ``answers`` are votes rather than scores.
-
-        Returns:
-            The answers to the anchor questions, by the kind of the facts stated before the question
-            (``true``, ``false`` or ``irrelevant``). For each kind of stated facts (true, false or
-            irrelevant), the answers are in the order of the anchor questions in ``Contexts.texts``.
-            If no anchor question is asked after irrelevant facts, for example, the result has no
-            key ``irrelevant``.
-        """
+        """Return the answers to anchor questions whose prompts begin with stated facts."""
         found: dict[str, Chosen] = {}
         way = self.anchoring[0]
         for condition, of in self.contexts.texts.items() if self.contexts else ():
@@ -180,11 +151,7 @@ class PromptSet:
         return self.inputs.table(scores[BACKGROUND]), choices, verified, prior
 
     def voted(self, votes: Mapping[str, Sequence[Votes]]) -> Scored:
-        """Convert the votes of all prompt groups to arrays.
-
-        Anchor questions must be answered by the method ``verify``: for each choice, a yes/no
-        question asks whether the choice is correct.
-        """
+        """Convert the votes of all prompt groups to arrays."""
         choices = [len(anchor.choices) for anchor in self.anchors]
         return Scored(
             self.variants,

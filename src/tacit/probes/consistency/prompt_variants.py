@@ -31,21 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The scored combinations (inputs) of a prompt variant and an answer word.
-
-    The score arrays of yes/no questions have one column per combination of prompt variant and
-    answer word.
-
-    Args:
-        variants: For each input, the index of its prompt variant.
-        words: For each input, the answer word that the input contains.
-        metas: The numbers that identify the meta-prompts.
-        pairs: The label pairs (pairs of answer words), each with the positive word first.
-        positive: For each combination of a meta-prompt and a label pair (pair of answer words), the
-            index of the input with the pair's positive word, shape (metas, pairs).
-        negative: For each combination of a meta-prompt and a label pair (pair of answer words), the
-            index of the input with the pair's negative word, shape (metas, pairs).
-    """
+    """The scored combinations (inputs) of a prompt variant and an answer word."""
 
     variants: tuple[int, ...]
     words: tuple[str, ...]
@@ -74,12 +60,7 @@ class Inputs:
         )
 
     def indexes(self, meta: int, pair: tuple[str, str]) -> tuple[int, int]:
-        """Return the index of a meta-prompt in ``metas`` and the index of a pair in ``pairs``.
-
-        Raises:
-            RequestError: If ``meta`` is not the number of a meta-prompt, or ``pair`` is not one of
-                the label pairs (pairs of answer words).
-        """
+        """Return the index of a meta-prompt in ``metas`` and the index of a pair in ``pairs``."""
         if meta not in self.metas:
             raise RequestError(
                 f"there is no meta-prompt {meta}; expected one of {', '.join(map(str, self.metas))}"
@@ -90,27 +71,12 @@ class Inputs:
         return self.metas.index(meta), self.pairs.index(pair)
 
     def table(self, scored: Sequence[Scores]) -> Floats:
-        """Return the scores of yes/no questions as an array with one row per question.
-
-        Args:
-            scored: The scores of all prompts, sorted by question and then by prompt variant.
-
-        Returns:
-            Log-probabilities in nats, shape (questions, inputs); NaN for a missing score.
-        """
+        """Return the scores of yes/no questions as an array with one row per question."""
         values = [nan_or(one.logprob) for scores in scored for one in scores.answers]
         return np.array(values, dtype=np.float64).reshape(-1, len(self.words))
 
     def votes(self, voted: Sequence[Votes]) -> Floats:
-        """Return the vote counts of yes/no questions as an array with one row per question.
-
-        Args:
-            voted: The votes on all prompts, sorted by question and then by prompt variant.
-
-        Returns:
-            Vote counts, shape (questions, inputs). An input is a pair of a prompt and an answer
-            word. The counts of a prompt are NaN if no reply to the prompt could be parsed.
-        """
+        """Return the vote counts of yes/no questions as an array with one row per question."""
         each = [
             [float(votes.counts[word]) if votes.parsed else math.nan for word in votes.counts]
             for votes in voted
@@ -126,12 +92,7 @@ def nan_or(value: float | None) -> float:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Arrays of scores in which each missing score is replaced by an upper bound.
-
-    If an answer cannot be chosen, the upper bound of its missing score is minus infinity. If no
-    bound of a missing score is known, the upper bound is infinity. If a field, such as
-    ``background``, is None, the upper bound of all missing scores of this kind is minus infinity.
-    """
+    """Arrays of scores in which each missing score is replaced by an upper bound."""
 
     background: Floats | None = None
     choices: Floats | None = None
@@ -139,15 +100,7 @@ class Bounds:
 
 
 def at_most(scores: Scores) -> Scores:
-    """Return a prompt's scores with each missing score replaced by its upper bound.
-
-    Returns:
-        The scores of the prompt's answers, in nats. If an answer contains a token that the model
-        does not know, the answer cannot be chosen, so the upper bound of its score is minus
-        infinity. If a server returns scores only for the most probable tokens, the upper bound of a
-        missing score is the lowest known score of a one-token answer to the prompt. If no upper
-        bound of a missing score is known, the score is replaced by infinity.
-    """
+    """Return a prompt's scores with each missing score replaced by its upper bound."""
     if all(one.logprob is not None for one in scores.answers):
         return scores
     # An answer that shares a token with its text is conditioned on a different text.

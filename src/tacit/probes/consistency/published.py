@@ -23,17 +23,7 @@ _ARXIV = "arxiv"
 
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
-    """Compare a probe's numbers of prompts and questions with those of Sahu et al. (2022).
-
-    Args:
-        probe: The consistency probe.
-        relations: For each relation in the knowledge base, the number of edges (facts) with the
-            relation.
-
-    Returns:
-        Table with the columns ``table`` (the number of the paper's table), ``row`` (the name of the
-        compared number), ``ours``, ``published`` and ``difference``.
-    """
+    """Compare a probe's numbers of prompts and questions with those of Sahu et al. (2022)."""
     import polars as pl
 
     version = probe.version if probe.version == _ARXIV else "review"

@@ -29,18 +29,7 @@ _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
 
 @dataclass(frozen=True, slots=True)
 class PromptVariant:
-    """A prompt variant: a meta-prompt with a pair of answer words or with none.
-
-    Args:
-        meta: The number of the meta-prompt in Table 1 of Sahu et al. (2022), starting at 1.
-        pair: The pair of answer words that the prompt mentions; None if the prompt mentions no
-            answer words.
-        answers: The answer words. Each positive word is followed by the negative word of its pair.
-            If ``pair`` is None, the answer words are the words of all pairs.
-        text: The text of the meta-prompt, which contains the words of ``pair`` if the meta-prompt
-            names answer words. The text still contains the placeholder ``{question}``, which is
-            replaced by each question.
-    """
+    """A prompt variant: a meta-prompt with a pair of answer words or with none."""
 
     meta: int
     pair: tuple[str, str] | None
@@ -51,13 +40,7 @@ class PromptVariant:
         convert_strings(self, "answers")
 
     def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
-        """Return the prompt for a question.
-
-        Args:
-            question: The question, without a final question mark.
-            answers: The candidate answers. If None, the answer words of the prompt variant are
-                used.
-        """
+        """Return the prompt for a question."""
         named = strings(answers or self.answers, "answers")
         return Prompt(self.text.format(question=question), named)
 
@@ -65,14 +48,7 @@ class PromptVariant:
 def prompt_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants of a yes/no question.
-
-    The function returns 24 prompt variants, or 23 if ``version`` selects the five meta-prompts of
-    the arXiv version of Sahu et al. (2022).
-
-    Raises:
-        RequestError: If ``version`` is not the name of a version of Sahu et al. (2022).
-    """
+    """Return the prompt variants of a yes/no question."""
     words = tuple(word for pair in templates.pairs for word in pair)
     return tuple(
         PromptVariant(meta, pair, pair or words, _labelled(text, pair))
@@ -84,17 +60,7 @@ def prompt_variants(
 def choice_variants(
     templates: Templates, version: str = "review-lexicon"
 ) -> tuple[PromptVariant, ...]:
-    """Return the prompt variants for scoring choices.
-
-    The function returns 23 prompt variants, or 22 if ``version`` selects the five meta-prompts of
-    the arXiv version of Sahu et al. (2022).
-
-    Meta-prompts (prompt templates) that ask for a truth value are excluded, because the choices of
-    an anchor question are not truth values.
-
-    Raises:
-        RequestError: If ``version`` is not the name of a version of Sahu et al. (2022).
-    """
+    """Return the prompt variants for scoring choices."""
     return tuple(
         variant
         for variant in prompt_variants(templates, version)
@@ -114,43 +80,26 @@ def narrowed(
 
 
 def background_question(fact: tuple[str, str, str], templates: Templates, wording: Wording) -> str:
-    """Return a fact (head, relation, tail) as a question, without the question mark.
-
-    Raises:
-        RequestError: If the relation has no template.
-    """
+    """Return a fact (head, relation, tail) as a question, without the question mark."""
     first, relation, second = fact
     return wording.question(templates.relation(relation), first, second)
 
 
 def background_prompts(question: str, variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return the prompts of a background question, one per prompt variant.
-
-    The scores of the returned prompts form one row of the array that ``Inputs.table`` returns.
-    """
+    """Return the prompts of a background question, one per prompt variant."""
     return [variant.prompt(question) for variant in variants]
 
 
 def choice_prompts(
     question: str, choices: Sequence[str], variants: Sequence[PromptVariant]
 ) -> list[Prompt]:
-    """Return the prompts of an anchor question, with the choices as candidate answers.
-
-    Args:
-        question: The text of the anchor question. The final punctuation of the question is removed
-            by the function ``bare``.
-        choices: The choices, which must all be different.
-        variants: The prompt variants that ``choice_variants`` returns.
-    """
+    """Return the prompts of an anchor question, with the choices as candidate answers."""
     choices = strings(choices, "choices")
     return [variant.prompt(bare(question), choices) for variant in variants]
 
 
 def prior_prompts(choices: Sequence[str], variants: Sequence[PromptVariant]) -> list[Prompt]:
-    """Return prompts with an empty question and the given choices as candidate answers.
-
-    The scores of the returned prompts show how probable the choices are without the question.
-    """
+    """Return prompts with an empty question and the given choices as candidate answers."""
     choices = strings(choices, "choices")
     return [variant.prompt("", choices) for variant in variants]
 
@@ -170,14 +119,7 @@ def verify_prompts(
 
 
 def bare(question: str) -> str:
-    """Return an anchor question without surrounding whitespace and final punctuation.
-
-    A final question mark and any punctuation after it are removed from the anchor question, because
-    the prompt templates (meta-prompts) already contain a question mark. If there is no final
-    question mark, one final full stop is removed. A final ellipsis ("...") is not removed. Three
-    underscores in a row would be interpreted as the blank of a cloze prompt, so a fourth underscore
-    is added.
-    """
+    """Return an anchor question without surrounding whitespace and final punctuation."""
     return _BLANK.sub(BLANK + "_", _END.sub("", question.strip()))
 
 
@@ -193,18 +135,7 @@ FACT = ("head", "relation", "tail")
 
 @dataclass(frozen=True)
 class Asked:
-    """The distinct facts of all anchor questions, and the background questions about them.
-
-    Args:
-        facts: Table with the columns ``fact`` (numbered from 0), ``head``, ``relation``, ``tail``,
-            ``negative``, ``positive_question`` and ``negative_question``. ``negative`` is the tail
-            that replaces the fact's tail to form a false statement. ``positive_question`` and
-            ``negative_question`` are indices into ``texts``. ``negative`` and ``negative_question``
-            are null if the fact has no negative (false version).
-        links: Table with the columns ``anchor`` and ``fact``. Each row links an anchor question to
-            one of its facts.
-        texts: The background questions, without a final question mark.
-    """
+    """The distinct facts of all anchor questions, and the background questions about them."""
 
     facts: pl.DataFrame
     links: pl.DataFrame
@@ -218,20 +149,7 @@ class Asked:
         wording: Wording,
         surface: Surface | None = None,
     ) -> Asked:
-        """Build the background questions about all facts and their negatives (false versions).
-
-        Args:
-            found: Table with the columns ``question`` (the index of the anchor question), ``head``,
-                ``relation``, ``tail`` and ``negative``.
-            templates: The templates of the relations.
-            wording: The rules by which concepts are inserted into the templates.
-            surface: The surface texts of the facts; None to use only relation templates. If a fact
-                has a usable surface text, the background question is built from the surface text
-                instead of the relation template.
-
-        Raises:
-            RequestError: If a relation has no template.
-        """
+        """Build the background questions about all facts and their negatives (false versions)."""
         import polars as pl
 
         _refuse_unworded(found, templates)

@@ -31,13 +31,7 @@ _SIDE = 200  # pixels
 
 
 def by_relation(shown: Shown) -> pl.DataFrame | None:
-    """Return background score and consistency by model and relation, or None without data.
-
-    Returns:
-        Table with the columns of ``background_by_relation`` and the columns ``model``,
-        ``consistency``, ``chance``, ``n`` (the number of anchor questions) and ``lift_low`` (the
-        lower end of the confidence interval of the lift). Undefined values are null.
-    """
+    """Return background score and consistency by model and relation, or None without data."""
     found, known = shown.table("consistency_by_relation"), shown.table("background_by_relation")
     if found is None or known is None:
         return None

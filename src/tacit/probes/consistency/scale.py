@@ -1,12 +1,4 @@
-"""Compute the lift, the background score and the accuracy of models of different sizes.
-
-The models of a family are compared on the anchor questions for which every model of the family has
-an answer and a background score. The bootstrap resamples question concepts (the concepts on which
-anchor questions are based). In Page's trend test, each block contains several question concepts,
-because the lift of a single concept is undefined. For Page's trend test, the question concepts are
-sorted alphabetically and assigned to the blocks in rotation. Page's trend test uses at most 20
-blocks.
-"""
+"""Compute the lift, the background score and the accuracy of models of different sizes."""
 
 from __future__ import annotations
 
@@ -30,11 +22,7 @@ MOST_BLOCKS, CONCEPTS_PER_BLOCK = 20, 10
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the measures that are compared across models of different sizes.
-
-    Args:
-        found: The findings by model name. The findings must include the table ``anchors``.
-    """
+    """Return the measures that are compared across models of different sizes."""
     aligned = Aligned.of([findings.tables["anchors"] for findings in found.values()])
     blocks = blocks_of(len(np.unique(aligned.clusters)))
     counted = aligned.thresholds()

@@ -26,28 +26,7 @@ ANCHORING = ("choice", "verify")
 
 @dataclass(frozen=True)
 class Scored:
-    """All scores or votes of a run, as arrays from which answers are derived.
-
-    An input is a pair of a prompt variant and an answer word.
-
-    Args:
-        variants: The prompt variants in which yes/no questions are asked.
-        choice_variants: The prompt variants of anchor questions in which the choices are scored as
-            answers.
-        background: The scores (in nats) or the vote counts of the background questions, shape
-            (questions, inputs); NaN if missing.
-        choices: The scores (in nats) of the choices as answers to the anchor question, shape
-            (anchors, choice variants, choices). None if the method ``choice`` is not used.
-        verified: The scores (in nats) or the vote counts of the yes/no questions that ask whether a
-            choice is the answer, shape (anchors, choices, inputs); None if the method ``verify`` is
-            not used.
-        prior: The scores (in nats) of the choices as answers to an empty question, shape (anchors,
-            choice variants, choices); None if the method ``choice`` is not used.
-        sizes: The choices' lengths in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        bounds: The upper bounds of the missing scores.
-        unread: The numbers of sampled replies that could not be parsed; None if the scores are
-            log-probabilities.
-    """
+    """All scores or votes of a run, as arrays from which answers are derived."""
 
     variants: tuple[PromptVariant, ...]
     choice_variants: tuple[PromptVariant, ...]
@@ -65,12 +44,7 @@ class Scored:
         return self.unread is not None
 
     def answers(self, method: Method) -> Answers:
-        """Compute the answers to the background questions.
-
-        With the preset ``max``, the sampled replies to all prompt variants of a question are
-        pooled. If each prompt variant had its own vote shares, the answers "yes" and "no" would
-        often tie, because each has a vote share of 1 in some prompt variant.
-        """
+        """Compute the answers to the background questions."""
         if not self.voted:
             return method.answers(self.background, self.inputs, self.bounds.background)
         if method.preset == "max":

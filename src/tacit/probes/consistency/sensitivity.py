@@ -33,45 +33,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alone:
-    """Numbers of answers and correct answers when only a single prompt variant is used.
-
-    Args:
-        right: Number of correct answers, shape (variants,) for the method ``choice`` and shape
-            (metas, pairs) for the method ``verify``.
-        scored: The number of anchor questions that the model answered, as an array of the same
-            shape as ``right``.
-    """
+    """Numbers of answers and correct answers when only a single prompt variant is used."""
 
     right: Ints
     scored: Ints
 
 
 def wins(answers: Answers, inputs: Inputs) -> Ints:
-    """Count how often each combination of meta-prompt and answer words scores highest.
-
-    Returns:
-        The number of answers whose highest score comes from each combination of meta-prompt (prompt
-        template) and label pair, shape (meta-prompts, label pairs). An answer is counted only if a
-        single input (a prompt variant with one answer word) determines it.
-    """
+    """Count how often each combination of meta-prompt and answer words scores highest."""
     won = np.bincount(answers.winner[answers.winner >= 0], minlength=len(inputs.words))
     return won[inputs.positive] + won[inputs.negative]
 
 
 def choose_alone(scores: Floats, sizes: Ints, right: Ints, most: Floats | None = None) -> Alone:
-    """Count the correct answers to anchor questions, separately for each prompt variant.
-
-    The function ``choose`` derives the answers from the scores of one prompt variant at a time.
-
-    Args:
-        scores: Log-probabilities in nats, shape (anchors, variants, choices); NaN if missing.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        right: The index of each anchor question's correct choice, shape (anchors,).
-        most: Upper bounds of the missing scores (``Bounds.choices``).
-
-    Returns:
-        Counts of answers and of correct answers, shape (variants,).
-    """
+    """Count the correct answers to anchor questions, separately for each prompt variant."""
     each = [
         choose(scores[:, [variant]], sizes, None if most is None else most[:, [variant]])
         for variant in range(scores.shape[1])
@@ -88,26 +63,7 @@ def verify_alone(
     *,
     voted: bool = False,
 ) -> Alone:
-    """Count the correct answers for each combination of meta-prompt and answer words.
-
-    The method ``verify`` asks, for each choice of an anchor question, whether the choice is the
-    answer.
-
-    Args:
-        scores: Log-probabilities in nats, or vote counts, shape (anchors, choices, inputs); NaN if
-            missing.
-        inputs: The inputs (each a prompt variant combined with one answer word), in the order of
-            the last axis of ``scores``.
-        sizes: Lengths of the choices in UTF-8 bytes, shape (anchors, choices); 0 is padding.
-        right: The index of each anchor question's correct choice, shape (anchors,).
-        most: Upper bounds of the missing scores (``Bounds.verified``).
-        voted: Whether the scores are vote counts. With vote counts, an anchor question has no
-            answer if several choices tie for the highest value.
-
-    Returns:
-        For each combination of a meta-prompt and a pair of answer words, the numbers of answers and
-        of correct answers, shape (meta-prompts, pairs).
-    """
+    """Count the correct answers for each combination of meta-prompt and answer words."""
     each = [
         verify_between(scores, np.array([positive]), np.array([negative]), sizes, most)
         for positive, negative in zip(inputs.positive.flat, inputs.negative.flat, strict=True)
@@ -129,25 +85,7 @@ _OF_VOTES: tuple[Preset, ...] = ("max", "count")
 
 
 def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Compute the results of each method of answering background questions.
-
-    Args:
-        scored: All scores or votes of the run.
-        asked: The facts, with the background questions about them.
-        anchors: Table with one row per anchor question and the column ``right`` (whether the answer
-            is correct; null without an answer).
-
-    Returns:
-        Table with the columns ``preset``, ``meta``, ``pair``, ``n``, ``positive_accuracy``,
-        ``negative_accuracy``, ``background_score``, ``consistency``, ``chance``, ``lift``,
-        ``missing`` and ``tied``. If replies are sampled, the row with the preset ``votes`` contains
-        results that are computed from the replies to all prompt variants together. ``meta`` and
-        ``pair`` are null for presets other than ``single``. ``n`` is the number of anchor questions
-        with a background score. The accuracies and the background score are averaged over the
-        anchor questions that have a background score (Figure 6 of Sahu et al. 2022). ``missing`` is
-        the number of background questions without an answer. ``tied`` is the number of background
-        questions for which "yes" and "no" have the same score. Undefined values are null.
-    """
+    """Compute the results of each method of answering background questions."""
     import polars as pl
 
     rows = [_background_row(method, scored, asked, anchors) for method in _methods(scored)]
@@ -164,13 +102,7 @@ def background_variants(scored: Scored, asked: Asked, anchors: pl.DataFrame) -> 
 
 
 def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
-    """Compute the accuracy on anchor questions for each single prompt variant.
-
-    Returns:
-        Table with the columns ``anchoring`` (``choice`` or ``verify``), ``meta``, ``pair``,
-        ``right``, ``n`` and ``accuracy``. ``pair`` is null if the prompt variant contains no answer
-        words. ``n`` is the number of anchor questions that have an answer.
-    """
+    """Compute the accuracy on anchor questions for each single prompt variant."""
     import polars as pl
 
     answers = np.array([anchor.answer for anchor in anchors])
@@ -206,23 +138,7 @@ def anchor_variants(scored: Scored, anchors: Sequence[Anchor]) -> pl.DataFrame:
 def winners(
     answers: Answers, scored: Scored, anchors: Sequence[tuple[str, Chosen]]
 ) -> pl.DataFrame:
-    """Count how often each combination of meta-prompt and answer words scores highest.
-
-    Args:
-        answers: The answers to the background questions.
-        scored: All scores or votes of the run.
-        anchors: For each anchoring method (``choice`` or ``verify``), its name and its answers to
-            the anchor questions.
-
-    Returns:
-        Table with the columns ``of``, ``meta``, ``pair``, ``count`` and ``share``. ``of`` is the
-        kind of answers: ``background``, ``choice`` or ``verify``. ``meta`` is the meta-prompt, and
-        ``pair`` is the pair of answer words, or null if the prompt variant contains no answer
-        words. ``count`` is the number of answers whose highest score comes from a prompt with the
-        meta-prompt ``meta`` and the answer words ``pair``. ``share`` is ``count`` divided by the
-        sum of the counts for the same kind of answers (column ``of``). Questions that are asked in
-        one prompt variant alone have no rows.
-    """
+    """Count how often each combination of meta-prompt and answer words scores highest."""
     import polars as pl
 
     inputs = scored.inputs

@@ -39,11 +39,7 @@ _NO_ODDS_RATIO = {
 
 
 def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about the questions, the results and the missing answers.
-
-    Args:
-        summary: The summary of the probe's findings.
-    """
+    """Yield sentences about the questions, the results and the missing answers."""
     bare = summary["without_facts"]
     yield (
         f"The model was asked {several(summary['anchors'], 'anchor question')} (multiple "
@@ -233,12 +229,7 @@ def _surface(counts: Mapping[str, int]) -> str:
 
 
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on the wording of facts, missing negatives, repeated choices.
-
-    A fact may be worded by its surface text: the fact's sentence in the knowledge base. A
-    negative is a false version of a fact. A repeated choice equals another choice of its anchor
-    question.
-    """
+    """Yield sentences on the wording of facts, missing negatives, repeated choices."""
     if "surface" in summary:
         yield _surface(summary["surface"])
     if summary["without_negative"]:
@@ -253,11 +244,7 @@ def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences about chance levels, intervals and the extraction of facts.
-
-    Args:
-        summary: The summary of the probe's findings.
-    """
+    """Yield sentences about chance levels, intervals and the extraction of facts."""
     from tacit.knowledge.background import counts_in_words
 
     if "question_facts" in summary:

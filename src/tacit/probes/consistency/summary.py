@@ -62,13 +62,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
 def of_answers(
     answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
 ) -> dict[str, int]:
-    """Count background questions: unanswered, tied, or answered without a margin.
-
-    Args:
-        answers: The answers to the background questions.
-        facts: The table ``facts`` of the run.
-        beliefs: The vote shares of the background questions; None without sampled replies.
-    """
+    """Count background questions: unanswered, tied, or answered without a margin."""
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
         **{
@@ -83,13 +77,7 @@ def of_answers(
 
 
 def score_counts(scores: Mapping[str, Sequence[Scores]]) -> dict[str, int]:
-    """Count candidate answers: all, unscored, multi-token, merged with the prompt.
-
-    An answer is merged with the prompt if one token covers characters of both.
-
-    Args:
-        scores: The scores of the prompts in each prompt group, by the name of the group.
-    """
+    """Count candidate answers: all, unscored, multi-token, merged with the prompt."""
     words = [one for score in scores[BACKGROUND] for one in score.answers]
     anchors = [
         one for name in (CHOICE, VERIFY) for score in scores.get(name, ()) for one in score.answers

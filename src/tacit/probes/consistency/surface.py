@@ -1,15 +1,4 @@
-"""Build background questions from the surface texts (sentences) of the knowledge base.
-
-ConceptNet marks the two concepts of a fact in the surface text of the fact: "You are likely to find
-[[wheat]] in [[a field]]". The tail (second concept) of a fact may come first in the surface text,
-as in "*Something you find on [[a test]] is [[hard questions]]". To find the tail in a surface text,
-Tacit compares both concepts in double square brackets with the labels of the fact's head (first
-concept) and tail. To form a question, the fact's surface text is inserted into a question template.
-In a question about a negative (a false version of a fact), the negative's tail replaces the fact's
-tail in the surface text. If a fact's tail has an article ("a", "an" or "the") in the surface text,
-Tacit puts an article before the tail that replaces it, because a missing article would reveal the
-negative.
-"""
+"""Build background questions from the surface texts (sentences) of the knowledge base."""
 
 from __future__ import annotations
 
@@ -48,13 +37,7 @@ _FIRST_PERSON = re.compile(r"I\b")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A parsed surface text, whose marked concepts are the head and the tail of a fact.
-
-    Args:
-        before: The text before the tail, without the brackets that mark concepts.
-        tail: The tail as worded in the surface text.
-        after: The text after the tail, without the brackets that mark concepts.
-    """
+    """A parsed surface text, whose marked concepts are the head and the tail of a fact."""
 
     before: str
     tail: str
@@ -62,17 +45,7 @@ class Sentence:
 
     @classmethod
     def parse(cls, text: str, head: str, tail: str) -> Self | None:
-        """Parse a surface text, the sentence that expresses a fact in the knowledge base.
-
-        Args:
-            text: The surface text.
-            head: The label of the fact's head (first concept).
-            tail: The label of the fact's tail (second concept).
-
-        Returns:
-            The parsed surface text. The result is None if the text does not mark exactly two
-            concepts, or if it is unclear which of the two concepts is the tail.
-        """
+        """Parse a surface text, the sentence that expresses a fact in the knowledge base."""
         plain = " ".join(unescape(text).replace("_", " ").split())
         pieces = _MARKED.split(plain.strip("* "))
         if len(pieces) != 5 or any(mark in piece for piece in pieces for mark in _MARKS):  # noqa: PLR2004
@@ -89,12 +62,7 @@ class Sentence:
         return cls(start, first, f"{middle}{second}{end}")
 
     def statement(self, nouns: Nouns, tail: str | None = None) -> str:
-        """Return the sentence without the brackets that mark concepts.
-
-        Args:
-            nouns: The object that selects the article ``a`` or ``an`` for a noun.
-            tail: A concept that replaces the tail of the surface text; None to keep the tail.
-        """
+        """Return the sentence without the brackets that mark concepts."""
         if tail is None:
             return f"{self.before}{self.tail}{self.after}"
         other = tail.replace("_", " ")
@@ -108,16 +76,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Surface:
-    """The surface texts of facts, which are used to word background questions.
-
-    Args:
-        facts: Number of distinct facts, with or without a surface text.
-        texts: Number of distinct facts with a surface text.
-        sentences: The parsed surface texts, by fact (head, relation, tail).
-        template: The template of background questions. The surface text replaces the placeholder
-            ``{statement}``.
-        nouns: The object that selects the article ``a`` or ``an`` for a noun.
-    """
+    """The surface texts of facts, which are used to word background questions."""
 
     facts: int
     texts: int
@@ -127,15 +86,7 @@ class Surface:
 
     @classmethod
     def of(cls, base: KnowledgeBase, facts: pl.DataFrame, template: str) -> Self:
-        """Load the surface texts of facts, and log a warning if no fact has a surface text.
-
-        Args:
-            base: The knowledge base.
-            facts: Table with the columns ``head``, ``relation`` and ``tail``. Repeated facts count
-                once.
-            template: The template of background questions. The surface text replaces the
-                placeholder ``{statement}``.
-        """
+        """Load the surface texts of facts, and log a warning if no fact has a surface text."""
         from tacit.english import Nouns
 
         found = surface_texts(base, facts)
@@ -154,15 +105,7 @@ class Surface:
         return cls(distinct, found.height, sentences, template, Nouns.load())
 
     def question(self, fact: Fact, tail: str) -> str | None:
-        """Return a question built from a fact's surface text; None if the text is unusable.
-
-        The surface text is the sentence that expresses the fact in the knowledge base.
-
-        Args:
-            fact: The head, the relation and the tail of the fact.
-            tail: The tail to insert: the tail of the fact, or the tail of its negative (false
-                version).
-        """
+        """Return a question built from a fact's surface text; None if the text is unusable."""
         sentence = self.sentences.get(fact)
         if sentence is None:
             return None

@@ -41,13 +41,7 @@ VARIANT = (
 
 
 def sampled(before: str = "", replies: str = "that answer \u201cyes\u201d") -> tuple[Column, ...]:
-    """Return the columns for sampled replies: vote share with CI, and unparsed replies.
-
-    Args:
-        before: Prefix of the column names.
-        replies: The words that complete the description "The share of parsed replies ...", for
-            example "that answer yes".
-    """
+    """Return the columns for sampled replies: vote share with CI, and unparsed replies."""
     return (
         Column(
             f"{before}share",
@@ -149,13 +143,7 @@ _ANSWERED = (
 
 
 def _answer(before: str = "") -> tuple[Column, ...]:
-    """Return the columns that describe the answer to an anchor question.
-
-    Args:
-        before: Prefix of the column names. Column names have no prefix for the main method of
-            answering anchor questions, and the prefix ``choice_`` or ``verify_`` for a second
-            method.
-    """
+    """Return the columns that describe the answer to an anchor question."""
     optional = bool(before)
     return (
         Column(

@@ -44,22 +44,7 @@ Worded = Annotated[str, AfterValidator(_worded)]
 
 @dataclass(frozen=True)
 class RelationTemplate:
-    """The templates for questions and statements about the facts of one relation.
-
-    The comments in ``consistency.yaml`` describe the fields of a relation template.
-
-    Args:
-        text: The question as worded in Sahu et al. (2022), with the placeholders ``{c1}`` and
-            ``{c2}``.
-        singular: The question in grammatical English for a singular subject; None if ``text`` is
-            grammatical.
-        plural: The question in grammatical English for a plural subject; None if ``singular`` is
-            None.
-        statement: The template of a statement of a fact; None if facts of the relation cannot be
-            stated before a question.
-        plural_statement: The template of a statement with a plural subject; None if ``statement``
-            also fits plural subjects.
-    """
+    """The templates for questions and statements about the facts of one relation."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -78,13 +63,7 @@ class RelationTemplate:
 
 @dataclass(frozen=True)
 class ContextFormat:
-    """The format of a prompt that states facts before a question.
-
-    Args:
-        fact: The format of one fact, with the placeholder ``{statement}``.
-        separator: The text between two facts.
-        text: The format of the prompt, with the placeholders ``{facts}`` and ``{prompt}``.
-    """
+    """The format of a prompt that states facts before a question."""
 
     fact: str
     separator: str
@@ -101,23 +80,7 @@ class ContextFormat:
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates of questions and prompts (Tables 1 and 2 of the paper).
-
-    Args:
-        relations: The template of each relation, by the relation's name in ConceptNet.
-        meta_prompts: The meta-prompts in the order of the paper's Table 1, with the placeholders
-            ``{question}``, ``{label_a}`` and ``{label_b}``.
-        pairs: The positive and the negative word of each label pair.
-        versions: The number of meta-prompts in each version of Sahu et al. (2022), by the version's
-            name, such as ``arxiv``.
-        asks_for_truth: The numbers (counted from 1) of the meta-prompts that ask for a truth value
-            and therefore cannot be answered by a choice.
-        verify: The template of the yes/no question that asks whether a choice is the answer, with
-            the placeholders ``{choice}`` and ``{question}``.
-        surface: The template of the yes/no question that asks whether the surface text of a fact is
-            true, with the placeholder ``{statement}``.
-        context: The format of a prompt that states facts before the question.
-    """
+    """All templates of questions and prompts (Tables 1 and 2 of the paper)."""
 
     relations: Mapping[str, RelationTemplate]
     meta_prompts: tuple[str, ...]
@@ -132,11 +95,7 @@ class Templates:
         convert_strings(self, "meta_prompts")
 
     def relation(self, name: str) -> RelationTemplate:
-        """Return the template of a relation.
-
-        Raises:
-            RequestError: If the relation has no template.
-        """
+        """Return the template of a relation."""
         if name not in self.relations:
             raise RequestError(
                 f"there is no template for the relation {name!r}; expected one of "
@@ -145,11 +104,7 @@ class Templates:
         return self.relations[name]
 
     def of_version(self, version: str) -> tuple[str, ...]:
-        """Return the meta-prompts (prompt templates) in a version of Sahu et al. (2022).
-
-        Raises:
-            RequestError: If ``version`` is not the name of a version of the paper.
-        """
+        """Return the meta-prompts (prompt templates) in a version of Sahu et al. (2022)."""
         if version not in self.versions:
             raise RequestError(
                 f"unknown paper version {version!r}; expected one of {', '.join(self.versions)}"
@@ -158,21 +113,7 @@ class Templates:
 
 
 def load_templates(own: Path | None = None) -> Templates:
-    """Return Tacit's templates, combined with relation templates that the user defines.
-
-    Args:
-        own: Path of the user's YAML file, which has the key ``relations``. If None, only Tacit's
-            templates are used. The comments in ``consistency.yaml`` describe the fields of each
-            relation in the file. If Tacit and the user's file both have a template for a relation,
-            the template from the user's file is used.
-
-    Raises:
-        DataError: If the file is missing, is not valid YAML, or contains an invalid template. A
-            template is invalid if it lacks ``text``, has an unknown field, has only one of
-            ``singular`` and ``plural``, or has ``plural_statement`` without ``statement``. If a
-            text of a template does not contain exactly one placeholder for each of the two
-            concepts, the template is invalid.
-    """
+    """Return Tacit's templates, combined with relation templates that the user defines."""
     templates = _built_in()
     if own is None:
         return templates

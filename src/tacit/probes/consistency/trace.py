@@ -17,34 +17,7 @@ TABLES = ("anchors", "links", "facts", "choices", "consistency")
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """Collect all results of a run that concern one anchor question.
-
-    Args:
-        tables: The tables of the findings, by the name of the table. All tables in ``TABLES`` are
-            required.
-        anchor: The id of the anchor question.
-
-    Returns:
-        The row of the anchor question in the table ``anchors``, as a dictionary with four
-        additional keys: ``facts_count``, ``choices``, ``facts`` and ``contribution``. For each
-        choice, ``choices`` contains the row of the prompt variant in which the choice has the
-        highest score per byte. ``facts`` contains the background facts of the anchor question, as
-        rows of the table ``facts``. ``contribution`` is None if the anchor question has no
-        background score or no answer. If ``contribution`` is not None, it is a dictionary with the
-        keys ``background_score``, ``at_least``, ``right``, ``precision``, ``all_right``, ``adds``
-        and ``consistency``. ``at_least`` is the number of answered anchor questions whose
-        background score is at least ``background_score``, the score of the traced question.
-        ``right`` is the number of correctly answered anchor questions whose background score is at
-        least ``background_score``. ``precision`` is the ratio of ``right`` to ``at_least``.
-        ``all_right`` is the number of anchor questions that have a background score and are
-        answered correctly. ``adds`` is the traced question's contribution to conceptual
-        consistency: ``precision`` divided by ``all_right``, or 0 if the traced question is answered
-        incorrectly. ``consistency`` is the conceptual consistency of the run, which is the sum of
-        the contributions (``adds``) of all anchor questions.
-
-    Raises:
-        RequestError: If the run has no anchor question with the id ``anchor``.
-    """
+    """Collect all results of a run that concern one anchor question."""
     import polars as pl
 
     anchors = tables["anchors"]

@@ -18,12 +18,7 @@ _SIGNIFICANT = 0.05
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:
-    """Return the verdict on a run.
-
-    Args:
-        answers: The frame that ``background_answers.answered`` returns.
-        tables: The tables of the run.
-    """
+    """Return the verdict on a run."""
     row = tables["background_answers"].row(0, named=True)
     lift = _lift(tables["adjusted"].row(0, named=True))
     area, balanced = (

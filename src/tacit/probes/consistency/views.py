@@ -63,16 +63,7 @@ _PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-    """Yield tables of anchor questions, choices, background questions and scores.
-
-    Args:
-        findings: The findings, including the table of background questions.
-        request: The options of the run. The option ``paper_version`` determines which prompts are
-            shown.
-        most: Approximate maximum number of scores to show for all background questions and choices
-            together. If the run has more scores than ``most``, only a sample of the anchor
-            questions is shown.
-    """
+    """Yield tables of anchor questions, choices, background questions and scores."""
     import polars as pl
 
     anchors = findings.tables["anchors"].with_row_index("place")

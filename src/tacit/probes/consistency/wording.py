@@ -1,17 +1,4 @@
-"""Turn facts into background questions.
-
-The questions use the wording of Sahu et al. (2022) or grammatical English.
-
-The grammatical wording uses the word lists in ``consistency.yaml`` and a lexicon of words with
-their parts of speech. The grammatical wording can contain errors, because Tacit does not analyse
-the grammar of concepts. A concept of one word that can be a noun or a verb is treated as a noun,
-unless the template requires an activity. The word lists contain exceptions: nouns that are always
-treated as mass nouns, and nouns that are always treated as count nouns. A word that is in no word
-list is treated as a mass noun if the lexicon does not contain it as a noun, or if its only plural
-is the word itself. A gerund whose plural has the same form, such as "running", is treated as a mass
-noun. Grammatical errors inside a phrase of several words, such as "soak in hotspring" or "chest of
-drawer", are not corrected.
-"""
+"""Turn facts into background questions."""
 
 from __future__ import annotations
 
@@ -55,12 +42,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Grammatical:
-    """The wording of Sahu et al. (2022) with corrected articles, plurals and verb forms.
-
-    Args:
-        nouns: The nouns that are exceptions to the rules for plurals and articles.
-        words: The word lists, by their names in ``consistency.yaml``.
-    """
+    """The wording of Sahu et al. (2022) with corrected articles, plurals and verb forms."""
 
     nouns: Nouns
     words: Mapping[str, frozenset[str]]
@@ -74,11 +56,7 @@ class Grammatical:
         return ended(self._filled(text, first, second))
 
     def statement(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return a fact as a statement with a capital first letter and without a full stop.
-
-        Raises:
-            RequestError: If the template has no text for statements.
-        """
+        """Return a fact as a statement with a capital first letter and without a full stop."""
         if template.statement is None:
             raise RequestError("a relation without a statement cannot be in a context")
         first, second = _spaced(first), _spaced(second)
@@ -115,11 +93,7 @@ class Grammatical:
         return f"{self.nouns.article(concept)} {concept}"
 
     def plural(self, concept: str) -> str:
-        """Return the plural of a noun.
-
-        For a verb, a mass noun or a noun with a determiner, the result of the method ``noun`` is
-        returned.
-        """
+        """Return the plural of a noun."""
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
@@ -171,15 +145,7 @@ class Grammatical:
 
 
 def wording(preset: str) -> Wording:
-    """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``.
-
-    The preset ``surface`` expresses each fact by the fact's own sentence in the knowledge base. For
-    the preset ``surface``, the function returns the wording of Sahu et al. (2022), which is used
-    only for facts without a usable sentence.
-
-    Raises:
-        RequestError: If the preset does not exist.
-    """
+    """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``."""
     if preset in {"paper", "surface"}:
         return Paper()
     if preset != "grammatical":

@@ -1,9 +1,4 @@
-"""Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6).
-
-A stage is a set of truth values: the raw beliefs, or the beliefs repaired under one objective. The
-truth value of a statement is right if it equals the gold label of the statement. Statements without
-a belief are excluded from all accuracies and are counted as missing.
-"""
+"""Accuracy of the raw and repaired beliefs (Gu et al. 2023, Tables 4 and 6, Figures 3 to 6)."""
 
 from __future__ import annotations
 
@@ -23,24 +18,7 @@ if TYPE_CHECKING:
 
 
 def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
-    """Judge beliefs by a threshold at which as many statements are true as after repair.
-
-    A statement counts as true if its belief is above the threshold. All statements whose belief
-    equals the threshold receive the same truth value, so that all truth values add up to the number
-    of statements that are true after repair. For example, with 10 true statements after repair, 8
-    beliefs above the threshold and 4 beliefs equal to the threshold, each of the 4 statements at
-    the threshold has the truth value (10 - 8)/4 = 0.5.
-
-    Args:
-        beliefs: Table with the column ``p_true`` (null if missing) and the Boolean column whose
-            name is the value of ``stage``.
-        stage: The name of the column with the repaired beliefs.
-
-    Returns:
-        For each row, the truth value of its statement: 1 for true, 0 for false, and null if the
-        belief is missing. If the belief equals the threshold, the truth value can be a fraction
-        such as 0.5.
-    """
+    """Judge beliefs by a threshold at which as many statements are true as after repair."""
     import polars as pl
 
     known = beliefs.filter(pl.col("p_true").is_not_null())
@@ -58,11 +36,7 @@ def shifted(beliefs: pl.DataFrame, stage: str) -> pl.Series:
 
 
 def of_relation_majority() -> pl.Expr:
-    """Return an expression that tests whether a label is the majority label of its relation.
-
-    The returned expression requires the columns ``relation`` and ``label``. If a relation has as
-    many true labels as false labels, "true" is the majority label.
-    """
+    """Return an expression that tests whether a label is the majority label of its relation."""
     import polars as pl
 
     mostly_true = pl.col("label").mean().over("relation") >= 1 / 2
@@ -88,16 +62,7 @@ _SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 def tables(
     beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
 ) -> dict[str, pl.DataFrame]:
-    """Compute all accuracy tables; without gold labels, the tables have no rows.
-
-    Args:
-        beliefs: Table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object``, ``p_true`` and ``label``. ``label`` is null if the annotator's drawing does
-            not determine whether the statement is true. Boolean columns contain the truth values
-            before repair (column ``before``) and after repair (one column per repair objective).
-        symmetric: The symmetric relations, which the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
-    """
+    """Compute all accuracy tables; without gold labels, the tables have no rows."""
     verdicts = judge(beliefs)
     by_drawing = of_drawings(verdicts)
     sets = _sets(verdicts, beliefs, symmetric)
@@ -113,21 +78,7 @@ def tables(
 
 
 def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Compare the truth values before and after repair with the statements' gold labels.
-
-    Returns:
-        Table with one row per labelled statement. The columns ``thing``, ``annotator``,
-        ``relation`` and ``label`` describe the statement, and ``agreed`` is whether all annotators
-        of the thing agree on the label (as ParRoT++ requires). ``n`` is true if the belief in the
-        statement is known, and ``missing`` is the opposite of ``n``. Each stage (``before``, or a
-        repair objective) has a Boolean column: true if the belief is known and the truth value at
-        the stage equals ``label``. The Boolean column ``always_true`` belongs to a baseline that
-        judges every statement true. ``always_true`` is true if the statement's gold label is true
-        and the belief in the statement is not missing. For each repair objective, the column
-        ``<objective> shifted`` is 1 if the truth value that :func:`shifted` assigns to the
-        statement is right, and 0 if it is wrong or missing. If :func:`shifted` assigns a fraction
-        such as 0.5 to the statement, the value in the column ``<objective> shifted`` is a fraction.
-    """
+    """Compare the truth values before and after repair with the statements' gold labels."""
     import polars as pl
 
     shifts = [shifted(beliefs, stage).alias(name) for stage, name in _SHIFTED.items()]
@@ -153,12 +104,7 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy, overall and by gold label, for each set of statements.
-
-    Returns:
-        Table with the columns ``set``, ``gold`` (``all``, ``true``, ``false``), ``stage``, ``n``,
-        ``missing``, ``accuracy``, ``low`` and ``high``.
-    """
+    """Compute the accuracy, overall and by gold label, for each set of statements."""
     import polars as pl
 
     parts = {"all": pl.lit(value=True), "true": pl.col("label"), "false": ~pl.col("label")}
@@ -172,15 +118,7 @@ def of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFr
 
 
 def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy of model-free baselines on statements with a known belief.
-
-    Returns:
-        Table with the columns ``set``, ``baseline`` (one of ``BASELINES``), ``n``, ``accuracy``,
-        ``low`` and ``high``. The baseline ``majority by relation`` predicts the majority label of
-        each relation. The majority labels are determined from the same labels that are used for
-        evaluation. No rule that depends only on the relation can have a higher accuracy than
-        ``majority by relation``.
-    """
+    """Compute the accuracy of model-free baselines on statements with a known belief."""
     import polars as pl
 
     rows = []
@@ -202,18 +140,7 @@ def baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.Data
 
 
 def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the gain in accuracy by repair, with confidence intervals.
-
-    The whole gain in accuracy by repair is the sum of two parts: the gain from shifting the
-    threshold for true statements, and the gain from making the beliefs consistent. A statement
-    counts as true if its belief is above the threshold. With the shifted threshold, as many
-    statements count as true as after repair. The gain from shifting the threshold is negative if
-    the accuracy is lower after the shift.
-
-    Returns:
-        Table with the columns ``set``, ``objective``, ``part`` (one of ``GAIN_PARTS``), ``n``,
-        ``gain``, ``low`` and ``high``.
-    """
+    """Compute the gain in accuracy by repair, with confidence intervals."""
     import polars as pl
 
     rows = []
@@ -244,12 +171,7 @@ def gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> pl.DataFrame
 
 
 def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the accuracy on the statements of each relation (Gu et al. 2023, Figure 4).
-
-    Returns:
-        Table with the columns ``relation``, ``stage``, ``n``, ``missing``, ``accuracy``, ``low``,
-        ``high`` and ``always_true`` (the accuracy if every statement is judged true).
-    """
+    """Compute the accuracy on the statements of each relation (Gu et al. 2023, Figure 4)."""
     import polars as pl
 
     rows = [
@@ -263,18 +185,7 @@ def of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
 
 
 def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy for each everyday thing (Gu et al. 2023, Figures 5, 6, 11).
-
-    Returns:
-        Table with the columns ``thing``, ``rank`` (1 for the highest accuracy before repair; things
-        with equal accuracy are sorted by name), ``band`` (``best 20``, ``middle`` or ``worst 20``),
-        ``stage``, ``n``, ``missing``, ``accuracy`` and ``always_true``. The best band contains the
-        20 most accurate things. If fewer than 40 things have known beliefs, the best band contains
-        only the more accurate half of these things (rounded down). The worst band contains as many
-        things as the best band: the things with the lowest accuracy. A value of the column
-        ``band``, such as ``best 12``, contains the number of things in the band. ``rank`` and
-        ``band`` are null for a thing about which no belief is known.
-    """
+    """Compute the accuracy for each everyday thing (Gu et al. 2023, Figures 5, 6, 11)."""
     import polars as pl
 
     shares = _divided(_summed(verdicts, ["thing"])).sort(
@@ -308,29 +219,12 @@ def of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_drawings(verdicts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the accuracy on each annotator's drawing, before and after repair.
-
-    The returned table has an accuracy column for each stage: the beliefs before repair, and the
-    beliefs repaired under each objective.
-
-    The column ``always_true`` contains the accuracy that would result if every statement were
-    judged true.
-    """
+    """Compute the accuracy on each annotator's drawing, before and after repair."""
     return _divided(_summed(verdicts, DRAWING))
 
 
 def at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute accuracy@s: the share of drawings with at least s % accuracy.
-
-    Figure 3 of Gu et al. (2023) shows the measure accuracy@s for different minimum accuracies s.
-
-    Returns:
-        Table with the columns ``s`` (the minimum accuracy of a drawing, in per cent), ``stage``,
-        ``n``, ``share``, ``low``, ``high`` and ``always_true``. ``n`` is the number of drawings
-        with at least one belief, and ``share`` is the share of these drawings with an accuracy of
-        at least ``s`` %. ``always_true`` is the value that ``share`` has if every statement is
-        judged true.
-    """
+    """Compute accuracy@s: the share of drawings with at least s % accuracy."""
     import polars as pl
 
     known = by_drawing.filter(pl.col("n") > 0)

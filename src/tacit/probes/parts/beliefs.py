@@ -36,17 +36,7 @@ def answered(
     scores: Sequence[Scores],
     template: Template,
 ) -> pl.DataFrame:
-    """Return the questions with the model's scores and beliefs.
-
-    Returns:
-        Table with the columns of the questions and the columns ``text``, ``logprob_true``,
-        ``logprob_false``, ``p_true`` and ``filled``. ``logprob_true`` and ``logprob_false`` are in
-        nats, and null if missing. The belief ``p_true`` is P(True)/(P(True) + P(False)). If
-        ``logprob_true`` or ``logprob_false`` is null and the prompt template has no default belief,
-        ``p_true`` is null. ``filled`` is true if ``p_true`` is the default value from the prompt
-        template, which replaces a missing belief. If a prompt was skipped because it is too long,
-        the question has no belief.
-    """
+    """Return the questions with the model's scores and beliefs."""
     import polars as pl
 
     sides = [template.logprobs(score) for score in scores]
@@ -68,12 +58,7 @@ def answered(
 
 
 def beliefs(statements: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return each drawing's statements with the beliefs about them.
-
-    If ``answers`` has no column ``annotator``, the belief in a statement about a thing is used for
-    all annotators' drawings of the thing. If ``answers`` has a column ``annotator``, each drawing
-    has its own beliefs.
-    """
+    """Return each drawing's statements with the beliefs about them."""
     key = STATEMENT if by_drawing(answers) else QUESTION
     return statements.join(
         answers.select(*key, "p_true"), on=key, how="left", maintain_order="left"
@@ -86,26 +71,7 @@ def by_drawing(answers: pl.DataFrame) -> bool:
 
 
 def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return summary statistics of the answers to the distinct questions.
-
-    Args:
-        answers: Table with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-            ``p_true``. The table has a column ``filled`` if missing beliefs are replaced by the
-            default value from the prompt template. If the questions were asked separately for each
-            drawing, the column ``annotator`` identifies the drawing to which an answer belongs.
-        bootstrap: The bootstrap that resamples everyday things to compute the confidence interval.
-
-    Returns:
-        A dictionary with the keys ``by_drawing``, ``questions``, ``missing``, ``filled``, ``ties``,
-        ``true_share`` and ``true_share_interval``. ``by_drawing`` is True if each drawing has
-        separate answers, so that a question that occurs in two drawings is counted twice.
-        ``questions`` is the number of questions, ``missing`` is the number of questions without a
-        belief, and ``filled`` is the number of questions whose belief is a default value from the
-        template. ``ties`` is the number of beliefs of exactly 0.5, which count as false.
-        ``true_share`` is %True of Gu et al. (2023): the share of statements that the model judges
-        true, among the questions with a belief. ``true_share`` is None if no question has a belief.
-        ``true_share_interval`` is the 95 % CI of ``true_share``.
-    """
+    """Return summary statistics of the answers to the distinct questions."""
     import polars as pl
 
     p = pl.col("p_true").cast(pl.Float64)
@@ -123,16 +89,7 @@ def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, A
 
 
 def answer_probability(answers: pl.DataFrame) -> float | None:
-    """Return the median of P(true) + P(false) over the questions.
-
-    Args:
-        answers: Table with the columns ``logprob_true`` and ``logprob_false``, in nats, and with
-            one row per question.
-
-    Returns:
-        The median of P(true) + P(false) over the questions that have both ``logprob_true`` and
-        ``logprob_false``; None if there are no such questions.
-    """
+    """Return the median of P(true) + P(false) over the questions."""
     import polars as pl
 
     both = answers.select("logprob_true", "logprob_false").drop_nulls()
@@ -146,16 +103,7 @@ def voted(
     votes: Sequence[Votes],
     template: Template,
 ) -> pl.DataFrame:
-    """Return the questions with the votes of the model's sampled replies.
-
-    Returns:
-        Table with the columns of the questions and the columns ``text``, ``votes_true``,
-        ``votes_false``, ``unparsed``, ``truncated``, ``p_true``, ``low``, ``high`` and ``filled``
-        (always false). ``truncated`` counts the unparsed replies that were cut off before the model
-        had finished its reasoning. ``p_true`` is the share of the votes that are "true". ``low``
-        and ``high`` are the ends of Wilson's 95 % CI of ``p_true``. ``p_true``, ``low`` and
-        ``high`` are null if no reply could be parsed.
-    """
+    """Return the questions with the votes of the model's sampled replies."""
     import polars as pl
 
     true = [each.count(*template.positive) for each in votes]
@@ -178,32 +126,7 @@ log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
-    """Return the probe's questions with the beliefs from a file (null if missing).
-
-    If the file has no column ``annotator``, each row contains the belief about one question for all
-    drawings of the thing. If the file has a column ``annotator``, each row contains the belief
-    about a statement in one annotator's drawing. If a row of the file matches no question, the row
-    is ignored, and the number of ignored rows is logged as a warning.
-
-    Args:
-        path: A file of beliefs (TSV, CSV, JSONL or Parquet) with the columns ``thing``,
-            ``subject``, ``relation``, ``object`` and ``p_true``. The file may have a column
-            ``annotator``, which identifies the annotator whose drawing (sketch of the thing) a
-            belief is about. Columns other than ``thing``, ``subject``, ``relation``, ``object``,
-            ``p_true`` and ``annotator`` are ignored.
-        statements: The statements of every drawing, with the columns ``thing``, ``annotator``,
-            ``subject``, ``relation`` and ``object``.
-        ontology: The ontology, which defines the relations that are allowed in the file.
-
-    Returns:
-        One row per question, with the columns ``thing``, ``subject``, ``relation``, ``object`` and
-        ``p_true``. If the file gives different beliefs about the same question for two drawings,
-        the table has one row per drawing and statement, and a column ``annotator`` after ``thing``.
-
-    Raises:
-        DataError: If the file is malformed, contains two different beliefs about a question (or
-            about a drawing's statement), matches no question, or contains no belief.
-    """
+    """Return the probe's questions with the beliefs from a file (null if missing)."""
     import polars as pl
 
     beliefs = read_beliefs(path, ontology)

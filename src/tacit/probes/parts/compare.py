@@ -26,23 +26,7 @@ VIOLATION = "violation, micro, before repair"
 
 
 def compare(found: Mapping[str, Findings], bootstrap: Bootstrap | None = None) -> pl.DataFrame:
-    """Compare the accuracy and the constraint violations of each pair of models.
-
-    The two models of a pair are compared on the same drawings. In each bootstrap resample, the two
-    models are evaluated on the same sample of everyday things.
-
-    Args:
-        found: The findings by model name.
-        bootstrap: The bootstrap that computes the confidence intervals. If None, the number of
-            resamples depends on the number of models.
-
-    Returns:
-        Table with the columns ``figure`` (the measure), ``first``, ``second`` (models),
-        ``first_value``, ``second_value``, ``difference`` (second minus first), ``low``, ``high``,
-        ``p_value``, ``first_undecided`` and ``second_undecided``. An undefined value is null.
-        ``first_undecided`` and ``second_undecided`` are the numbers of constraints whose outcome is
-        unknown because a belief is missing, or null if the measure is an accuracy.
-    """
+    """Compare the accuracy and the constraint violations of each pair of models."""
     import polars as pl
 
     bootstrap = bootstrap or Bootstrap.for_pairs(len(found))
@@ -87,11 +71,7 @@ def _sums(findings: Findings) -> dict[str, pl.DataFrame]:
 
 
 def violations(findings: Findings) -> pl.DataFrame:
-    """Count each thing's violated constraints, and its constraints with a known outcome.
-
-    The counts are the numerator (column ``over``) and the denominator (column ``under``) of the
-    violation rate.
-    """
+    """Count each thing's violated constraints, and its constraints with a known outcome."""
     import polars as pl
 
     return _by_thing(

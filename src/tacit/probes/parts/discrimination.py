@@ -63,17 +63,7 @@ def discrimination(
     bootstrap: Bootstrap,
     violations: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return the table ``discrimination``, without rows if there are no gold labels.
-
-    Args:
-        judged: The statements of all drawings, with ``p_true`` and ``label``.
-        answers: The distinct questions, with ``p_true``.
-        above: The result of ``thresholds``.
-        symmetric: The relations that the set ``WITHOUT_SYMMETRIC`` excludes.
-        bootstrap: The bootstrap that resamples everyday things.
-        violations: For each stage, ``Check.groups``; without the stage ``calibrated``, the table
-            has no accuracies and no violation rates.
-    """
+    """Return the table ``discrimination``, without rows if there are no gold labels."""
     import polars as pl
 
     labelled = with_log_odds(judged).drop_nulls(["label", "log_odds"])

@@ -22,25 +22,7 @@ if TYPE_CHECKING:
 def enriched_drawings(
     path: Path, things: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the gold-labelled statements of annotators' drawings, and their counts.
-
-    Args:
-        path: A folder of drawings, or one annotations file.
-        things: The everyday things whose drawings are included; None for all things.
-
-    Returns:
-        A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``, ``object`` and
-        ``label``, and a dictionary of counts. The dictionary contains the numbers of things,
-        annotators' drawings, parts, relations and statements, and the number of statements about
-        which a model can be asked. The dictionary counts the statements in two ways: by the
-        ontology's relation categories, and by the categories of Table 1 of Gu et al. (2023), where
-        the relation ``required by`` counts as spatial.
-
-    Raises:
-        RequestError: If ``path`` is a file of things and parts without relations.
-        DataError: If a file is missing or malformed, or a drawing implies that a statement is both
-            true and false.
-    """
+    """Return the gold-labelled statements of annotators' drawings, and their counts."""
     if is_things(path):
         raise RequestError(
             f"{path} contains things and parts but no relations, so no statements follow; expected "

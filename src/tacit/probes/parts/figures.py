@@ -1,10 +1,4 @@
-"""The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3).
-
-Most figures compare the model's raw beliefs with its repaired beliefs for one repair objective. The
-figures ``violations`` and ``size_of_models`` show only the raw beliefs. In all figures except
-``size_of_models``, each model has its own row of panels. A figure function returns None if there is
-no data to draw.
-"""
+"""The figures of the parts probe (Gu et al. 2023, Figures 3 to 6 and 11, and Table 3)."""
 
 from __future__ import annotations
 
@@ -86,10 +80,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     "shows the accuracy of the beliefs before and after repair.",
 )
 def accuracy_by_relation(shown: Shown) -> Chart | None:
-    """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4).
-
-    The relations are sorted by their accuracy before repair, from highest to lowest.
-    """
+    """Plot each relation's accuracy before and after repair (Gu et al. 2023, Figure 4)."""
     table = _by_objective("accuracy_by_relation", "accuracy", shown)
     if table is None:
         return None
@@ -113,10 +104,7 @@ def accuracy_by_relation(shown: Shown) -> Chart | None:
     "This figure corresponds to Figures 5 and 6 of Gu et al. (2023).",
 )
 def best_and_worst_things(shown: Shown) -> Chart | None:
-    """Plot the things with the best and the worst accuracy.
-
-    The figure corresponds to Figures 5 and 6 of Gu et al. (2023).
-    """
+    """Plot the things with the best and the worst accuracy."""
     import polars as pl
 
     return _things(shown, pl.col("band") != "middle", "band")
@@ -124,11 +112,7 @@ def best_and_worst_things(shown: Shown) -> Chart | None:
 
 @figure("Things with medium accuracy", "This figure corresponds to Figure 11 of Gu et al. (2023).")
 def all_things(shown: Shown) -> Chart | None:
-    """Plot the things with medium accuracy (Gu et al. 2023, Figure 11).
-
-    If there are 100 everyday things, the figure shows the things with the ranks 21 to 80 by
-    accuracy.
-    """
+    """Plot the things with medium accuracy (Gu et al. 2023, Figure 11)."""
     import polars as pl
 
     return _things(shown, pl.col("band") == "middle", "column")
@@ -151,11 +135,7 @@ def size_of_models(shown: Shown) -> Chart | None:
     "shuffled beliefs (the same beliefs in random order).",
 )
 def violations(shown: Shown) -> Chart | None:
-    """Plot violation rates by constraint type, with baselines (Gu et al. 2023, Table 3).
-
-    The violation rates published by Gu et al. (2023) are included if the run covers all 300
-    published drawings.
-    """
+    """Plot violation rates by constraint type, with baselines (Gu et al. 2023, Table 3)."""
     import polars as pl
 
     table = shown.defined("violation", "rate")
@@ -241,11 +221,7 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 
 def _things(shown: Shown, band: pl.Expr, by: str) -> Chart | None:
-    """Plot the accuracy on each thing, with one row of panels per model.
-
-    The row of a model has one panel for each value of the column ``by``. Each panel shows the
-    things with one value of the column ``by``.
-    """
+    """Plot the accuracy on each thing, with one row of panels per model."""
     import polars as pl
 
     table = _by_objective("accuracy_by_thing", "accuracy", shown)

@@ -74,12 +74,7 @@ class PartsOptions:
     )
 
     def template(self) -> Template:
-        """Return the prompt template.
-
-        Raises:
-            RequestError: If both a template file and a preset other than ``plain`` are given.
-            DataError: If the template file is missing or malformed.
-        """
+        """Return the prompt template."""
         from tacit.probes.parts.questions import Template
 
         if self.prompt is not None and self.preset != "plain":

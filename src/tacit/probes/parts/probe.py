@@ -55,16 +55,7 @@ _FAST = "one drawing per thing, and only the statements with a gold label"
 
 @dataclass(frozen=True)
 class PartsProbe:
-    """A probe that asks about all possible relations between the parts of a thing.
-
-    Args:
-        drawings: The annotators' drawings.
-        ontology: The relations and their constraints.
-        template: The prompt template.
-        wording: The rules for plural nouns and articles in the questions.
-        fast: Whether to use one drawing per thing, and only statements with a gold label.
-        calibrate: Whether to also measure beliefs relative to the model's own mean.
-    """
+    """A probe that asks about all possible relations between the parts of a thing."""
 
     name: ClassVar[str] = "parts"
     summary: ClassVar[str] = (
@@ -89,14 +80,7 @@ class PartsProbe:
 
     @classmethod
     def of(cls, options: PartsOptions) -> Self:
-        """Build the probe from options; see ``Probe.of``.
-
-        Raises:
-            RequestError: If both ``prompt`` and a ``preset`` other than ``plain`` are given, or
-                ``nouns`` is given and ``number`` is ``paper``.
-            DataError: If a file is missing or malformed, if a selected everyday thing does not
-                occur in the data, or if every thing has fewer than two parts.
-        """
+        """Build the probe from options; see ``Probe.of``."""
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
         probe = cls.read(options.drawings, options.chosen_things, options.limit)
@@ -117,20 +101,7 @@ class PartsProbe:
     def read(
         cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
     ) -> Self:
-        """Create a probe from a file or folder with things and their parts.
-
-        The probe uses the default prompt template, and the default rules for plurals and articles.
-
-        Args:
-            path: A folder of drawings, a folder that contains ``things.tsv`` but no drawings, an
-                annotations file, or a file that lists things and their parts.
-            things: The things to include; None for all.
-            limit: The number of things to include, starting with the first thing; None for all.
-
-        Raises:
-            DataError: If a file is missing or malformed, if a selected everyday thing does not
-                occur in the data, or if every thing has fewer than two parts.
-        """
+        """Create a probe from a file or folder with things and their parts."""
         ontology = Ontology.load("parts")
         if is_things(path):
             drawings = undrawn(path, things)
@@ -223,11 +194,7 @@ class PartsProbe:
         return FIGURES
 
     def check_graphs(self, options: PartsOptions) -> None:
-        """Check that every thing in ``--graphs`` has a drawing.
-
-        Raises:
-            RequestError: If a thing in ``--graphs`` has no drawing.
-        """
+        """Check that every thing in ``--graphs`` has a drawing."""
         things = self._graphed(options) or []
         unknown = sorted(set(things) - {drawing.thing for drawing in self.drawings})
         if unknown:
@@ -278,12 +245,7 @@ class PartsProbe:
         return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
 
     def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute findings from the scores of the answers to each prompt.
-
-        The summary of the findings includes the entries ``answer_probability`` and ``spanned``. The
-        entry ``answer_probability`` is the median of P(true) + P(false). The entry ``spanned`` is
-        the number of answers that share a token with the surrounding prompt text.
-        """
+        """Compute findings from the scores of the answers to each prompt."""
         answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
         findings = self.measure_beliefs(answers)
         spanned = sum(answer.spanned for score in scores for answer in score.answers)
@@ -292,24 +254,7 @@ class PartsProbe:
         return replace(findings, summary={**findings.summary, **more})
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
-        """Compute constraint violations, repaired beliefs and accuracy from beliefs.
-
-        Args:
-            answers: A table of beliefs, by default with one row per question. The columns are
-                ``thing``, ``subject``, ``relation``, ``object`` and ``p_true`` (null if the belief
-                is missing). If each annotator's drawing of a thing has separate beliefs, the table
-                has one row for each statement of each drawing, and the column ``annotator``
-                identifies the drawing. All columns of ``answers`` are copied to the table of
-                questions in the findings.
-
-        Returns:
-            The findings, with confidence intervals from a bootstrap that resamples everyday things
-            (such as a tree) with all their statements. If the probe has no gold labels from
-            annotators' drawings, the accuracy tables have no rows.
-
-        Raises:
-            DataError: If a belief is malformed.
-        """
+        """Compute constraint violations, repaired beliefs and accuracy from beliefs."""
         bootstrap = Bootstrap()
         symmetric = self.ontology.symmetric
         raw = beliefs.beliefs(self.statements, answers)

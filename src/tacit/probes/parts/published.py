@@ -26,35 +26,14 @@ SCHEMA = (
 
 
 def data_tables(probe: PartsProbe, seed: Mapping[str, tuple[str, ...]] | None) -> pl.DataFrame:
-    """Compare counts from drawings with the tables in Gu et al. (2023), such as Table 1.
-
-    Args:
-        probe: The parts probe, which contains the annotators' drawings (sketches) of things.
-        seed: For each thing, the parts that were given to the annotators (seed parts); None if the
-            seed parts are not available.
-
-    Returns:
-        A table with the columns ``table``, ``row``, ``column``, ``model``, ``ours``, ``ours_low``,
-        ``ours_high``, ``published``, ``difference`` and ``elicitation``. The columns ``model``,
-        ``ours_low``, ``ours_high`` and ``elicitation`` are always null. Averages are rounded to two
-        decimals, as in Gu et al. (2023). ``ours`` is the value that Tacit computes from the
-        drawings, and is null if the value cannot be computed.
-    """
+    """Compare counts from drawings with the tables in Gu et al. (2023), such as Table 1."""
     tables = {"sizes": _sizes(probe, seed), "agreed": _agreed(probe), "labels": _labels(probe)}
     printed = [cell for cell in printed_values(PAPER, tables) if cell.model is None]
     return _with_method(beside(printed, tables), None)
 
 
 def model_tables(findings: Findings) -> pl.DataFrame:
-    """Compare findings with the results for models in Gu et al. (2023), such as Table 3.
-
-    Returns:
-        A table with the same columns as the result of :func:`data_tables`. ``model`` is the name of
-        a model in Gu et al. (2023). ``elicitation`` is the elicitation method that Tacit used for
-        the findings; null if the method is unknown. Shares are in per cent with two decimals. If
-        the findings contain confidence intervals, ``ours_low`` and ``ours_high`` are the ends of a
-        share's 95 % CI, in per cent with two decimals.
-    """
+    """Compare findings with the results for models in Gu et al. (2023), such as Table 3."""
     import polars as pl
 
     summary = pl.DataFrame(

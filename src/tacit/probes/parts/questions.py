@@ -39,26 +39,14 @@ Number = Literal["paper", "grammar"]
 
 @dataclass(frozen=True)
 class Wording:
-    """The rules for plural nouns and articles, either of Gu et al. (2023) or of English.
-
-    Args:
-        number: ``paper`` for the rules of Gu et al. (2023), or ``grammar`` for the rules of
-            English.
-        nouns: The exceptions to the noun rules of the preset ``grammar``.
-    """
+    """The rules for plural nouns and articles, either of Gu et al. (2023) or of English."""
 
     number: Number = "paper"
     nouns: Nouns = field(default_factory=Nouns)
 
     @classmethod
     def of(cls, number: str, own: Path | None = None) -> Wording:
-        """Return a preset's rules for plurals and articles, with the user's exceptions to them.
-
-        Raises:
-            RequestError: If the preset is unknown, or if a file of exceptions to the noun rules is
-                given for the preset ``paper``.
-            DataError: If the user's file of exceptions to the noun rules is missing or malformed.
-        """
+        """Return a preset's rules for plurals and articles, with the user's exceptions to them."""
         if number == "paper":
             if own is not None:
                 raise RequestError(
@@ -90,19 +78,7 @@ AS_IN_THE_PAPER = Wording()
 
 @dataclass(frozen=True)
 class Template:
-    """The prompt template for a statement; ``parts.yaml`` describes each field.
-
-    Args:
-        name: The name of the preset or of the template file.
-        text: The text of the prompt, with the placeholders ``{a_thing}`` and ``{statement}``.
-        separator: The text between the prompt and the answer.
-        positive: The answers that mean that the statement is true.
-        negative: The answers that mean that the statement is false.
-        lacking: The rule for answers without a score: ``missing`` or ``zero``. With the rule
-            ``missing``, a statement has no belief if any of the positive or negative answers has no
-            score. With ``zero``, an answer without a score counts as having the probability 0.
-        filled: The value that replaces missing beliefs; None for no replacement.
-    """
+    """The prompt template for a statement; ``parts.yaml`` describes each field."""
 
     name: str
     text: str
@@ -117,11 +93,7 @@ class Template:
 
     @classmethod
     def load(cls, name: str = "plain") -> Template:
-        """Return the preset prompt template with the given name.
-
-        Raises:
-            RequestError: If the preset does not exist.
-        """
+        """Return the preset prompt template with the given name."""
         path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
         presets = yaml.safe_load(path.read_text(encoding="utf-8"))
         if name not in presets:
@@ -130,11 +102,7 @@ class Template:
 
     @classmethod
     def read(cls, path: Path) -> Template:
-        """Read a user's prompt template from a YAML file with the same fields as a preset.
-
-        Raises:
-            DataError: If the file is missing, or a field is unknown, missing or malformed.
-        """
+        """Read a user's prompt template from a YAML file with the same fields as a preset."""
         return _template(path.name, read_as(_Content, path).content)
 
     def prompt(self, a_thing: str, statement: str) -> Prompt:
@@ -143,15 +111,7 @@ class Template:
         return Prompt(text, self.positive + self.negative, self.separator)
 
     def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Return the logarithms of P(true) and P(false), in nats.
-
-        P(true) is the summed probability of the positive answers, and P(false) is the summed
-        probability of the negative answers. If the field ``lacking`` is ``missing`` and a positive
-        answer has no score, the logarithm of P(true) is None. If ``lacking`` is ``missing`` and a
-        negative answer has no score, the logarithm of P(false) is None. If ``lacking`` is ``zero``,
-        an answer without a score counts as having the probability 0. If no answer has a score, the
-        logarithms of P(true) and P(false) are None.
-        """
+        """Return the logarithms of P(true) and P(false), in nats."""
         sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
         known = [[value for value in side if value is not None] for side in sides]
         if self.lacking == "zero":

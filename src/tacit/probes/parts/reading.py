@@ -31,11 +31,7 @@ _QUESTION = ("thing", "subject", "relation", "object")
 
 
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-    """Return the parts graphs of each model and drawing; None if there are no beliefs.
-
-    If a model has beliefs about more than ``MOST_GRAPHS`` drawings, the model's graphs show a
-    sample of ``MOST_GRAPHS`` drawings.
-    """
+    """Return the parts graphs of each model and drawing; None if there are no beliefs."""
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
@@ -93,16 +89,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
-    """Select all drawings, or a sample evenly spaced by rank of violation rate.
-
-    Args:
-        drawings: The table ``violation_by_drawing`` of the findings.
-        most: The maximum number of annotators' drawings to select.
-
-    Returns:
-        The thing and the annotator of each selected drawing, and a sentence that describes the
-        selection.
-    """
+    """Select all drawings, or a sample evenly spaced by rank of violation rate."""
     keys = drawings.select(_KEY).rows()
     if len(keys) <= most:
         every = f"All {len(keys):,} drawings are included."

@@ -26,18 +26,7 @@ TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
 
 @dataclass(frozen=True)
 class RepairedBeliefs:
-    """The raw beliefs, and the repaired beliefs for each objective of repair.
-
-    Args:
-        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object`` and ``p_true``, and for each stage (``before`` or an objective of repair) a
-            Boolean column of truth values. In the column ``before``, a statement without a belief
-            counts as not true.
-        before: The result of checking the raw beliefs for constraint violations.
-        groups: For each stage (``before`` or an objective of repair), a table with the numbers of
-            violated, applicable and undecided constraints of each drawing.
-        repairs: The result of repair under each objective.
-    """
+    """The raw beliefs, and the repaired beliefs for each objective of repair."""
 
     beliefs: pl.DataFrame
     before: Check
@@ -46,16 +35,7 @@ class RepairedBeliefs:
 
 
 def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
-    """Check beliefs for constraint violations, and repair the beliefs under each objective.
-
-    Args:
-        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object`` and ``p_true`` (null if the belief is missing).
-        ontology: The relations and their constraints.
-
-    Raises:
-        DataError: If the beliefs are malformed.
-    """
+    """Check beliefs for constraint violations, and repair the beliefs under each objective."""
     from tacit.coherence.check import check
     from tacit.coherence.repair import repair
 
@@ -80,28 +60,7 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
 def violation(
     groups: Mapping[str, pl.DataFrame], baselines: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Compute the violation rate of each constraint type before and after repair.
-
-    The rates before repair correspond to Table 3 of Gu et al. (2023).
-
-    Args:
-        groups: For the raw beliefs (``before``) and for each objective of repair, a table of
-            constraint counts by drawing, with the columns of ``Check.groups``.
-        baselines: The result of ``tacit.probes.parts.violation_baselines.baselines`` for the raw
-            beliefs.
-        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
-
-    Returns:
-        A table with the columns ``constraint``, ``stage``, ``violated``, ``applicable``,
-        ``undecided``, ``rate``, ``low``, ``high``, ``shuffled`` and ``always_true``. ``rate`` is
-        ``violated`` / (``applicable`` - ``undecided``), and is null if no constraint is decided. In
-        the row ``macro``, ``rate`` is the mean of the defined rates of the constraint types. The
-        columns ``violated``, ``applicable`` and ``undecided`` are null in the row ``macro``. In the
-        row ``micro``, ``rate`` is computed from the constraints of all types together. ``shuffled``
-        is the violation rate of the model's shuffled beliefs, and ``always_true`` is the violation
-        rate of a baseline that always answers "true". ``shuffled`` and ``always_true`` are null for
-        the stages after repair.
-    """
+    """Compute the violation rate of each constraint type before and after repair."""
     import polars as pl
 
     rows = [row for stage, counts in groups.items() for row in _violation(stage, counts, bootstrap)]
@@ -143,21 +102,7 @@ def _violation(stage: str, counts: pl.DataFrame, bootstrap: Bootstrap) -> list[t
 
 
 def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Compute summary measures over annotators' drawings; an undefined share is None.
-
-    Args:
-        groups: A table with one row per drawing, as in ``Check.groups``.
-        bootstrap: The bootstrap that resamples everyday things to compute the confidence intervals.
-
-    Returns:
-        ``drawings_with_violation`` is the number of drawings with at least one violated constraint.
-        ``consistent`` is the share of drawings for which all statements that the model believes can
-        be true together. ``contradiction_density`` is the mean violation rate of the drawings in
-        which at least one constraint is decided (violated or satisfied). The violation rate of a
-        drawing is the number of violated constraints divided by the number of decided constraints.
-        ``consistent_interval`` and ``contradiction_density_interval`` are the confidence intervals
-        of ``consistent`` and ``contradiction_density``.
-    """
+    """Compute summary measures over annotators' drawings; an undefined share is None."""
     import polars as pl
 
     one = pl.Series([1] * groups.height, dtype=pl.Int64)
@@ -175,19 +120,7 @@ def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 
 def repair(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
-    """Return each objective's repair result and its effect on the accuracy of drawings.
-
-    Args:
-        repairs: For each objective, the result of repair.
-        by_drawing: The table ``accuracy_by_drawing``, which has no rows if there are no gold
-            labels.
-
-    Returns:
-        A table with the columns ``objective``, ``groups``, ``optimal``, ``value``, ``bound``,
-        ``turned_true``, ``turned_false``, ``free``, ``improved``, ``same`` and ``worse``.
-        ``improved``, ``same`` and ``worse`` are the numbers of annotators' drawings whose accuracy
-        after repair is higher, unchanged or lower, or null if there are no gold labels.
-    """
+    """Return each objective's repair result and its effect on the accuracy of drawings."""
     import polars as pl
 
     rows = []
@@ -221,10 +154,7 @@ def _changed(by_drawing: pl.DataFrame, objective: str) -> dict[str, int | None]:
 
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
-    """Return the repair results, with one row per drawing and objective of repair.
-
-    The table has the column ``objective`` and the columns of ``Repaired.table``.
-    """
+    """Return the repair results, with one row per drawing and objective of repair."""
     import polars as pl
 
     return pl.concat(

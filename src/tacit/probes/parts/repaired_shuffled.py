@@ -29,14 +29,7 @@ SEED = 1
 def repaired_shuffled(
     judged: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> pl.DataFrame:
-    """Return the table ``repaired_shuffled``, without rows if no labelled statement has a belief.
-
-    Args:
-        judged: The statements of all drawings, with ``p_true`` and ``label``.
-        ontology: The relations and their constraints.
-        shuffles: The number of permutations of the beliefs.
-        seed: Seed of the permutations.
-    """
+    """Return the table ``repaired_shuffled``, empty if no labelled statement has a belief."""
     import polars as pl
 
     families = {name: of.family for name, of in compile_ontology(ontology)[1].items()}

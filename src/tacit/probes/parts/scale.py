@@ -16,17 +16,7 @@ if TYPE_CHECKING:
 
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-    """Return the violation rates of models of different sizes; see ``ScaledFigure``.
-
-    The violation rate is the number of violated constraints divided by the number of decided
-    constraints. A constraint is decided if it is applicable and the raw beliefs determine its
-    outcome. The numbers of violated and decided constraints are totals over all drawings.
-    Confidence intervals are computed by a bootstrap that resamples things. In Page's trend test,
-    each thing with all of its drawings is one block.
-
-    Args:
-        found: The findings of each model.
-    """
+    """Return the violation rates of models of different sizes; see ``ScaledFigure``."""
     import polars as pl
 
     counts = [violations(findings) for findings in found.values()]

@@ -236,10 +236,7 @@ def _asymmetric(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _that_apply(row: Mapping[str, Any]) -> str:
-    """Return a phrase with the number of constraints known to be violated or satisfied.
-
-    A constraint is not counted if its outcome is unknown because a belief is missing.
-    """
+    """Return a phrase with the number of constraints known to be violated or satisfied."""
     n = row["applicable"] - row["undecided"]
     kind = "decided constraint" if row["undecided"] else "constraint"
     return f"{several(n, kind)} that {number_of(n, 'applies', 'apply')} to the model's beliefs"

@@ -751,10 +751,7 @@ BY_NAME = {spec.name: spec for spec in TABLES}
 
 
 def decided(row: Mapping[str, Any]) -> str:
-    """Return, as text, the number of constraints known to be violated or satisfied.
-
-    A constraint is not counted if its outcome is unknown because a belief is missing.
-    """
+    """Return, as text, the number of constraints known to be violated or satisfied."""
     kind = "applicable and decided constraint" if row["undecided"] else "applicable constraint"
     return several(row["applicable"] - row["undecided"], kind)
 

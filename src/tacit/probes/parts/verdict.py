@@ -21,16 +21,7 @@ _AFTER = {"set": WITHOUT_SYMMETRIC, "stage": "paper", "gold": "all"}
 
 
 def verdict(summary: Mapping[str, Any], answers: pl.DataFrame, judged: pl.DataFrame) -> Verdict:
-    """Return the verdict; without gold labels, the violations alone decide.
-
-    Nearly all statements without a gold label are false, so a model that knows everything would
-    count as constant over them: with gold labels, only labelled statements count as answers.
-
-    Args:
-        summary: The summary of the findings.
-        answers: The distinct questions, with ``p_true``.
-        judged: The statements of all drawings, with ``p_true`` and ``label``.
-    """
+    """Return the verdict; without gold labels, the violations alone decide."""
     violations = _violations(row_of(summary["violation"], constraint="micro", stage="before"))
     row = row_of(summary["discrimination"], **_MAIN)
     if row is None or not summary["labels_labelled"]:

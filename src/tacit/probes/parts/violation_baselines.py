@@ -1,14 +1,4 @@
-"""Baselines of the violation rate: always answering true, and shuffled beliefs.
-
-The micro rate is computed over the constraints of all types together, so the type with the most
-constraints has the most weight. The number of applicable transitive constraints grows with the
-square of the share of believed statements. A model that believes many statements at random can have
-a lower micro violation rate than a model with more knowledge. To interpret a model's violation
-rate, Tacit compares it with the violation rates of two baselines that have no knowledge. The
-baseline ``always_true`` believes every statement about which the model has a belief. To obtain the
-baseline ``shuffled``, Tacit randomly permutes the model's beliefs among the statements derived from
-the same annotator's drawing.
-"""
+"""Baselines of the violation rate: always answering true, and shuffled beliefs."""
 
 from __future__ import annotations
 
@@ -35,26 +25,7 @@ SEED = 0
 def baselines(
     beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> pl.DataFrame:
-    """Compute the violation rates of two baselines without knowledge, by constraint type.
-
-    If the model has no belief about a statement, the baselines ``always_true`` and ``shuffled``
-    have no belief about the statement. A constraint that depends on a missing belief is undecided
-    for the model and for both baselines.
-
-    Args:
-        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object`` and ``p_true`` (null if the belief is missing).
-        ontology: The relations and their constraints.
-        shuffles: The number of permutations of the beliefs.
-        seed: Seed of the permutations.
-
-    Returns:
-        A table with the columns ``constraint``, ``always_true`` and ``shuffled``. The value of
-        ``constraint`` is a type of constraint (such as ``symmetric``), or one of the overall rates
-        ``macro`` and ``micro``. The column ``shuffled`` contains the violation rate of the shuffled
-        beliefs, averaged over the permutations in which the rate is defined. An undefined rate is
-        null.
-    """
+    """Compute the violation rates of two baselines without knowledge, by constraint type."""
     import numpy as np
     import polars as pl
 
@@ -74,19 +45,7 @@ def baselines(
 
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
-    """Shuffle the known beliefs among the statements about the same drawing.
-
-    The share of believed statements in each drawing does not change.
-
-    Args:
-        beliefs: A table with the columns ``thing``, ``annotator``, ``subject``, ``relation``,
-            ``object`` and ``p_true`` (null if the belief is missing).
-        generator: The random-number generator.
-
-    Returns:
-        The rows of ``beliefs`` with permuted values of ``p_true``; rows with a missing belief come
-        last.
-    """
+    """Shuffle the known beliefs among the statements about the same drawing."""
     import polars as pl
 
     missing = beliefs.filter(pl.col("p_true").is_null())

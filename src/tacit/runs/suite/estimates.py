@@ -19,25 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The estimated size and duration of one run. Unknown values are None.
-
-    Args:
-        run: The name of the run.
-        model: The model's name.
-        family: The family of the model, if specified in the suite's file.
-        parameters: The number of parameters of the model, if specified in the suite's file.
-        prompts: The number of prompts.
-        distinct: The number of distinct prompts.
-        to_ask: The number of distinct prompts whose answers are not cached.
-        tokens: The number of tokens that must be processed. For a chat model, the approximate
-            number of prompt tokens, counted as if no answer were cached.
-        seconds: The estimated duration in seconds, extrapolated from a short trial.
-        calls: For a chat model, the largest possible number of calls to the server. For chat
-            models, the number of calls is estimated in place of the duration.
-        note: The reason why a number is unknown, or a note that the run is already finished.
-        error: The error message if the estimate failed, for example because the model cannot be
-            loaded.
-    """
+    """The estimated size and duration of one run. Unknown values are None."""
 
     run: str
     model: str
@@ -63,18 +45,7 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 
 
 def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield the estimated size and duration of each run, model by model.
-
-    Nothing is stored or downloaded.
-
-    If a model is on this machine, it is loaded for a short trial that measures its speed. If a
-    model must first be downloaded, Tacit estimates only the numbers of prompts, and no duration. If
-    the prompts depend on a vocabulary that is not on this machine, the numbers of prompts are
-    unknown.
-
-    Raises:
-        DataError: If ``Plan.check`` raises this error.
-    """
+    """Yield the estimated size and duration of each run, model by model."""
     plan.check()
     for model in [entry.name for entry in plan.file.models]:
         yield from _of_model(model, [run for run in plan.runs if run.model == model])

@@ -1,9 +1,4 @@
-"""Read the file of a suite: its models, its runs, and the options of each run.
-
-In the entry of a run, the keys are ``probe``, ``name``, ``models`` and the names of the probe's
-options. In the entry of a model, the keys are ``model`` and the names of the fields of
-``ModelSettings``.
-"""
+"""Read the file of a suite: its models, its runs, and the options of each run."""
 
 from __future__ import annotations
 
@@ -47,16 +42,7 @@ class _Content(BaseModel):
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model of a suite.
-
-    Args:
-        name: The model's name. If the suite's file specifies a model by its folder, the name is the
-            absolute path of this folder.
-        settings: The settings with which the model is loaded.
-        described: The family and the number of parameters of the model, if the suite's file
-            contains them.
-        index: The index of the model in the file's list of models, counted from 0.
-    """
+    """A model of a suite."""
 
     name: str
     settings: ModelSettings
@@ -71,15 +57,7 @@ class ModelEntry:
 
 @dataclass(frozen=True)
 class RunEntry:
-    """A probe with its options, and the models on which the probe runs.
-
-    Args:
-        name: The name of the run, which is also the name of its folder.
-        probe: The probe's name.
-        options: An instance of the probe's class ``Options``.
-        models: The models on which the probe runs.
-        index: The index of the run in the file's list of runs, counted from 0.
-    """
+    """A probe with its options, and the models on which the probe runs."""
 
     name: str
     probe: str
@@ -108,15 +86,7 @@ class RunEntry:
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A suite that was read from a file.
-
-    Args:
-        path: The path of the suite's file.
-        models: The models that are used in at least one of ``runs``, in the order of the file.
-        runs: The runs that were selected by the argument ``only`` of ``SuiteFile.read``; all runs
-            of the file if ``only`` is empty.
-        document: The content of the file, with the line number of each entry.
-    """
+    """A suite that was read from a file."""
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
 
@@ -143,25 +113,7 @@ class SuiteFile:
         given: Mapping[str, Any] | None = None,
         only: Sequence[str] = (),
     ) -> SuiteFile:
-        """Read a suite's file, which is given by its path or by the name of a shipped suite.
-
-        Args:
-            name_or_path: The path of a file, or the name of a suite that is included in Tacit, such
-                as ``papers``. Relative paths in the user's own suite file are relative to the
-                folder of that file. Relative paths in a suite that is included in Tacit are
-                relative to the current folder.
-            given: Values that override options of the suite's file, by option name. An option of
-                ``ModelSettings`` applies to all models of the suite. An option of a probe applies
-                to all runs in the suite that use a probe with this option. Relative paths in
-                ``given`` are relative to the current folder.
-            only: The names of the runs to include. If ``only`` is empty, all runs are included.
-
-        Raises:
-            DataError: If the file is missing or malformed. For a malformed file, the error message
-                contains the line number of the mistake.
-            RequestError: If a suite, an option in ``given`` or a run in ``only`` does not exist, or
-                an option in ``given`` has an invalid value.
-        """
+        """Read a suite's file, which is given by its path or by the name of a shipped suite."""
         path = path_of(name_or_path)
         return _Reader(read_as(_Content, path), base_of(path)).suite(given or {}, only)
 
@@ -173,11 +125,7 @@ class SuiteFile:
 
 
 def path_of(name_or_path: str | Path) -> Path:
-    """Return the path of a suite file, given this path or the name of a shipped suite.
-
-    Raises:
-        RequestError: If no shipped suite has the given name.
-    """
+    """Return the path of a suite file, given this path or the name of a shipped suite."""
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
         return path
@@ -196,12 +144,7 @@ def base_of(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Reader:
-    """A reader of the entries in a suite's file; its error messages contain line numbers.
-
-    Args:
-        document: The content of the file, with the line number of each entry.
-        base: The folder to which relative paths in the suite's file refer.
-    """
+    """A reader of the entries in a suite's file; its error messages contain line numbers."""
 
     document: Document[_Content]
     base: Path
@@ -412,17 +355,7 @@ class _Reader:
 
 
 def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: ANN401 - any value
-    """Convert a value from YAML to the type of an option.
-
-    A YAML parser reads the words ``on`` and ``off`` as Booleans, and digits as a number. If the
-    option expects text, but the YAML parser has read the value as a number, the number is converted
-    back to text. If the option expects the word ``on`` or ``off``, but the YAML parser has read the
-    word as a Boolean, the Boolean is converted back to the word.
-
-    Raises:
-        ValidationError: If the value cannot be converted to the type of the option, or if the value
-            is too small.
-    """
+    """Convert a value from YAML to the type of an option."""
     kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
     choices = [one for each in kinds if get_origin(each) is Literal for one in get_args(each)]
     if isinstance(value, bool) and {"on", "off"} <= {*choices}:
@@ -437,11 +370,7 @@ def valid(value: Any, kind: Any, about: Option | None = None) -> Any:  # noqa: A
 
 
 def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa: ANN401 - any value
-    """Return the value of an option; a relative path is joined to the folder ``base``.
-
-    Some options, such as ``vocabulary``, accept a name or the path of a file; the value is treated
-    as a path if a file with this path exists.
-    """
+    """Return the value of an option; a relative path is joined to the folder ``base``."""
     _, about = declared
     names_file = isinstance(value, str) and about.data is not None and (base / value).is_file()
     if isinstance(value, Path) or names_file:
@@ -451,12 +380,7 @@ def within(value: Any, declared: tuple[Any, Option], base: Path) -> Any:  # noqa
 
 
 def _given(key: str, value: Any, declared: tuple[Any, Option]) -> Any:  # noqa: ANN401 - any value
-    """Return the value of an option that was set outside the suite's file.
-
-    Raises:
-        RequestError: If the value cannot be converted to the type of the option, or if the value is
-            too small.
-    """
+    """Return the value of an option that was set outside the suite's file."""
     try:
         return within(valid(value, *declared), declared, Path())
     except ValidationError as error:

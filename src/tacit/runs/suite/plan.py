@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A planned run of one probe on one model.
-
-    Args:
-        name: The name of the run in the suite's file.
-        model: The model's name.
-        request: The request to run the probe on all models of the run, including ``model``.
-        described: The family and the number of parameters of the model, if the suite's file
-            contains them.
-    """
+    """A planned run of one probe on one model."""
 
     name: str
     model: str
@@ -64,19 +56,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Plan:
-    """The planned runs of a suite.
-
-    Args:
-        file: The suite, as read from its file.
-        out: The folder for all runs of the suite; if None, nothing is written.
-        engine: The options of the engine that queries the models.
-        store: The score store; None for the default store.
-        reporter: The object to which the progress of the runs is reported.
-
-    Raises:
-        RequestError: If an option of a run or of a model is invalid; raised at the first access to
-            ``requests``.
-    """
+    """The planned runs of a suite."""
 
     file: SuiteFile
     out: Path | None
@@ -86,12 +66,7 @@ class Plan:
 
     @cached_property
     def requests(self) -> Mapping[str, RunRequest]:
-        """The request for each run in the suite, by the name of the run.
-
-        Raises:
-            DataError: If the options of a model or of a run are invalid. The error message contains
-                the line number of the model or the run in the suite's file.
-        """
+        """The request for each run in the suite, by the name of the run."""
         for model in self.file.models:
             try:
                 loading = model.settings.options([model.name], from_file=True)
@@ -111,13 +86,7 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Check the options, data and folders of all runs without sending any request.
-
-        Raises:
-            DataError: If a file is missing or malformed, an option is invalid, or a run's folder
-                already contains a different run. The error message contains the line number of the
-                run in the suite's file.
-        """
+        """Check the options, data and folders of all runs without sending any request."""
         for run in self.file.runs:
             request = self.requests[run.name]
             try:
@@ -144,11 +113,7 @@ class Plan:
 
 
 def described(run: RunEntry) -> ModelSettings:
-    """Return settings that contain the family and the number of parameters of each model.
-
-    In a suite's file, ``family`` and ``parameters`` are keys of a model's entry. In the settings,
-    ``family`` and ``parameters`` are lists with one NAME=VALUE for each model.
-    """
+    """Return settings that contain the family and the number of parameters of each model."""
     given = {key: values for key, values in run.described.items() if values}
     found: ModelSettings = build(ModelSettings, given)
     return found

@@ -30,16 +30,7 @@ log = logging.getLogger("tacit")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class SuiteRuns(Mapping[str, Runs]):
-    """The finished runs of a suite: a mapping from run names to one run for each model.
-
-    Args:
-        runs: The finished runs, by the name of the run. A run name in the suite's file is missing
-            from ``runs`` if no model has finished the run.
-        failed: The error message of each failed run, by the pair of run name and model name.
-        skipped: A pair of run name and model name for each run that was not started because an
-            earlier run had failed.
-        report: The path of the report. None if no run is finished, or if no report was requested.
-    """
+    """The finished runs of a suite: a mapping from run names to one run for each model."""
 
     runs: Mapping[str, Runs]
     failed: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -75,20 +66,7 @@ class SuiteRuns(Mapping[str, Runs]):
 
 @resumable("finished runs and all answers so far are stored")
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
-    """Run the unfinished runs of a suite, and write one report about all finished runs.
-
-    If a run fails, its error is reported, and the suite continues unless ``fail_fast`` is set.
-
-    Args:
-        plan: The plan of the suite. The attribute ``out`` of the plan must not be None.
-        fail_fast: Whether to stop after the first run that fails.
-        report: Whether to write the report about all finished runs.
-
-    Raises:
-        RequestError: If an option of a run is invalid, if ``plan.out`` is None, or if the folder
-            contains files that no suite wrote. The error is raised before any request is sent.
-        WorkError: If a file cannot be written.
-    """
+    """Run the unfinished runs of a suite, and write one report about all finished runs."""
     if plan.out is None:
         raise RequestError("the suite names no folder: add out: FOLDER to its file, or give --out")
     _check_folder(plan.out, plan.file.path)
@@ -100,12 +78,7 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
 
 
 def _check_folder(out: Path, file: Path) -> None:
-    """Raise an error if files that no suite wrote would be overwritten.
-
-    Raises:
-        RequestError: If the folder contains the run of a single model, or a file ``suite.json``
-            that no suite wrote.
-    """
+    """Raise an error if files that no suite wrote would be overwritten."""
     for folder in (out, *out.parents):
         if folder.is_file():
             raise RequestError(f"{folder} is a file; --out must name a folder")
@@ -116,13 +89,7 @@ def _check_folder(out: Path, file: Path) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """An object that runs the unfinished runs of a suite.
-
-    Args:
-        plan: The plan of the suite.
-        status: The status of all runs of the suite, which is updated after each run.
-        fail_fast: Whether to stop after the first run that fails.
-    """
+    """An object that runs the unfinished runs of a suite."""
 
     plan: Plan
     status: Status
@@ -152,11 +119,7 @@ class _Work:
         return self.fail_fast and bool(self.status.failed)
 
     def _read_vocabularies(self) -> None:
-        """Read the models' vocabularies, on which the questions of some probes depend.
-
-        If a model's vocabulary cannot be read, each run that depends on this vocabulary counts as
-        failed for all models.
-        """
+        """Read the models' vocabularies, on which the questions of some probes depend."""
         for name, request in self.plan.requests.items():
             runs = [run for run in self._waiting if run.name == name]
             if not runs or not hasattr(request.made, "for_models") or self._stopped:
@@ -165,11 +128,7 @@ class _Work:
                 _ = request.probes
 
     def _confirm(self) -> None:
-        """Ask the user whether to accept the cost of querying chat models.
-
-        Raises:
-            RequestError: If the user declines, or if the program cannot ask the user.
-        """
+        """Ask the user whether to accept the cost of querying chat models."""
         for name, request in self.plan.requests.items():
             request.confirm([run.model for run in self._waiting if run.name == name])
 
@@ -228,9 +187,6 @@ def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
 
 
 def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs of one entry of the suite's file, one run for each model.
-
-    Each returned run is named after its model.
-    """
+    """Return the finished runs of one entry of the suite's file, one run for each model."""
     folders = {run.folder for run in plan.runs if run.name == name}
     return named([run for run in found if run.folder in folders])

@@ -36,13 +36,7 @@ KIND = Kind("the status of a suite", _is_own)
 
 @dataclass
 class Status:
-    """The status of all runs of a suite; each change is written to ``suite.json``.
-
-    Args:
-        plan: The plan of the suite.
-        states: The state of each run, by the pair of run name and model name.
-        errors: The error message of each failed run, by the pair of run name and model name.
-    """
+    """The status of all runs of a suite; each change is written to ``suite.json``."""
 
     plan: Plan
     states: dict[tuple[str, str], State]

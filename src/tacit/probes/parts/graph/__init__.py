@@ -1,21 +1,4 @@
-"""Graphs for one drawing: beliefs before repair, beliefs after repair, and gold labels.
-
-An edge represents equivalent statements about two parts, such as ``A above B`` and ``B below A``.
-For a symmetric relation, an edge represents the statements in both directions, such as ``A next to
-B`` and ``B next to A``. An edge whose statements violate a constraint has a distinct colour, dash
-pattern and line width. The tooltip of an edge describes any constraint violation, such as ``yolk
-surrounds shell, and shell surrounds yolk``. A stage is one set of truth values: the beliefs before
-repair, the beliefs after repair, or the gold labels. All stages (before repair, after repair, gold
-labels) are shown as graphs if every graph has at most ``drawing.MOST_LINES`` lines, and every line
-label fits. A line label fits if it overlaps neither another line label nor the dot or the name of a
-part. If a graph has too many lines or an overlapping line label, all stages (before repair, after
-repair, gold labels) are shown as tables.
-
-If a relation is transitive, graphs omit each edge that two other edges of the relation imply
-(transitive reduction). An edge that two other edges imply is omitted only if none of these three
-edges violates a constraint. The heading of a graph contains the number of edges that the graph
-omits. Tables show all edges, including those that graphs omit.
-"""
+"""Graphs for one drawing: beliefs before repair, beliefs after repair, and gold labels."""
 
 from __future__ import annotations
 
@@ -42,26 +25,7 @@ _GROUP = ("model", "thing", "annotator")
 
 
 def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = None) -> str:
-    """Return an SVG graph of the relations between the parts in one annotator's drawing.
-
-    Args:
-        beliefs: The rows of the table ``beliefs`` for one drawing. The columns are ``thing``,
-            ``annotator``, ``subject``, ``relation``, ``object``, ``p_true``, ``before`` (truth
-            values before repair), and a column named after the repair objective (truth values after
-            repair). If there are gold labels, ``beliefs`` also has a column ``label``.
-        ontology: The relations and their constraints.
-        look: The chart theme. The theme's palette determines the graph's colours, and the theme's
-            field ``objective`` selects the repaired beliefs that the graph shows.
-
-    Returns:
-        An SVG document. Equal beliefs result in identical documents. The document shows the stages
-        side by side: before repair, after repair and, if there are any, the gold labels.
-
-    Raises:
-        DataError: If there are no beliefs, if the beliefs belong to more than one model, thing or
-            annotator, or if a column is missing.
-        RequestError: If the theme's colour palette is unknown.
-    """
+    """Return an SVG graph of the relations between the parts in one annotator's drawing."""
     found = parts_graphs(beliefs, ontology, look or Theme())
     if len(found) != 1:
         raise DataError(
@@ -75,11 +39,7 @@ def parts_graph(beliefs: pl.DataFrame, ontology: Ontology, look: Theme | None = 
 def parts_graphs(
     beliefs: pl.DataFrame, ontology: Ontology, look: Theme
 ) -> dict[tuple[str, ...], str]:
-    """Return the SVG graph of each drawing; see ``parts_graph``.
-
-    The keys are the values of those of the columns ``model``, ``thing`` and ``annotator`` that
-    ``beliefs`` has.
-    """
+    """Return the SVG graph of each drawing; see ``parts_graph``."""
     groups = _groups(beliefs)
     if beliefs.is_empty():
         return {}
@@ -105,24 +65,7 @@ def graphs(
     look: Theme,
     drawings: Collection[tuple[str, str]] | None = None,
 ) -> list[tuple[str, str]]:
-    """Return parts graphs for selected drawings of things by annotators.
-
-    Args:
-        tables: A mapping from table names to the tables of the findings. If the table ``beliefs``
-            is missing or empty, no graphs are returned.
-        ontology: The relations and their constraints.
-        look: The chart theme. The theme's palette determines the graph's colours, and the theme's
-            field ``objective`` selects the repaired beliefs that the graph shows.
-        drawings: The thing and the annotator of each selected drawing; None to select one typical
-            drawing.
-
-    Returns:
-        The file name (without suffix) and the SVG document of each graph. If the table ``beliefs``
-        has a column ``model``, a separate graph is returned for each model.
-
-    Raises:
-        RequestError: If the table ``beliefs`` has no rows for a selected drawing.
-    """
+    """Return parts graphs for selected drawings of things by annotators."""
     import polars as pl
 
     beliefs = tables.get("beliefs")
@@ -197,11 +140,7 @@ def _subject(beliefs: pl.DataFrame) -> Subject:
 
 
 def _typical(tables: Mapping[str, pl.DataFrame], beliefs: pl.DataFrame) -> tuple[str, str]:
-    """Return the drawing with the median number of constraint violations.
-
-    If the table ``violation_by_drawing`` is missing or empty, the first drawing in ``beliefs`` is
-    returned.
-    """
+    """Return the drawing with the median number of constraint violations."""
     violations = tables.get("violation_by_drawing")
     if violations is None or violations.is_empty():
         return beliefs["thing"][0], beliefs["annotator"][0]

@@ -1,14 +1,4 @@
-"""Draw the statements about one annotator's sketch as SVG graphs or as SVG tables.
-
-Tables are drawn if a graph would be too crowded.
-
-In a graph, the parts are arranged on a ring. Each part has the same position in the graphs of all
-stages (before repair, after repair, gold labels). If two parts are related, a single line connects
-them, and the labels of the line list all relations between the two parts. Tables replace all graphs
-if one graph has more than ``MOST_LINES`` lines, or if a line label cannot be placed without
-overlapping a part or another label. Each table shows one relation, with subjects as rows and
-objects as columns.
-"""
+"""Draw the statements about one annotator's sketch as SVG graphs or as SVG tables."""
 
 from __future__ import annotations
 
@@ -52,14 +42,7 @@ _CROSS = "\N{MULTIPLICATION SIGN} "
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a figure: the graph of one stage (such as before repair), with a heading.
-
-    Args:
-        graph: The graph of one stage: before repair, after repair or gold labels.
-        colour: The colour that marks the graph's stage (such as before repair) in all figures.
-        title: The title of the column.
-        about: The counts that are shown below the title, one per line.
-    """
+    """A column of a figure: the graph of one stage (such as before repair), with a heading."""
 
     graph: Graph
     colour: str
@@ -77,15 +60,7 @@ class Subject:
 
 
 def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colours: Palette) -> str:
-    """Return the figure as an SVG document.
-
-    Args:
-        subject: The figure's title and subtitle, and the parts of the thing that the figure shows.
-        columns: The columns of the figure from left to right, such as the graphs before and after
-            repair.
-        ontology: The relations and their constraints.
-        colours: The colour palette.
-    """
+    """Return the figure as an SVG document."""
     lines = [_lines(column.graph, ontology) for column in columns]
     parts = _ordered(subject.parts, [line for each in lines for line in each])
     for factor in _FACTORS:
@@ -100,17 +75,7 @@ def drawn(subject: Subject, columns: Sequence[Column], ontology: Ontology, colou
 
 @dataclass(frozen=True)
 class _Line:
-    """A line between two parts, which represents all relations between the two parts.
-
-    Args:
-        tail: The part of the drawn thing at which the line starts.
-        head: The part of the drawn thing at which the line ends.
-        names: For each relation that the line represents, a pair: the name of the relation, and its
-            edge in the graph. In each relation, the part ``tail`` is the subject and the part
-            ``head`` is the object.
-        directed: Whether the line has an arrowhead. A line has an arrowhead if at least one of its
-            relations is not symmetric.
-    """
+    """A line between two parts, which represents all relations between the two parts."""
 
     tail: str
     head: str
@@ -162,14 +127,7 @@ def _with_left_out(column: Column) -> Column:
 
 @dataclass(frozen=True)
 class _Page:
-    """A figure that shows the graphs of one drawing side by side, below a title.
-
-    Args:
-        subject: The figure's title and subtitle, and the parts of the thing that the figure shows.
-        columns: The columns of the figure from left to right, such as the graphs before and after
-            repair.
-        colours: The colour palette.
-    """
+    """A figure that shows the graphs of one drawing side by side, below a title."""
 
     subject: Subject
     columns: Sequence[Column]
@@ -187,19 +145,7 @@ class _Page:
         return _MARGIN + 76 + 16 * max(len(each.about) for each in self.columns)
 
     def begin(self, column: float, body: float) -> tuple[Element, list[Element]]:
-        """Return a titled SVG document, and one SVG group per stage (such as after repair).
-
-        Each SVG group is one column of the figure and has a heading.
-
-        The attributes of the document describe the layout, so that a web page can stack the columns
-        (one per stage) vertically. ``data-column`` is the width of one column. ``data-top`` is the
-        y coordinate of the upper edge of all columns, and ``data-bottom`` is the y coordinate of
-        their lower edge.
-
-        Args:
-            column: The width of one column of the figure.
-            body: The height of one column of the figure, without the column's heading.
-        """
+        """Return a titled SVG document, and one SVG group per stage (such as after repair)."""
         width = 2 * _MARGIN + column * len(self.columns)
         height = self.top + body + _KEY * (1 + len(self.kinds)) + _MARGIN
         root = document(width, height, f"{self.subject.title}: {self.subject.about}")

@@ -1,11 +1,4 @@
-"""The edges of a parts graph, computed from the beliefs about one drawing.
-
-An edge represents a statement and the statements that are equivalent to it. For a pair of inverse
-relations, such as ``above`` and ``below``, an edge uses the relation that the ontology lists first.
-Because a symmetric relation holds in both directions, an edge of a symmetric relation starts at the
-part that comes first in the list that ``parts_of`` returns. An edge has one fault for each violated
-constraint that involves a believed statement of the edge.
-"""
+"""The edges of a parts graph, computed from the beliefs about one drawing."""
 
 from __future__ import annotations
 
@@ -49,20 +42,7 @@ _TOLD = 6  # maximum faults listed per edge; the rest are counted
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge of the graph: a believed relation between two parts.
-
-    Args:
-        relation: The relation; for a pair of inverse relations, the relation that the ontology
-            lists first.
-        tail: The part that is the subject of the relation.
-        head: The part that is the object of the relation.
-        held: The one or two believed statements that the edge represents.
-        faults: For each violated constraint, the index of its kind in ``FAULTS``, and a description
-            of the violation. The most severe violation comes first.
-        follows: Whether two other edges imply the edge, so that graphs omit the edge.
-        gold: The gold label: the truth value of the statement in the annotator's drawing. None if
-            there is no gold label.
-    """
+    """An edge of the graph: a believed relation between two parts."""
 
     relation: str
     tail: str
@@ -91,22 +71,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """The graph of one drawing, computed from one set of truth values.
-
-    The truth values are the beliefs before repair, the beliefs after repair, or the gold labels.
-
-    Args:
-        stage: The name of the column with the truth values: ``before`` (before repair), a repair
-            objective (after repair) or ``label`` (gold labels).
-        edges: The edges, sorted by relation, tail and head.
-        statements: Number of statements about the annotator's drawing (sketch of a thing).
-        believed: Number of statements that are true in the column named by ``stage``.
-        violated: Number of violated constraints.
-        decided: Number of violated constraints plus number of applicable constraints that are
-            satisfied.
-        undecided: Number of applicable constraints that are undecided because a truth value is
-            unknown.
-    """
+    """The graph of one drawing, computed from one set of truth values."""
 
     stage: str
     edges: tuple[Edge, ...]
@@ -138,23 +103,7 @@ def parts_of(beliefs: pl.DataFrame) -> list[str]:
 def graphs_of(
     beliefs: pl.DataFrame, ontology: Ontology, stage: str, groups: Sequence[str]
 ) -> dict[tuple[Any, ...], Graph]:
-    """Return the graph of each drawing at one stage, by the values of the group columns.
-
-    The stage (before repair, after repair or gold labels) determines which statements are true.
-
-    Args:
-        beliefs: The beliefs, with the columns ``subject``, ``relation``, ``object`` and
-            ``p_true``, the group columns, and the Boolean column that ``stage`` names. If there are
-            gold labels, ``beliefs`` also has a column ``label``.
-        ontology: The relations and their constraints.
-        stage: The name of the column with the truth values: ``before`` (before repair), a repair
-            objective (after repair) or ``label`` (gold labels). A statement's unknown truth value
-            is stored as null.
-        groups: The columns that tell drawings apart.
-
-    Raises:
-        DataError: If a column is missing, or a statement is malformed or occurs twice.
-    """
+    """Return the graph of each drawing at one stage, by the values of the group columns."""
     for name in (*STATEMENT, "p_true", stage):
         if name not in beliefs.columns:
             raise DataError(f"the beliefs have no column {name}; a parts graph needs it")
@@ -249,13 +198,7 @@ def _statements(row: Mapping[str, Any], *, believed: bool) -> list[Statement]:
 
 
 def _reduced(edges: Sequence[Edge], ontology: Ontology) -> list[Edge]:
-    """Mark the edges that two other edges imply, by setting ``follows`` to True.
-
-    An edge of a transitive relation is marked (``follows`` is True) if two other edges of the
-    relation imply it. Edges that violate a constraint are neither marked nor used to mark other
-    edges. If edges of a relation that violate no constraint form a cycle, no edge of this relation
-    is marked. Without a cycle, every marked edge follows from unmarked edges of its relation.
-    """
+    """Mark the edges that two other edges imply, by setting ``follows`` to True."""
     found = []
     relations = dict.fromkeys(edge.relation for edge in edges)
     for relation in relations:
