@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.findings.compare import COMPARISON
-from tacit.findings.findings import SKIPPED
+from tacit.findings.findings import SHARED
 from tacit.findings.scale import SCALE
 from tacit.probes.base import BUILT_IN, declared, probe
 
@@ -45,14 +45,13 @@ def _probes() -> Iterator[str]:
         yield f"## {told.title}"
         yield ""
         for spec in told.tables.values():
-            if spec.made is None:
-                yield from _table(spec)
+            yield from _table(spec)
 
 
 def _shared() -> Iterator[str]:
     yield "## Of every probe"
     yield ""
-    yield from _table(SKIPPED)
+    yield from _table(SHARED["skipped"])
     yield "`comparison.parquet` is written for runs of several models, and `scale.parquet` if a"
     yield "family has models of two sizes:"
     yield ""

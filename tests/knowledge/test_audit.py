@@ -18,7 +18,7 @@ from tacit.knowledge.audit import (
 from tacit.knowledge.background import Extraction, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.concepts import Matching
-from tacit.probes.consistency.audit import AUDIT
+from tacit.probes.consistency.tables import TABLES
 from tests.knowledge import audit_by_hand, plain
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def audited(
     how = Extraction(matching=Matching(parts=parts, verbatim=verbatim))
     table = background(base, questions, how).audited
     assert table is not None
-    AUDIT.check(table)
+    TABLES["audit"].check(table)
     return table
 
 
@@ -120,7 +120,7 @@ def test_pooling_is_not_counted_over_longer_paths(made: Made) -> None:
     with KnowledgeBase(made(*LINES)) as base:
         table = background(base, [("a guide", "sky", "dog")], Extraction(length=2)).audited
     assert table is not None
-    AUDIT.check(table)
+    TABLES["audit"].check(table)
     facts = table.filter(audited=POOLED_FACTS)
     assert facts.select("relation", "count", "n", "share").rows() == [(ALL, None, None, None)]
     assert table.filter(audited=POOLED_CONCEPTS)["count"].item() == 2

@@ -128,10 +128,10 @@ def agreement(
 def print_audit(found: Background) -> None:
     """Print the audit of questions' background facts as a table."""
     from tacit.present.tables import print_table
-    from tacit.probes.consistency.audit import AUDIT
+    from tacit.probes.consistency.tables import TABLES
 
     if found.audited is not None:
-        print_table(AUDIT, found.audited, AUDIT.title)
+        print_table(TABLES["audit"], found.audited, TABLES["audit"].title)
 
 
 def _agreement_lines(result: Mapping[str, Any]) -> Iterator[str]:

@@ -96,7 +96,7 @@ def _only(runs: Sequence[Run], folder: Path) -> Run:
 def _echo(found: AnswerPrediction) -> None:
     """Print the answer, the probability that it is correct, and the background facts."""
     from tacit.present.tables import print_table
-    from tacit.probes.consistency.new_question import EFFECTS
+    from tacit.probes.consistency.tables import DETAILS
 
     low, high = found.interval
     probability = estimate({"value": found.p_correct, "low": low, "high": high})
@@ -105,4 +105,5 @@ def _echo(found: AnswerPrediction) -> None:
         typer.echo(found.note)
     if found.facts:
         typer.echo("")
-        print_table(EFFECTS, found.table(), f"{EFFECTS.title}\n{EFFECTS.reading}")
+        effects = DETAILS["effects"]
+        print_table(effects, found.table(), f"{effects.title}\n{effects.reading}")

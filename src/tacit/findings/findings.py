@@ -6,32 +6,22 @@ from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.spec import QUESTIONS, Column, TableSpec, check_tables
+from tacit.findings.declared import Tables
+from tacit.findings.spec import QUESTIONS, check_tables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import polars as pl
 
+    from tacit.findings.spec import TableSpec
     from tacit.requests import Votes
 
 
-SKIPPED = TableSpec(
-    "skipped",
-    "Prompts that were skipped",
-    "Prompts that are longer than the model's context window; their answers are missing.",
-    columns=(
-        Column("text", "prompt", meaning="The prompt."),
-        Column("separator", "separator", meaning="The text between the prompt and an answer."),
-        Column(
-            "reason",
-            "reason",
-            meaning="Why the prompt was skipped: the lengths of the prompt and of the context "
-            "window.",
-        ),
-    ),
-    optional=True,
-)
+SHARED = Tables("shared")
+"""The tables of every probe."""
+
+SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,13 +70,11 @@ class Findings:
         if specs:
             if QUESTIONS in specs:
                 specs[QUESTIONS].check(self.questions)
-            check_tables(self.tables, {**specs, SKIPPED.name: SKIPPED})
+            check_tables(self.tables, {**specs, SKIPPED: SHARED[SKIPPED]})
         return self
 
     def table(self, spec: TableSpec) -> pl.DataFrame | None:
         """Return the rows of a declared table; None if the table is missing."""
-        if spec.made is not None:
-            return spec.made(self)
         return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
@@ -125,15 +113,14 @@ class Findings:
             one prompt was skipped, the returned findings include the table ``skipped`` with the
             columns ``text``, ``separator`` and ``reason``.
         """
-        import polars as pl
-
         found = replace(self, summary={**self.summary, "skipped": len(prompts)})
         if not prompts:
             return found
-        rows = [(one.text, one.separator, reason) for one, reason in prompts]
-        columns = {column.name: pl.String for column in SKIPPED.columns}
-        table = pl.DataFrame(rows, columns, orient="row")
-        return replace(found, tables={**found.tables, SKIPPED.name: table})
+        table = SHARED[SKIPPED].frame(
+            {"text": one.text, "separator": one.separator, "reason": reason}
+            for one, reason in prompts
+        )
+        return replace(found, tables={**found.tables, SKIPPED: table})
 
 
 def votes_summary(votes: Sequence[Votes]) -> dict[str, Any]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Mapping  # noqa: TC003 - pydantic resolves it
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from tacit.errors import FindingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     import polars as pl
 
-    from tacit.findings.findings import Findings
     from tacit.statistics import Estimate
 
 Kind: TypeAlias = Literal[
@@ -80,6 +80,8 @@ class Column:
         ('low', 'high')
     """
 
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
     name: str
     heading: str
     kind: Kind = "text"
@@ -135,6 +137,8 @@ class Layout:
         ('n', 'accuracy')
     """
 
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     across: str | None = None
@@ -158,8 +162,6 @@ class TableSpec:
             user provides.
         cluster: The column of ``questions`` that identifies the cluster of each question. The
             bootstrap resamples whole clusters, or single rows if ``cluster`` is None.
-        made: A function that computes the table from the findings each time the table is displayed.
-            ``made`` is None if the table is stored in a file.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -167,6 +169,8 @@ class TableSpec:
         >>> TableSpec("counts", "Counts", "How often each word occurs.", columns).keys
         1
     """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
 
     name: str
     title: str
@@ -178,7 +182,6 @@ class TableSpec:
     optional: bool = False
     open: bool = False
     cluster: str | None = None
-    made: Callable[[Findings], pl.DataFrame | None] | None = None
 
     def check(self, table: pl.DataFrame) -> None:
         """Raise an error if a table does not match this declaration.
@@ -204,6 +207,10 @@ class TableSpec:
         if missing:
             raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
 
+    def with_reading(self, more: str) -> TableSpec:
+        """Return the declaration with a sentence added to its explanation."""
+        return replace(self, reading=f"{self.reading} {more}".lstrip())
+
     def column(self, name: str) -> Column:
         """Return the declaration of the column with the given name."""
         return next(each for each in self.columns if each.name == name)
@@ -226,6 +233,48 @@ class TableSpec:
             "list": None,
         }
         return {name: kinds[column.kind] for name, column in self._by_name()}
+
+    def frame(self, rows: Iterable[Mapping[str, Any]], **columns: Any) -> pl.DataFrame:  # noqa: ANN401 - cells
+        """Make the table from rows, each a mapping from column names to values.
+
+        An ``Estimate`` fills the column that it is given for and the columns of its interval. An
+        optional column that no row contains is left out.
+
+        Args:
+            rows: The rows.
+            **columns: Further columns, each as a sequence of values, one per row.
+
+        Raises:
+            FindingsError: If a row lacks a declared column or contains an undeclared one.
+        """
+        import polars as pl
+
+        found = [dict(self._cells(row)) for row in rows]
+        for name, values in columns.items():
+            for row, value in zip(found, values, strict=True):
+                row[name] = value
+        given = {name for row in found for name in row}
+        declared = dict(self._by_name())
+        names = [n for n, column in declared.items() if not column.optional or n in given]
+        if wrong := given.difference(names):
+            raise FindingsError(
+                f"the table {self.name} has an undeclared column {', '.join(sorted(wrong))}"
+            )
+        for row in found:
+            if missing := [n for n in names if n not in row and not declared[n].optional]:
+                raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
+        return pl.DataFrame(found, {name: self.schema[name] for name in names})
+
+    def _cells(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the cells of a row, an estimate as its value and the ends of its interval."""
+        from tacit.statistics import Estimate
+
+        for name, value in row.items():
+            if isinstance(value, Estimate):
+                cells = (value.value, value.low, value.high)
+                yield from zip(self.column(name).names, cells, strict=False)
+            else:
+                yield name, value
 
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the declared table, with counts and means from the table ``questions``.
@@ -429,9 +478,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:
     """Raise an error if a table other than ``questions`` does not match its declaration."""
-    kept = {
-        name: spec for name, spec in declared.items() if spec.made is None and name != QUESTIONS
-    }
+    kept = {name: spec for name, spec in declared.items() if name != QUESTIONS}
     for name, table in tables.items():
         if name not in kept:
             raise FindingsError(f"there is a table {name} that the probe does not declare")

@@ -285,12 +285,11 @@ def declared(kind: type[AnyProbe]) -> Declared:
     """Return a probe's optional class attributes, with defaults for missing attributes."""
     figures = getattr(kind, "figures", ())
     figures = figures() if callable(figures) else figures
-    by_name = figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
     return Declared(
         getattr(kind, "title", kind.name.replace("-", " ").replace("_", " ").capitalize()),
         getattr(kind, "question", kind.summary),
-        {spec.name: spec for spec in getattr(kind, "tables", ())},
-        by_name,
+        _by_name(getattr(kind, "tables", ())),
+        _by_name(figures),
         getattr(kind, "headlines", ()),
         _headline(getattr(kind, "headline", _nothing)),
         getattr(kind, "sentences", _none),
@@ -299,6 +298,10 @@ def declared(kind: type[AnyProbe]) -> Declared:
         getattr(kind, "report_graphs", _nothing),
         getattr(kind, "filters", ()),
     )
+
+
+def _by_name(declared: Any) -> Mapping[str, Any]:  # noqa: ANN401 - tables or figures
+    return declared if isinstance(declared, Mapping) else {each.name: each for each in declared}
 
 
 def _headline(of: Callable[[Findings], str | None]) -> Callable[[Findings], str | None]:

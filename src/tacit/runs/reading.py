@@ -15,7 +15,7 @@ import yaml
 from tacit.documents import similar
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.files import legible, publish_text
-from tacit.findings.findings import SKIPPED
+from tacit.findings.findings import SHARED, SKIPPED
 from tacit.findings.spec import check_tables
 from tacit.probes.base import declared, probe, probes
 from tacit.runs.folder import read_findings, read_manifest
@@ -349,7 +349,7 @@ def _read(folder: Path) -> Run:
     specs = declared(probe(named)).tables
     try:
         if specs:
-            check_tables(tables, {**specs, SKIPPED.name: SKIPPED})
+            check_tables(tables, {**specs, SKIPPED: SHARED[SKIPPED]})
     except FindingsError as error:
         raise DataError(
             f"was written by another version of Tacit ({error}); repeat the run with the options "

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.probes.consistency.adjusted import ADJUSTED, SUMMARY, adjusted
+from tacit.probes.consistency.adjusted import SUMMARY, adjusted
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.regression import odds_ratio
 from tacit.statistics.stratified import adjusted_lift, strata_of
 from tacit.statistics.studentised import Permutations
@@ -77,7 +78,7 @@ def test_questions_of_unknown_frequency_are_left_out_of_the_regression_alone() -
 
 def test_a_run_has_the_row_and_the_names_of_its_summary(run: Run) -> None:
     """All in the summary under stable names."""
-    row = run.found.tables[ADJUSTED.name].row(0, named=True)
+    row = run.found.tables[TABLES["adjusted"].name].row(0, named=True)
     assert {name: run.found.summary[name] for name in SUMMARY} == {n: row[n] for n in SUMMARY}
     assert {"lift_adjusted", "p_adjusted", "odds_ratio"} <= set(SUMMARY)
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from wordfreq import zipf_frequency
 
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
-from tacit.probes.consistency.baselines import ANCHOR_BASELINES, anchor_baselines
+from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.scored import Scored
+from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import load_templates
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap
@@ -91,7 +92,7 @@ def test_each_baseline_is_that_of_a_plain_computation() -> None:
     """Its accuracy, and the consistency with its chance level over questions with a score."""
     of, scored, anchors = drawn()
     table = anchor_baselines(of, scored, anchors, BOOTSTRAP)
-    ANCHOR_BASELINES.check(table)
+    TABLES["anchor_baselines"].check(table)
     rows = {row["baseline"]: row for row in table.iter_rows(named=True)}
     answers = [anchor.answer for anchor in of]
     some = anchors["background_score"].is_not_null().to_numpy()

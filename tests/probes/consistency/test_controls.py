@@ -15,7 +15,6 @@ from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import LIFT_COLUMNS
 from tacit.probes.consistency.background_scores import CorrectAnswers
 from tacit.probes.consistency.controls import (
-    CONTROLS,
     IRRELEVANT,
     NO_TOPIC,
     UNKNOWN,
@@ -24,6 +23,7 @@ from tacit.probes.consistency.controls import (
     Controls,
 )
 from tacit.probes.consistency.questions import Asked
+from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 from tacit.sources.anchors import Anchor
@@ -166,7 +166,7 @@ def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None
 
 def test_the_first_row_is_the_whole_background(run: Run) -> None:
     """Its figures are those of the run; without known parts the ablations say why."""
-    found = run.found.tables[CONTROLS.name]
+    found = run.found.tables[TABLES["controls"].name]
     whole = found.filter(background=WHOLE).row(0, named=True)
     consistency = run.found.tables["consistency"].row(0, named=True)
     for name in ("n", "accuracy", "consistency", "chance", "lift", "lift_low", "p_value"):

@@ -14,7 +14,8 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.negatives import Draw, Preset, negatives
 from tacit.knowledge.tails import tails_of
-from tacit.probes.consistency.no_knowledge import NO_KNOWLEDGE, no_knowledge
+from tacit.probes.consistency.no_knowledge import no_knowledge
+from tacit.probes.consistency.tables import TABLES
 from tacit.sources.dumps import Dump
 from tacit.statistics import Bootstrap
 from tacit.statistics.cross_validation import out_of_fold
@@ -62,7 +63,7 @@ def answered(tails: pl.DataFrame) -> pl.DataFrame:
 def of_all(tails: pl.DataFrame) -> dict[str, float]:
     """The figures over all facts."""
     table = no_knowledge(tails, answered(tails), QUICK)
-    NO_KNOWLEDGE.check(table)
+    TABLES["no_knowledge"].check(table)
     assert table["relation"].to_list() == ["all", "IsA"]
     return table.row(0, named=True)
 

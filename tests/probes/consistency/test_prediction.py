@@ -15,9 +15,9 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from tacit.findings.spec import check_tables
 from tacit.probes.consistency import prediction, predictor, reliability
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
-from tacit.probes.consistency.prediction import MEASURES, PREDICTION_TABLES, Rows, sentences
+from tacit.probes.consistency.prediction import MEASURES, Rows, sentences
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.reliability import RELIABILITY_TABLES
+from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap, logistic
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, measured, probe_of
@@ -122,7 +122,7 @@ def test_the_tables_are_as_declared_and_agree() -> None:
     features, anchors = Planted(background=1, margin=1).tables()
     rows = Rows.of(features, anchors)
     found = all_tables(rows, anchors)
-    specs = (*PREDICTION_TABLES, *RELIABILITY_TABLES, predictor.PREDICTOR, predictor.COVARIANCE)
+    specs = [TABLES[name] for name in found]
     check_tables(found, {spec.name: spec for spec in specs})
     whole = found["risk_coverage"].filter(coverage=100)
     assert whole["risk"].to_list() == pytest.approx([1 - rows.right.mean()] * len(PREDICTORS))
@@ -207,7 +207,7 @@ CASES = [
 def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
     """All answers are correct; the reason is given, and no figure is."""
     found = measured(probe_of(CASES), model_that(set(range(40)), set(range(40))))
-    found.check(ConsistencyProbe.tables)
+    found.check(ConsistencyProbe.tables.values())
     assert "Correct answers cannot be predicted: all anchor questions are answered correctly." in (
         list(prediction.sentences(found.summary))
     )

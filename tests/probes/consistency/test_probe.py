@@ -236,7 +236,7 @@ def test_a_single_variant_is_asked_alone(meta: int, pair: tuple[str, str], *, fa
         assert prompt.answers == pair
         assert prompt.text in {one.text for one in every}
     found = measured(probe, SAYS)
-    found.check(ConsistencyProbe.tables)
+    found.check(ConsistencyProbe.tables.values())
     assert set(found.tables["background_variants"]["preset"]) == {"single"}
     assert set(found.tables["winners"]["of"]) == (set() if fast else {"choice"})
     assert ("fast" in found.summary) == fast

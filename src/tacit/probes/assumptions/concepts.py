@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.english import number_of, several
 from tacit.findings.numbers import score
-from tacit.findings.spec import Column, TableSpec, View
-from tacit.probes.assumptions import tables
+from tacit.findings.spec import View
 from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.tables import DETAILS
 from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
@@ -20,53 +19,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
 
-_CONCEPTS = TableSpec(
-    "concepts",
-    "Concepts and their prompts",
-    "",
-    columns=(
-        Column("concept", "concept", meaning="The concept, spelled as in the norms."),
-        *(
-            Column(
-                f"rank_{n}",
-                f"rank, {n}",
-                "count",
-                f"The rank of the concept when the prompt states {n} of its properties.",
-            )
-            for n in NUMBERS
-        ),
-        Column(
-            "best_word",
-            "best response",
-            "count",
-            "Each of people's responses about the concept has a rank; this column contains the "
-            "best of these ranks.",
-        ),
-    ),
-)
-
-
-def _behind(spec: TableSpec, *names: str) -> TableSpec:
-    """Return a table specification for one concept, with only the columns ``names`` of ``spec``."""
-    by_name = {column.name: column for column in spec.columns}
-    columns = tuple(by_name[name] for name in names)
-    return replace(
-        spec, name=spec.name.replace("_", "-"), reading="", columns=columns, keys=0, shown=True
-    )
-
-
-_BEHIND = (
-    _behind(
-        tables.RETRIEVAL,
-        *("n", "wording", "text", "rank", "candidates", "logprob", "renormalised"),
-    ),
-    _behind(tables.RETRIEVAL_TOP, "n", "wording", "place", "word", "logprob"),
-    _behind(
-        tables.ELICITATION,
-        *("relation", "text", "over", "word", "frequency", "rank", "candidates", "logprob"),
-    ),
-    _behind(tables.ELICITATION_TOP, "relation", "preface", "over", "place", "word", "logprob"),
-)
+_BEHIND = ("retrieval", "retrieval-top", "elicitation", "elicitation-top")
 
 
 def concept_views(findings: Findings, most: int) -> Iterator[View]:
@@ -92,14 +45,14 @@ def concept_views(findings: Findings, most: int) -> Iterator[View]:
         f"concept to see every prompt. {told}"
     )
     yield View(
-        replace(_CONCEPTS, reading=reading),
+        DETAILS["concepts"].with_reading(reading),
         _with_ranks(shown, stated, first),
-        tuple(spec.name for spec in _BEHIND),
+        _BEHIND,
         "concept",
     )
-    for spec, table in zip(_BEHIND, behind, strict=True):
+    for name, table in zip(_BEHIND, behind, strict=True):
         some = table.join(shown, on="concept", how="semi", maintain_order="left")
-        yield View(spec, some, behind="concept")
+        yield View(DETAILS[name], some, behind="concept")
 
 
 def _with_ranks(

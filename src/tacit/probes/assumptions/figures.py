@@ -12,11 +12,11 @@ from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
 from tacit.findings.spec import figure
 from tacit.probes.assumptions import sentences
-from tacit.probes.assumptions import tables as declared
 from tacit.probes.assumptions.examples import retrieval_examples
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
 from tacit.probes.assumptions.scale import scaling
 from tacit.probes.assumptions.sentences import by_wording, spread, with_preface, wordings
+from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ ALL = "all categories"
 MOST = 5
 """Maximum number of favoured words (frequent top candidates) shown per relation."""
 
-_CONCEPTS = declared.RETRIEVAL_BY_NUMBER.column("concepts")
-_PROMPTS = declared.ELICITATION_BY_RELATION.column("prompts")
 _MEASURES = {
     "mrr": "mean reciprocal rank",
     "probability": "probability",
@@ -208,9 +206,11 @@ def ablation(shown: Shown) -> Chart | None:
     table = shown.defined("ablation", "difference")
     if table is None:
         return None
-    column = declared.ABLATION.column("difference")
+    column = TABLES["ablation"].column("difference")
     drawn = measured(
-        table.with_columns(label="relation", series="model"), column, n=_PROMPTS
+        table.with_columns(label="relation", series="model"),
+        column,
+        n=TABLES["elicitation_by_relation"].column("prompts"),
     ).with_columns(
         pl.Series(name, [written(value, "score") for value in table[f"{name}_preface"]], pl.String)
         for name in ("with", "without")
@@ -245,7 +245,7 @@ def favoured(shown: Shown) -> Chart | None:
     table = table.group_by("model", "relation", maintain_order=True).head(MOST)
     if table.is_empty():
         return None
-    column = declared.FAVOURED.column("share")
+    column = TABLES["favoured"].column("share")
     table = table.with_columns(label="word", correct=pl.col("right") / pl.col("prompts"))
     drawn = measured(table, column, "correct").with_columns(
         tip=pl.format(
@@ -334,9 +334,13 @@ def _curves(
     """Return the curves of a measure as a function of the number of properties."""
     import polars as pl
 
-    column = declared.RETRIEVAL_BY_NUMBER.column(measure)
+    column = TABLES["retrieval_by_number"].column(measure)
     label = pl.format("{} (n = {})", "of", "n")
-    drawn = measured(table.with_columns(label=label, at="n"), column, n=_CONCEPTS)
+    drawn = measured(
+        table.with_columns(label=label, at="n"),
+        column,
+        n=TABLES["retrieval_by_number"].column("concepts"),
+    )
     drawn = drawn.with_columns(
         tip=pl.Series(
             [
@@ -402,12 +406,19 @@ def _elicited(shown: Shown) -> Iterator[tuple[str, pl.DataFrame]]:
     lanes = {"label": pl.col("relation"), "series": pl.col("model")}
     if (table := shown.table("elicitation_by_relation")) is not None:
         table = with_preface(table)[0].with_columns(**lanes)
-        column = declared.ELICITATION_BY_RELATION.column("map")
+        column = TABLES["elicitation_by_relation"].column("map")
         for over in ("vocabulary", "sensible"):
-            yield f"map {over}", measured(table.filter(over=over), column, n=_PROMPTS)
+            yield (
+                f"map {over}",
+                measured(
+                    table.filter(over=over),
+                    column,
+                    n=TABLES["elicitation_by_relation"].column("prompts"),
+                ),
+            )
     if (table := shown.table("agreement")) is not None:
-        table, column = with_preface(table)[0], declared.AGREEMENT.column("spearman")
-        used = declared.AGREEMENT.column("used")
+        table, column = with_preface(table)[0], TABLES["agreement"].column("spearman")
+        used = TABLES["agreement"].column("used")
         yield "spearman", measured(table.with_columns(**lanes), column, n=used)
 
 

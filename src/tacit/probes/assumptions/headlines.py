@@ -11,7 +11,7 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import Column, Headline, Layout, TableSpec, View
 from tacit.probes.assumptions.retrieval_measures import MAIN, shown_probability
-from tacit.probes.assumptions.tables import ELICITATION_BY_RELATION, RETRIEVAL_BY_NUMBER
+from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 _OF = Column("of", "of", meaning="The label of the row in the report.")
 _RETRIEVED = replace(
-    RETRIEVAL_BY_NUMBER,
+    TABLES["retrieval_by_number"],
     name="headline-retrieval",
-    columns=(_OF, *RETRIEVAL_BY_NUMBER.columns),
+    columns=(_OF, *TABLES["retrieval_by_number"].columns),
     shown=False,
 )
 _ELICITED = replace(
-    ELICITATION_BY_RELATION,
+    TABLES["elicitation_by_relation"],
     name="headline-elicitation",
-    columns=(_OF, *ELICITATION_BY_RELATION.columns),
+    columns=(_OF, *TABLES["elicitation_by_relation"].columns),
     shown=False,
 )
 
@@ -90,7 +90,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
     import polars as pl
 
     rows = (
-        findings.tables[RETRIEVAL_BY_NUMBER.name]
+        findings.tables["retrieval_by_number"]
         .filter(pl.col("category").is_null(), pl.col("n").is_in(numbers), order=MAIN)
         .sort("n", maintain_order=True)
     )
@@ -111,7 +111,7 @@ def retrieved(findings: Findings, numbers: Sequence[int]) -> pl.DataFrame:
 
 def elicited(findings: Findings) -> pl.DataFrame:
     """Return measures of prompts with a preface and the candidate set ``vocabulary``."""
-    return findings.tables[ELICITATION_BY_RELATION.name].filter(preface=True, over="vocabulary")
+    return findings.tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
 
 
 _NUMBERS = (1, 2, 4, 6, 8, 10)
@@ -143,7 +143,7 @@ _RETRIEVAL = (
         "percent",
         "The share of concepts whose word ranks first among the candidates.",
     ),
-    replace(RETRIEVAL_BY_NUMBER.column("concepts"), heading="n"),
+    replace(TABLES["retrieval_by_number"].column("concepts"), heading="n"),
 )
 _RESPONSES = (
     Column("word", "people", meaning="A response that people gave."),

@@ -146,7 +146,7 @@ class Assumptions:
         "(Weir et al. 2020)"
     )
     Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
-    tables: ClassVar[Sequence[TableSpec]] = TABLES
+    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[Sequence[Headline]] = HEADLINES
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
 

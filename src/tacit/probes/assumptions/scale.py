@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.findings.scale import ScaledFigure, ratios
-from tacit.probes.assumptions.candidates import RETRIEVAL
 from tacit.probes.assumptions.compare import Side, comparable, retrieval_name
 from tacit.probes.assumptions.verdict import NUMBERS
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
     """Return the measures to plot against model size; see ``ScaledFigure``."""
-    wordings = [set(findings.tables[RETRIEVAL]["wording"]) for findings in found.values()]
+    wordings = [set(findings.tables["retrieval"]["wording"]) for findings in found.values()]
     shared = sorted(set.intersection(*wordings))
     return [figure for wording in shared for figure in _of_wording(found, wording)]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.findings.spec import Column, TableSpec
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.stratified import LEAST_ROWS, strata_of
 
 if TYPE_CHECKING:
@@ -43,38 +43,4 @@ def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFra
                 "high": share.high,
             }
         )
-    return pl.DataFrame(rows, schema=ACCURACY_BY_SCORE.schema)
-
-
-ACCURACY_BY_SCORE = TableSpec(
-    "accuracy_by_score",
-    "Accuracy by background score",
-    "Questions are sorted by background score and grouped in bins. Each bin contains at least a "
-    "tenth of all questions, and never fewer than 20. Questions with equal background scores are "
-    "in the same bin.",
-    columns=(
-        Column("lowest", "from", "score", "The lowest background score of a question in the bin."),
-        Column("highest", "to", "score", "The highest background score of a question in the bin."),
-        Column(
-            "background_score",
-            "mean",
-            "score",
-            "The mean background score of the questions in the bin.",
-        ),
-        Column("n", "n", "count", "The number of questions in the bin that have an answer."),
-        Column(
-            "right",
-            "correct",
-            "count",
-            "The number of questions in the bin that are answered correctly.",
-        ),
-        Column(
-            "accuracy",
-            "accuracy",
-            "percent",
-            "The share of questions in the bin that are answered correctly, with a 95 % CI that is "
-            "computed by resampling question concepts.",
-            ends=("low", "high"),
-        ),
-    ),
-)
+    return pl.DataFrame(rows, schema=TABLES["accuracy_by_score"].schema)

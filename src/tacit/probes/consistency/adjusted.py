@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.findings.spec import Column
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.regression import OddsRatio, odds_ratio
 from tacit.statistics.stratified import Adjusted, adjusted_lift, strata_of
 
@@ -55,71 +56,13 @@ LIFT_COLUMNS = (
 )
 """The specifications of the columns that ``LiftWithinStrata.columns`` returns."""
 
-ADJUSTED = TableSpec(
-    "adjusted",
-    "Lift, adjusted for the number of facts",
-    "Do background scores predict correct answers if only questions with similar numbers of "
-    "facts are compared? The odds ratio is the factor by which the odds of a correct answer "
-    "change when the background score rises from 0 to 1; 1 means no relation. The odds ratio is "
-    "adjusted for the number of facts, the frequency of the concepts and the length of the "
-    "correct choice.",
-    columns=(
-        Column(
-            "n",
-            "n",
-            "count",
-            "The number of anchor questions that have a background score and an answer.",
-        ),
-        *LIFT_COLUMNS,
-        Column(
-            "no_adjusted_interval",
-            "why no interval",
-            meaning="Why the adjusted lift has no interval; null if an interval exists.",
-        ),
-        Column(
-            "odds_ratio",
-            "odds ratio",
-            "ratio",
-            "The odds ratio from a logistic regression, with a 95 % CI. The standard errors are "
-            "clustered by question concept.",
-            ends=("odds_ratio_low", "odds_ratio_high"),
-            chance=1.0,
-        ),
-        Column(
-            "odds_ratio_p",
-            "p, odds ratio",
-            "p",
-            "The two-sided p-value of a test of whether the odds ratio differs from 1.",
-        ),
-        Column(
-            "odds_ratio_n",
-            "n, odds ratio",
-            "count",
-            "The number of questions in the regression. Questions are excluded if the frequency "
-            "of their concepts is unknown.",
-            shown=False,
-        ),
-        Column(
-            "no_odds_ratio",
-            "why no odds ratio",
-            meaning="Why the odds ratio is missing; null if the odds ratio is defined.",
-        ),
-    ),
-    keys=0,
-    printed=Layout(
-        columns=(
-            *("n", "strata", "chance_adjusted", "lift_adjusted", "p_adjusted"),
-            *("odds_ratio", "odds_ratio_p"),
-        )
-    ),
-)
 
 SUMMARY = (
     *("lift_adjusted", "lift_adjusted_low", "lift_adjusted_high", "p_adjusted"),
     *("no_adjusted_interval", "strata", "chance_adjusted"),
     *("odds_ratio", "odds_ratio_low", "odds_ratio_high", "odds_ratio_p", "no_odds_ratio"),
 )
-"""The columns of the table ``ADJUSTED`` that are also fields of the run's summary."""
+"""The columns of the table ``adjusted`` that are also fields of the run's summary."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +113,7 @@ def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataF
                 "no_odds_ratio": ratio.undefined,
             }
         ],
-        schema=ADJUSTED.schema,
+        schema=TABLES["adjusted"].schema,
     )
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.findings.spec import Column
+from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,19 +45,6 @@ _ESTIMATES = (
         chance=0.5,
     ),
 )
-BACKGROUND_ANSWERS = TableSpec(
-    "background_answers",
-    "Answers to background questions",
-    "How often the model says “yes”, and whether its answers tell facts from negatives. The 95 % "
-    "CIs resample question concepts; a fact of several questions belongs to the first of them.",
-    columns=(
-        Column("n", "n", "count", "The number of distinct answered background questions."),
-        Column("facts", "facts", "count", "The number of them that are about facts."),
-        *_ESTIMATES,
-    ),
-    keys=0,
-    printed=Layout(),
-)
 
 
 def answered(facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
@@ -81,7 +69,7 @@ def answered(facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame) ->
 
 
 def background_answers(answers: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Compute the table ``BACKGROUND_ANSWERS`` from the frame that ``answered`` returns."""
+    """Compute the table ``background_answers`` from the frame that ``answered`` returns."""
     import polars as pl
 
     gold, yes, cluster = (answers[name].to_numpy() for name in ("gold", "yes", "cluster"))
@@ -97,4 +85,4 @@ def background_answers(answers: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFr
     row: dict[str, object] = {"n": len(gold), "facts": int(gold.sum())}
     for column, one in zip(_ESTIMATES, found, strict=True):
         row |= dict(zip(column.names, (one.value, one.low, one.high), strict=True))
-    return pl.DataFrame([row], schema=BACKGROUND_ANSWERS.schema)
+    return pl.DataFrame([row], schema=TABLES["background_answers"].schema)

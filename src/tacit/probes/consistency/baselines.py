@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.findings.spec import Column, Layout, TableSpec
-from tacit.probes.consistency.columns import CHANCE
 from tacit.probes.consistency.features import best_per_byte
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.intervals import Estimate
 from tacit.statistics.permutation import chance_level, chance_levels
 from tacit.statistics.ranking import at_thresholds, average_precision
@@ -40,7 +39,7 @@ def anchor_baselines(
     rows.append(_row("majority", _majority(answer), anchors, bootstrap))
     shares = np.array([1 / len(anchor.choices) for anchor in of])
     rows.append(_row(RANDOM, shares, anchors, bootstrap))
-    return pl.DataFrame(rows, schema=ANCHOR_BASELINES.schema)
+    return pl.DataFrame(rows, schema=TABLES["anchor_baselines"].schema)
 
 
 def _values(of: Sequence[Anchor], scored: Scored) -> Mapping[str, Floats]:
@@ -85,7 +84,7 @@ def _majority(answer: Ints) -> Floats:
 
 
 def _row(name: str, right: Floats, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the row of a baseline in the table ``ANCHOR_BASELINES``."""
+    """Return the row of a baseline in the table ``anchor_baselines``."""
     known = ~np.isnan(right)
     clusters = anchors["cluster"].to_numpy()
     share = bootstrap.ratio(clusters[known], right[known], np.ones(int(known.sum())))
@@ -114,57 +113,3 @@ def _consistency(name: str, right: Floats, scores: Floats) -> tuple[float | None
         return None, None
     chance = float(chance_levels(right.sum(), at_thresholds(right > 0, scores)[1]))
     return chance, chance
-
-
-ANCHOR_BASELINES = TableSpec(
-    "anchor_baselines",
-    "Baselines of anchor questions",
-    "One row per method of answering: the model, the same model with pointwise mutual "
-    "information, and baselines that do not see the question. If a method rates several choices "
-    "as equally good, it selects the first of them. For each method of answering, the column "
-    "CC (conceptual consistency) shows how well the model's background score predicts which "
-    "questions the method answers correctly. The majority position is the position that most "
-    "often contains the correct answer, over all questions of the run.",
-    columns=(
-        Column(
-            "baseline",
-            "answers by",
-            meaning="The method that selects the answer: the model, or one of the baselines. The "
-            "choice prior selects the choice with the highest score per byte after an empty "
-            "question. Pointwise mutual information selects the choice with the largest "
-            "difference log p(choice | question) - log p(choice | empty question) in any prompt "
-            "variant. The five baselines that do not use the model select the longest choice "
-            "(in bytes), the shortest choice, the most frequent choice (by wordfreq), the choice "
-            "at the majority position, or a random choice.",
-        ),
-        Column(
-            "n", "n", "count", "The number of questions for which the method selects an answer."
-        ),
-        Column(
-            "accuracy",
-            "accuracy",
-            "percent",
-            "The share of questions that are answered correctly, with a 95 % CI that is computed "
-            "by resampling question concepts. For the baseline that chooses at random, the column "
-            "contains the expected share of correct answers.",
-            ends=("low", "high"),
-        ),
-        Column(
-            "scored",
-            "n, CC",
-            "count",
-            "The number of questions with an answer and a background score.",
-            shown=False,
-        ),
-        Column(
-            "consistency",
-            "CC",
-            "score",
-            "The average precision of the background score as a predictor of correct answers. For "
-            "the baseline that chooses at random, the column contains the chance level.",
-            chance="chance",
-        ),
-        CHANCE,
-    ),
-    printed=Layout(columns=("baseline", "n", "accuracy", "consistency", "chance")),
-)

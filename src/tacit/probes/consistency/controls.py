@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency import background_scores
-from tacit.probes.consistency.adjusted import LIFT_COLUMNS, LiftWithinStrata
+from tacit.probes.consistency.adjusted import LiftWithinStrata
 from tacit.probes.consistency.background_scores import mean_of
-from tacit.probes.consistency.columns import CHANCE
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.prediction import predict
 
 if TYPE_CHECKING:
@@ -35,84 +34,6 @@ WITHOUT = {
 # Reasons why a control was not computed.
 NO_TOPIC = "no question concept"
 UNKNOWN = "concepts of parts unknown"
-
-CONTROLS = TableSpec(
-    "controls",
-    "Leakage and irrelevant background",
-    "Conceptual consistency of controls, in which the background score of a question is "
-    "computed from only some of the question's facts, or from another question's facts. The "
-    "rows whose names begin with “without” leave out some facts of each question, such as facts "
-    "about the correct answer. The row “another question's background” gives each question the "
-    "facts of a different question, which has equally many facts and none of the question's "
-    "concepts. The lift of the row “another question's background” should be 0. If it is "
-    "above 0, part of the lift of the whole background does not come from knowledge of the "
-    "question's own facts, but, for example, from the number of facts. If the row's adjusted lift "
-    "is above 0, the same holds for the adjusted lift of the whole background. Each row includes "
-    "only the questions for which a background score can be computed.",
-    columns=(
-        Column(
-            "background",
-            "background",
-            meaning="The facts that are used to compute the background score.",
-        ),
-        Column(
-            "n",
-            "n",
-            "count",
-            "The number of questions that have an answer and a background score. The background "
-            "score is computed from the facts that the column \u201cbackground\u201d describes.",
-        ),
-        Column(
-            "facts",
-            "facts",
-            "number",
-            "The mean number of facts per question from which the background score is computed.",
-        ),
-        Column(
-            "accuracy",
-            "accuracy",
-            "percent",
-            "The share of questions that are answered correctly.",
-            shown=False,
-        ),
-        Column(
-            "background_score", "score", "score", "The mean of the questions' background scores."
-        ),
-        Column(
-            "consistency",
-            "CC",
-            "score",
-            "The average precision of the background score as a predictor of correct answers.",
-            chance="chance",
-        ),
-        CHANCE,
-        Column(
-            "lift",
-            "lift",
-            "score",
-            "The lift above chance: (CC - chance)/(1 - chance), where CC is the conceptual "
-            "consistency. The 95 % CI of the lift is computed from permutations.",
-            ends=("lift_low", "lift_high"),
-            chance=0.0,
-        ),
-        Column(
-            "p_value",
-            "p",
-            "p",
-            "The one-sided p-value of a test of whether the lift exceeds 0, computed from "
-            "permutations.",
-        ),
-        *LIFT_COLUMNS,
-        Column(
-            "missing",
-            "why missing",
-            meaning="Why the row contains no results; null if the row contains results.",
-        ),
-    ),
-    printed=Layout(
-        columns=("background", "n", "facts", "consistency", "chance", "lift", "lift_adjusted")
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -139,7 +60,7 @@ class Controls:
                 else _row(label, self._with(self._scores_without(name)), how)
             )
         rows.append(_row(IRRELEVANT, self._with(self._irrelevant), how))
-        return pl.DataFrame(rows, schema=CONTROLS.schema)
+        return pl.DataFrame(rows, schema=TABLES["controls"].schema)
 
     def _missing(self, name: str) -> str | None:
         """Return why a control cannot be computed, or None if it can be computed."""
@@ -242,7 +163,7 @@ class Controls:
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> Mapping[str, object]:
-    """Return the row of one control in the table ``CONTROLS``."""
+    """Return the row of one control in the table ``controls``."""
     rows = anchors.drop_nulls(["background_score", "right"])
     scores, right = rows["background_score"], rows["right"]
     found = predict(right.to_numpy(), scores.to_numpy(), rows["cluster"].to_numpy(), how)

@@ -25,9 +25,7 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.consistency import prediction_figures
-from tacit.probes.consistency import tables as declared
 from tacit.probes.consistency.background_scores import mean_of
-from tacit.probes.consistency.intervention import INTERVENTION
 from tacit.probes.consistency.relation_figures import (
     FEWEST_ANCHORS,
     GREY,
@@ -36,6 +34,7 @@ from tacit.probes.consistency.relation_figures import (
     relations_across_models,
 )
 from tacit.probes.consistency.scale import scaling
+from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
@@ -50,8 +49,6 @@ if TYPE_CHECKING:
 FARTHEST = 6
 """Number of relations labelled in a scatter plot: those farthest from the diagonal."""
 
-_N = declared.CONSISTENCY.column("n")
-_LIFT = declared.CONSISTENCY.column("lift")
 _CHANCE = "tick: chance level (mean over permutations of the answers)"
 _ANCHORS = (
     "anchor question with a background score and an answer",
@@ -123,8 +120,8 @@ def background_and_anchors(shown: Shown) -> Chart | None:
     panels: list[alt.LayerChart] = []
     told: list[str] = []
     for spec, rows, reference, n in (
-        (declared.BACKGROUND_SCORE, known, None, "relations"),
-        (declared.ANCHOR_ACCURACY, right, "guess", "n"),
+        (TABLES["background_score"], known, None, "relations"),
+        (TABLES["anchor_accuracy"], right, "guess", "n"),
     ):
         names = [n, "value", "low", "high", *([reference] if reference else [])]
         table = pl.DataFrame(
@@ -217,10 +214,14 @@ def prompting_bias(shown: Shown) -> Chart | None:
         pl.col("model").replace_strict(ranks), "preset", maintain_order=True
     )
     both = both.with_columns(label=pl.format("{}: {}", "model", "preset"))
-    columns = [declared.BACKGROUND_WAYS.column(sign) for sign in _SIGNS]
-    means = declared.BACKGROUND_WAYS.column("background_score")
+    columns = [TABLES["background_variants"].column(sign) for sign in _SIGNS]
+    means = TABLES["background_variants"].column("background_score")
     drawn = pl.concat(
-        measured(both.with_columns(series=pl.lit(column.heading)), column, n=_N).with_columns(
+        measured(
+            both.with_columns(series=pl.lit(column.heading)),
+            column,
+            n=TABLES["consistency"].column("n"),
+        ).with_columns(
             mean=pl.Series(
                 [written(mean, means.kind) for mean in both[means.name]], dtype=pl.String
             )
@@ -289,7 +290,7 @@ def prompt_sensitivity(shown: Shown) -> Chart | None:
     panels = []
     for (model,), part in alone.group_by("model", maintain_order=True):
         shades = [_shade(value, max([_LEAST, *far]), colours) for value in part["background_score"]]
-        column = declared.BACKGROUND_WAYS.column("background_score")
+        column = TABLES["background_variants"].column("background_score")
         heat = _grid(part, column, shades, colours, f"{model}: background score")
         panels.append([heat, *_gives(winners, str(model), "background", colours)])
     parts = ways.filter(ways["preset"] != "single")
@@ -332,7 +333,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     ways = ways.with_columns(
         series=pl.col("pair").fill_null(_NO_PAIR), label=pl.col("meta").cast(str)
     )
-    colours, column = shown.look.colours, declared.ANCHOR_WAYS.column("accuracy")
+    colours, column = shown.look.colours, TABLES["anchor_variants"].column("accuracy")
     pairs = series(ways["series"].unique(maintain_order=True), colours)
     keys = ways.select("model", "anchoring").unique(maintain_order=True).rows()
     known = {(model, way): _baselines(model, way, shown) for model, way in keys}
@@ -341,7 +342,7 @@ def anchor_sensitivity(shown: Shown) -> Chart | None:
     for (model, way), (guess, together) in known.items():
         part = ways.filter(model=model, anchoring=way)
         panel = Rows(
-            measured(part, column, n=declared.ANCHOR_WAYS.column("n")),
+            measured(part, column, n=TABLES["anchor_variants"].column("n")),
             Axis("accuracy", domain, percent=True, dotted=guess, solid=together),
             colours,
             f"{model}: {way}",
@@ -385,10 +386,12 @@ def intervention(shown: Shown) -> Chart | None:
     table = shown.defined("intervention", "change")
     if table is None:
         return None
-    column = INTERVENTION.column("change")
+    column = TABLES["intervention"].column("change")
     label = pl.format("{} facts, against {}", "condition", "against")
     drawn = measured(
-        table.with_columns(label=label, series="group"), column, n=INTERVENTION.column("n")
+        table.with_columns(label=label, series="group"),
+        column,
+        n=TABLES["intervention"].column("n"),
     )
     ends = bounds([0.0, *(x for end in ("value", "low", "high") for x in drawn[end])], -1.0)
     axis = Axis("change of accuracy (points)", ends, percent=True, dotted=0.0)
@@ -442,15 +445,22 @@ def _measure(kind: str, table: pl.DataFrame) -> tuple[pl.DataFrame, Axis, Column
     import polars as pl
 
     if kind == "consistency":
-        column = declared.CONSISTENCY_COLUMN
-        drawn = measured(table, column, "chance", _N)
+        column = TABLES["consistency"].column("consistency")
+        drawn = measured(table, column, "chance", TABLES["consistency"].column("n"))
         return drawn, _axis(column, [*table["consistency"], *table["chance"]]), column
-    drawn = measured(table, _LIFT, "smallest_lift", _N).with_columns(
-        p=pl.Series([written(p, "p") for p in table["p_corrected"]], dtype=pl.String)
-    )
+    drawn = measured(
+        table,
+        TABLES["consistency"].column("lift"),
+        "smallest_lift",
+        TABLES["consistency"].column("n"),
+    ).with_columns(p=pl.Series([written(p, "p") for p in table["p_corrected"]], dtype=pl.String))
     names = ("lift", "lift_low", "lift_high", "smallest_lift")
     values = [0.0, *(value for name in names for value in table[name])]
-    return drawn, _axis(_LIFT, values, 0.0, least=-1.0), _LIFT
+    return (
+        drawn,
+        _axis(TABLES["consistency"].column("lift"), values, 0.0, least=-1.0),
+        TABLES["consistency"].column("lift"),
+    )
 
 
 def _axis(
@@ -552,7 +562,7 @@ def _scatter(
     import altair as alt
     import polars as pl
 
-    column = declared.BACKGROUND_BY_RELATION.column("background_score")
+    column = TABLES["background_by_relation"].column("background_score")
     table = measured(part.with_columns(label="relation"), column)
     tips = [
         f"{row['tip']}, {several(row['facts'], 'fact')}; conceptual consistency (CC) "
@@ -594,7 +604,7 @@ def _gives(
     """Yield a heat map of how often each prompt variant has the highest score."""
     won = None if winners is None else winners.filter(model=model, of=of)
     if won is not None and won["count"].sum():
-        column = declared.WINNERS.column("share")
+        column = TABLES["winners"].column("share")
         most = max(won["share"].drop_nulls(), default=1.0)
         shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
         answers = several(int(won["count"].sum()), "answer")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.numbers import estimate, p_value, points
-from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency.contexts import CONDITIONS
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.paired import paired_change
 from tacit.statistics.prediction import holm
 
@@ -39,169 +39,7 @@ GROUPS: Mapping[str, tuple[str, bool]] = {
     "answer in a fact": ("answer_in_fact", True),
     "answer in no fact": ("answer_in_fact", False),
 }
-"""Groups of anchor questions, each defined by a column of ``ANSWERS_IN_CONTEXT`` and its value."""
-
-ANSWERS_IN_CONTEXT = TableSpec(
-    "answers_in_context",
-    "Answers in context",
-    "Each anchor question that is asked with facts in the prompt, with the facts and the model's "
-    "answer.",
-    columns=(
-        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
-        Column(
-            "condition",
-            "facts in context",
-            meaning="The facts in the prompt: \u201ctrue\u201d (the question's own facts), "
-            "\u201cfalse\u201d (the negatives of these facts) or \u201cirrelevant\u201d (another "
-            "question's facts).",
-        ),
-        Column(
-            "cluster",
-            "cluster",
-            meaning="The question's cluster, as in the table ``anchors``.",
-        ),
-        Column("facts", "facts", "count", "The number of facts in the prompt."),
-        Column("context", "context", meaning="The text of the facts."),
-        Column(
-            "facts_right",
-            "facts correct",
-            "truth",
-            "Whether the model judged all of the question's own facts correctly when they were "
-            "asked as background questions; null if unknown.",
-        ),
-        Column(
-            "answer_in_fact",
-            "answer in a fact",
-            "truth",
-            "Whether one of the question's own facts contains a concept of the correct choice; "
-            "null if unknown.",
-        ),
-        Column(
-            "right_before",
-            "correct, no facts",
-            "truth",
-            "Whether the model answers the question correctly without facts in the prompt.",
-        ),
-        Column(
-            "choice",
-            "answer",
-            meaning="The choice that the model selects with the facts in the prompt.",
-        ),
-        Column(
-            "right",
-            "correct",
-            "truth",
-            "Whether the answer with the facts in the prompt is correct; null if there is no "
-            "answer.",
-        ),
-        Column(
-            "tied",
-            "tied",
-            "truth",
-            "Whether several choices are tied when the facts are in the prompt.",
-        ),
-    ),
-    keys=2,
-    shown=False,
-    optional=True,
-)
-INTERVENTION = TableSpec(
-    "intervention",
-    "Intervention: accuracy with facts in the prompt",
-    "The change of accuracy on the same questions if facts are added to the prompt before the "
-    "anchor question. The own facts of a question are the facts in the prompt under the condition "
-    "\u201ctrue\u201d. Facts correct: the model says \u201cyes\u201d to each of the "
-    "question's own facts if asked about it separately. Answer in a fact: at least one of the "
-    "question's own facts contains a concept of the correct choice, so that the model can copy the "
-    "answer.",
-    columns=(
-        Column(
-            "group",
-            "questions",
-            meaning="The questions that the row includes: all questions, or a subset such as "
-            "\u201cfacts correct\u201d or \u201canswer in a fact\u201d.",
-        ),
-        Column(
-            "condition",
-            "facts",
-            meaning="The facts in the prompt: \u201ctrue\u201d, \u201cfalse\u201d or "
-            "\u201cirrelevant\u201d.",
-        ),
-        Column(
-            "against",
-            "against",
-            meaning="The facts in the prompts that serve for comparison: \u201cnone\u201d (no "
-            "facts), \u201cfalse\u201d or \u201cirrelevant\u201d.",
-        ),
-        Column(
-            "n", "n", "count", "The number of questions that have an answer under both conditions."
-        ),
-        Column(
-            "clusters",
-            "concepts",
-            "count",
-            "The number of different question concepts among the questions counted in the column "
-            "\u201cn\u201d.",
-            shown=False,
-        ),
-        Column(
-            "before",
-            "accuracy against",
-            "percent",
-            "The accuracy if the prompt states the facts that the column \u201cagainst\u201d "
-            "names, on the questions counted in the column \u201cn\u201d. The value "
-            "\u201cnone\u201d in the column \u201cagainst\u201d means that the prompt states "
-            "no facts.",
-        ),
-        Column("after", "accuracy", "percent", "The accuracy with the facts in the prompt."),
-        Column(
-            "change",
-            "change",
-            "points",
-            "The accuracy with the facts in the prompt minus the value in the column "
-            "\u201caccuracy against\u201d, with a 95 % CI. The CI is computed by resampling "
-            "question concepts.",
-            ends=("low", "high"),
-            chance=0.0,
-        ),
-        Column(
-            "gained",
-            "wrong to correct",
-            "count",
-            "The number of wrong answers that become correct.",
-        ),
-        Column(
-            "lost", "correct to wrong", "count", "The number of correct answers that become wrong."
-        ),
-        Column(
-            "p_value",
-            "p",
-            "p",
-            "The two-sided p-value of McNemar's exact test, which ignores clusters.",
-        ),
-        Column(
-            "p_corrected",
-            "p, Holm",
-            "p",
-            "The p-value, corrected by Holm's method for the number of rows with the same subset "
-            "of questions.",
-        ),
-        Column(
-            "no_interval",
-            "why no interval",
-            meaning="Why the difference has no interval; null if an interval exists.",
-        ),
-    ),
-    keys=3,
-    printed=Layout(
-        where={"group": (ALL,)},
-        columns=(
-            *("condition", "against", "n", "before", "after", "change"),
-            *("p_value", "p_corrected"),
-        ),
-    ),
-    optional=True,
-)
+"""Groups of anchor questions, each defined by a column of ``answers_in_context`` and its value."""
 
 
 def tables(
@@ -211,10 +49,10 @@ def tables(
     asked: Asked,
     anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables ``ANSWERS_IN_CONTEXT`` and ``INTERVENTION``, by table name."""
+    """Return the tables ``answers_in_context`` and ``intervention``, by table name."""
     facts_right = _all_right(contexts.own, known, asked)
     answers = _answers(contexts, chosen, facts_right, anchors)
-    return {ANSWERS_IN_CONTEXT.name: answers, INTERVENTION.name: changes(answers)}
+    return {"answers_in_context": answers, "intervention": changes(answers)}
 
 
 def _answers(
@@ -223,7 +61,7 @@ def _answers(
     facts_right: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> pl.DataFrame:
-    """Return the table ``ANSWERS_IN_CONTEXT``."""
+    """Return the table ``answers_in_context``."""
     import polars as pl
 
     rows: list[tuple[Any, ...]] = []
@@ -242,7 +80,7 @@ def _answers(
                     bool(found.tied[row]),
                 )
             )
-    return pl.DataFrame(rows, ANSWERS_IN_CONTEXT.schema, orient="row")
+    return pl.DataFrame(rows, TABLES["answers_in_context"].schema, orient="row")
 
 
 def _all_right(
@@ -269,7 +107,7 @@ def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.Dat
     every = pl.concat([alone, answers]).drop_nulls("right")
     parts = {ALL: every} | {name: every.filter(**{of: so}) for name, (of, so) in GROUPS.items()}
     rows = [row for name, part in parts.items() for row in _group(name, part, bootstrap)]
-    return pl.DataFrame(rows, INTERVENTION.schema)
+    return pl.DataFrame(rows, TABLES["intervention"].schema)
 
 
 _OF_FACTS = ("facts_right", "answer_in_fact")
@@ -285,7 +123,11 @@ def _group(
         both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
         found = paired_change(both["right"], both["after"], both["cluster"], bootstrap)
         figures = {key: value for key, value in asdict(found).items() if key != "change"}
-        ends = zip(INTERVENTION.column("change").names, asdict(found.change).values(), strict=True)
+        ends = zip(
+            TABLES["intervention"].column("change").names,
+            asdict(found.change).values(),
+            strict=True,
+        )
         keys = {"group": name, "condition": condition, "against": against}
         rows.append({**keys, "clusters": both["cluster"].n_unique(), **figures, **dict(ends)})
     corrected = holm([row["p_value"] for row in rows])

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.spec import Column, TableSpec
 from tacit.probes.consistency import features
 from tacit.probes.consistency.features import BOTH, MARGIN, FactAnswers
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.prompt_set import PromptSet
 from tacit.probes.consistency.questions import Asked
+from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.anchors import Anchor
 from tacit.strings import Spellings
 
@@ -73,10 +73,10 @@ class AnswerPrediction:
         }
 
     def table(self) -> pl.DataFrame:
-        """Return the table ``EFFECTS``: each fact's effect on the predicted probability."""
+        """Return the table ``effects``: each fact's effect on the predicted probability."""
         import polars as pl
 
-        return pl.DataFrame(self.to_json()["facts"], schema=EFFECTS.schema)
+        return pl.DataFrame(self.to_json()["facts"], schema=DETAILS["effects"].schema)
 
 
 @dataclass(frozen=True)
@@ -227,28 +227,3 @@ def _checked(question: str, choices: Sequence[str]) -> Anchor:
     if repeated:
         raise RequestError(f"the choice {repeated[0]!r} is given twice; give each choice once")
     return Anchor("new", question.strip(), tuple(given), None)
-
-
-EFFECTS = TableSpec(
-    "effects",
-    "Background facts",
-    "Effect: the predicted probability of a correct answer to the new question, minus the "
-    "probability that would be predicted if the model had given the opposite answer to the "
-    "yes/no question about the background fact.",
-    columns=(
-        Column("fact", "fact", meaning="The head, the relation and the tail of the fact."),
-        Column(
-            "correct",
-            "correct",
-            "truth",
-            "Whether the model answers the yes/no question about the fact correctly.",
-        ),
-        Column(
-            "effect",
-            "effect",
-            "points",
-            "How much the predicted probability of a correct answer depends on the model's answer "
-            "to the yes/no question about the fact.",
-        ),
-    ),
-)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.probes.consistency.questions import FACT
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.cross_validation import out_of_fold
 
 if TYPE_CHECKING:
@@ -18,71 +18,6 @@ if TYPE_CHECKING:
 ALL = "all"
 NO_NEGATIVE = "no fact has a negative"
 ONE_HEAD = "all facts have the same first concept"
-
-NO_KNOWLEDGE = TableSpec(
-    "no_knowledge",
-    "No-knowledge baseline of the background score",
-    "The model is compared with a logistic regression that distinguishes facts from negatives "
-    "by their second concept alone. The logistic regression is cross-validated, and all facts "
-    "with the same first concept are in one fold. For the confidence intervals, a bootstrap "
-    "resamples the groups of facts with the same first concept. A background score that is not "
-    "higher than the accuracy of the no-knowledge baseline can be reached without knowledge of "
-    "how two concepts are related.",
-    columns=(
-        Column(
-            "relation",
-            "relation",
-            meaning="The relation of the facts, or the value \u201call\u201d for the facts of all "
-            "relations.",
-        ),
-        Column("facts", "facts", "count", "The number of distinct facts that have a negative."),
-        Column(
-            "accuracy",
-            "accuracy, tail alone",
-            "percent",
-            "The share of facts and negatives that the regression classifies correctly.",
-            ends=("accuracy_low", "accuracy_high"),
-            chance=0.5,
-        ),
-        Column(
-            "auroc",
-            "AUROC, tail alone",
-            "score",
-            "The AUROC of the no-knowledge regression: the probability that a random fact ranks "
-            "above a random negative (a false version of a fact).",
-            ends=("auroc_low", "auroc_high"),
-            chance=0.5,
-        ),
-        Column(
-            "model_accuracy",
-            "accuracy, model",
-            "percent",
-            "The mean of the model's accuracy on the facts and the model's accuracy on the "
-            "negatives.",
-            chance=0.5,
-        ),
-        Column(
-            "model_auroc",
-            "AUROC, model",
-            "score",
-            "The AUROC of the model's answer margin: the probability that a random fact ranks "
-            "above a random negative.",
-            ends=("model_auroc_low", "model_auroc_high"),
-            chance=0.5,
-        ),
-        Column(
-            "undefined",
-            "why undefined",
-            meaning="Why the regression's results are missing; null if the results are defined.",
-            sparse=True,
-        ),
-    ),
-    printed=Layout(
-        where={"relation": (ALL,)},
-        columns=("facts", "accuracy", "auroc", "model_accuracy", "model_auroc"),
-    ),
-    optional=True,
-)
 
 
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
@@ -100,7 +35,7 @@ def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap)
             {"relation": name, **_figures(part, bootstrap), "undefined": reason}
             for name, part in parts
         ],
-        schema=NO_KNOWLEDGE.schema,
+        schema=TABLES["no_knowledge"].schema,
     )
 
 

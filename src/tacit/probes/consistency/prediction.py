@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.english import number_of, several
 from tacit.findings.numbers import estimate, score, signed
-from tacit.findings.spec import Column, Layout, TableSpec
+from tacit.findings.spec import Column, TableSpec
 from tacit.probes.consistency.features import (
     ANSWER,
     BACKGROUND,
@@ -20,6 +20,7 @@ from tacit.probes.consistency.features import (
     MARGIN,
     PREDICTORS,
 )
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import logistic
 from tacit.statistics.calibration import brier_scores, calibration_errors
 from tacit.statistics.intervals import Estimate
@@ -153,19 +154,19 @@ def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
 
 
 def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``PREDICTION``: the measures of each predictor, with intervals."""
+    """Return the table ``prediction``: the measures of each predictor, with intervals."""
     about = {"n": len(rows.right), "undefined": rows.undefined}
     return table_of(
-        PREDICTION,
+        TABLES["prediction"],
         [{"predictor": name, **about, **_columns(found[name, ""])} for name in PREDICTORS],
     )
 
 
 def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``GAINS``: the differences between the measures of two predictors."""
+    """Return the table ``prediction_gains``: the differences between two predictors."""
     pairs = PAIRS if rows.undefined is None else ()
     return table_of(
-        GAINS,
+        TABLES["prediction_gains"],
         [
             {"predictor": one, "over": two, "n": len(rows.right), **_columns(found[one, two])}
             for one, two in pairs
@@ -186,11 +187,11 @@ def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
 
 
 def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the table ``PREDICTIONS``: out-of-fold probabilities by anchor question."""
+    """Return the table ``predictions``: out-of-fold probabilities by anchor question."""
     import polars as pl
 
     if rows.undefined is not None:
-        return table_of(PREDICTIONS, [])
+        return table_of(TABLES["predictions"], [])
     return pl.DataFrame(
         {
             "anchor": anchors["anchor"].gather(rows.anchors),
@@ -198,7 +199,7 @@ def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
             "fold": rows.fold,
             **rows.predicted,
         },
-        schema=PREDICTIONS.schema,
+        schema=TABLES["predictions"].schema,
     )
 
 
@@ -206,20 +207,20 @@ def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str,
     """Return the tables on predicting whether answers are correct, by table name."""
     found = estimates(rows, bootstrap)
     return {
-        PREDICTION.name: measures(rows, found),
-        GAINS.name: gains(rows, found),
-        PREDICTIONS.name: predictions(rows, anchors),
+        "prediction": measures(rows, found),
+        "prediction_gains": gains(rows, found),
+        "predictions": predictions(rows, anchors),
     }
 
 
 def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """Return the entries of the summary that describe the prediction of correct answers."""
-    by_name = {row["predictor"]: row for row in found[PREDICTION.name].iter_rows(named=True)}
+    by_name = {row["predictor"]: row for row in found["prediction"].iter_rows(named=True)}
     return {
         "prediction": {
             name: {measure: row[measure] for measure in MEASURES} for name, row in by_name.items()
         },
-        GAINS.name: found[GAINS.name].to_dicts(),
+        "prediction_gains": found["prediction_gains"].to_dicts(),
         "prediction_rows": {
             "n": len(rows.right),
             "left_out": rows.left_out,
@@ -275,7 +276,7 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
 def adds(summary: Mapping[str, Any]) -> str:
     """Return sentences, without the last full stop, on whether background improves predictions."""
     found = summary["prediction"]
-    over = {row["over"]: row for row in summary[GAINS.name] if row["predictor"] == BOTH}
+    over = {row["over"]: row for row in summary["prediction_gains"] if row["predictor"] == BOTH}
     chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
     if not (chance["low"] or 0.0) > 0:
         area = {end: None if value is None else 0.5 + value for end, value in chance.items()}
@@ -294,7 +295,7 @@ def adds(summary: Mapping[str, Any]) -> str:
 
 def background_adds(summary: Mapping[str, Any]) -> bool:
     """Check whether predictor ``both`` has a higher AUROC than three simpler predictors."""
-    rows = [row for row in summary[GAINS.name] if row["predictor"] == BOTH]
+    rows = [row for row in summary["prediction_gains"] if row["predictor"] == BOTH]
     return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
 
 
@@ -337,75 +338,3 @@ _N = Column(
 
 def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Column:
     return Column(name, heading, kind, meaning, ends=(f"{name}_low", f"{name}_high"))
-
-
-PREDICTION = TableSpec(
-    "prediction",
-    "Prediction of correct answers",
-    "How well logistic regressions (ridge-penalised) predict correct answers. The regressions "
-    "are cross-validated: all questions with the same question concept are in one fold, and each "
-    "prediction is for a question that was left out of the fit. The predictor "
-    "\u201cbase_rate\u201d ranks no question above another, so the AUROC of this predictor is "
-    "always 0.5. Lower values are better for the Brier score, for the calibration error and for "
-    "the AURC (area under the risk-coverage curve).",
-    columns=(
-        PREDICTOR_COLUMN,
-        _N,
-        _measure("auroc", "AUROC", "Area under the receiver operating characteristic."),
-        _measure("brier", "Brier", "Mean squared error of the probabilities."),
-        _measure("ece", "ECE", "Expected calibration error, over ten bins of equal width."),
-        _measure("aurc", "AURC", "Area under the risk-coverage curve."),
-        Column(
-            "undefined",
-            "why undefined",
-            meaning="Why the prediction is missing; null if a prediction exists.",
-        ),
-    ),
-    printed=Layout(columns=("predictor", "n", "auroc", "brier", "ece", "aurc")),
-)
-GAINS = TableSpec(
-    "prediction_gains",
-    "Gains in prediction",
-    "Differences between predictors, with a paired 95 % CI: a measure of one predictor minus the "
-    "same measure of another, on the same questions and folds. Positive differences in AUROC and "
-    "negative differences in Brier score or AURC are improvements.",
-    columns=(
-        Column("predictor", "predictor", meaning="The predictor; see ``prediction``."),
-        Column(
-            "over",
-            "minus",
-            meaning="The second predictor, whose measure is subtracted from the first predictor's "
-            "measure.",
-        ),
-        _N,
-        _measure("auroc", "AUROC", "Difference of AUROC.", "signed"),
-        _measure("brier", "Brier", "Difference of Brier scores.", "signed"),
-        _measure("aurc", "AURC", "Difference of AURC.", "signed"),
-    ),
-    keys=2,
-    printed=Layout(),
-)
-PREDICTIONS = TableSpec(
-    "predictions",
-    "Predicted probabilities",
-    "For each anchor question, the predicted probability of a correct answer. The probability "
-    "of each question is predicted by a model that was fitted only to questions with other "
-    "question concepts.",
-    columns=(
-        Column("anchor", "id", meaning="The id of the anchor question in the file of questions."),
-        Column("right", "correct", "truth", "Whether the answer is correct."),
-        Column(
-            "fold",
-            "fold",
-            "count",
-            "The fold of the question, numbered from 0. The predictor was fitted without the "
-            "questions of this fold.",
-        ),
-        *(
-            Column(name, name.replace("_", " "), "percent", f"The probability by ``{name}``.")
-            for name in PREDICTORS
-        ),
-    ),
-    shown=False,
-)
-PREDICTION_TABLES = (PREDICTION, GAINS, PREDICTIONS)

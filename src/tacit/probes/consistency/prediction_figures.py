@@ -8,9 +8,8 @@ from tacit.charts.marks import Axis, Curves, bounds, measured, page
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import series
 from tacit.findings.spec import figure
-from tacit.probes.consistency.accuracy_by_score import ACCURACY_BY_SCORE
 from tacit.probes.consistency.features import BOTH, PREDICTORS
-from tacit.probes.consistency.reliability import CALIBRATION, RISK_COVERAGE
+from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -74,8 +73,8 @@ def prediction(shown: Shown) -> Chart | None:
 def _risks(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
     import polars as pl
 
-    column = RISK_COVERAGE.column("risk")
-    drawn = measured(_named(part), column, n=RISK_COVERAGE.column("n"))
+    column = TABLES["risk_coverage"].column("risk")
+    drawn = measured(_named(part), column, n=TABLES["risk_coverage"].column("n"))
     drawn = drawn.with_columns(at=pl.col("coverage") / 100)
     return Curves(
         drawn,
@@ -89,9 +88,9 @@ def _risks(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
 
 
 def _calibration(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
-    column, colours = CALIBRATION.column("accuracy"), shown.look.colours
+    column, colours = TABLES["calibration"].column("accuracy"), shown.look.colours
     part = part.filter(predictor=BOTH)
-    drawn = measured(_named(part), column, n=CALIBRATION.column("n"))
+    drawn = measured(_named(part), column, n=TABLES["calibration"].column("n"))
     drawn = drawn.with_columns(at="predicted", chance="predicted")
     styles = [one for one in series(_NAMES.values(), colours) if one.name == BOTH]
     return Curves(
@@ -122,9 +121,11 @@ def accuracy_by_score(shown: Shown) -> Chart | None:
     table = shown.defined("accuracy_by_score", "accuracy")
     if table is None:
         return None
-    column = ACCURACY_BY_SCORE.column("accuracy")
+    column = TABLES["accuracy_by_score"].column("accuracy")
     drawn = measured(
-        table.with_columns(label="model", series="model"), column, n=ACCURACY_BY_SCORE.column("n")
+        table.with_columns(label="model", series="model"),
+        column,
+        n=TABLES["accuracy_by_score"].column("n"),
     ).with_columns(at="background_score")
     panel = Curves(
         drawn,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.findings.spec import Column, TableSpec
 from tacit.probes.consistency.features import BOTH, MARGIN
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import logistic
 from tacit.statistics.logistic import Logistic
 
@@ -69,16 +69,18 @@ def tables(rows: Rows) -> dict[str, pl.DataFrame]:
                 for other, value in zip(features, one.covariance[at].tolist(), strict=True)
             ]
     return {
-        PREDICTOR.name: pl.DataFrame(coefficients, PREDICTOR.schema, orient="row"),
-        COVARIANCE.name: pl.DataFrame(covariances, COVARIANCE.schema, orient="row"),
+        "predictor": pl.DataFrame(coefficients, TABLES["predictor"].schema, orient="row"),
+        "predictor_covariance": pl.DataFrame(
+            covariances, TABLES["predictor_covariance"].schema, orient="row"
+        ),
     }
 
 
 def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
     """Return the fitted predictors from a run's tables; empty if none was fitted."""
-    covariances = found[COVARIANCE.name]
+    covariances = found["predictor_covariance"]
     predictors = {}
-    for (name,), part in found[PREDICTOR.name].group_by("predictor", maintain_order=True):
+    for (name,), part in found["predictor"].group_by("predictor", maintain_order=True):
         features = part.slice(1)
         covariance = covariances.filter(predictor=name)["covariance"].to_numpy()
         fitted = Logistic(
@@ -90,101 +92,3 @@ def stored(found: Mapping[str, pl.DataFrame]) -> dict[str, Predictor]:
         ranges = tuple(features.select("lowest", "highest").rows())
         predictors[str(name)] = Predictor(str(name), tuple(features["feature"]), ranges, fitted)
     return predictors
-
-
-PREDICTOR = TableSpec(
-    "predictor",
-    "Fitted predictors of correct answers",
-    "The logistic regressions with which tacit predict predicts whether the model answers a "
-    "new question correctly. The regressions were fitted to those anchor questions of the run "
-    "that the model answered and for which all features could be computed. Features were "
-    "standardised before fitting, so a coefficient is the effect of one standard deviation of "
-    "the feature.",
-    columns=(
-        Column(
-            "predictor",
-            "predictor",
-            meaning="The name of the predictor: \u201cmargin\u201d (only the answer margin) or "
-            "\u201cboth\u201d (all features).",
-        ),
-        Column("feature", "feature", meaning="The name of the feature, or \u201cintercept\u201d."),
-        Column(
-            "mean",
-            "mean",
-            "number",
-            "The mean of the feature over the questions to which the regression was fitted; null "
-            "for the intercept.",
-        ),
-        Column(
-            "scale",
-            "scale",
-            "number",
-            "The standard deviation of the feature over the questions to which the regression was "
-            "fitted; 1 for a constant feature, null for the intercept.",
-        ),
-        Column(
-            "lowest",
-            "lowest",
-            "number",
-            "The lowest value of the feature among the questions to which the regression was "
-            "fitted.",
-            shown=False,
-        ),
-        Column(
-            "highest",
-            "highest",
-            "number",
-            "The highest value of the feature among the questions to which the regression was "
-            "fitted.",
-            shown=False,
-        ),
-        Column(
-            "coefficient",
-            "coefficient",
-            "number",
-            "The change of the log odds of a correct answer if the feature increases by one "
-            "standard deviation; for the intercept, the log odds if every feature has its mean "
-            "value.",
-        ),
-        Column(
-            "error",
-            "standard error",
-            "number",
-            "The cluster-robust standard error of the coefficient.",
-        ),
-    ),
-    keys=2,
-)
-COVARIANCE = TableSpec(
-    "predictor_covariance",
-    "Covariance of the coefficients of the fitted predictors",
-    "The cluster-robust covariances of the coefficients in the table “predictor”. The confidence "
-    "intervals of predictions are computed from the covariances in this table.",
-    columns=(
-        Column(
-            "predictor",
-            "predictor",
-            meaning="The name of the predictor: \u201cmargin\u201d (only the answer margin) or "
-            "\u201cboth\u201d (all features).",
-        ),
-        Column(
-            "feature",
-            "feature",
-            meaning="The first of two coefficients, named by its feature or \u201cintercept\u201d.",
-        ),
-        Column(
-            "other",
-            "other",
-            meaning="The second of two coefficients, named by its feature or "
-            "\u201cintercept\u201d.",
-        ),
-        Column(
-            "covariance",
-            "covariance",
-            "number",
-            "The covariance of the row's two coefficients.",
-        ),
-    ),
-    keys=3,
-    shown=False,
-)

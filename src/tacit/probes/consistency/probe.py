@@ -30,6 +30,7 @@ from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.prompt_set import PromptSet
@@ -144,7 +145,7 @@ class ConsistencyProbe:
         "Does knowing a question's background facts predict a correct answer to the question? "
         "(Sahu et al. 2022)"
     )
-    tables: ClassVar[tuple[TableSpec, ...]] = TABLES
+    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
 
@@ -382,12 +383,18 @@ class ConsistencyProbe:
         if self.contexts is not None:
             tables |= intervention.tables(self.contexts, in_contexts, known, self.asked, anchors)
             intervened["intervention"] = intervention.summary(
-                self.contexts, way, tables[intervention.INTERVENTION.name]
+                self.contexts, way, tables["intervention"]
             )
+        tables["negative_examples"] = negative_examples(tables["facts"])
+        numbers = of_tables(tables, bootstrap)
+        sides = {name: numbers[name] for name in ("positive_accuracy", "negative_accuracy")}
+        score = {**numbers["background_score"], "n": numbers["with_background_score"], **sides}
+        tables["background_score"] = TABLES["background_score"].frame([score])
+        tables["anchor_accuracy"] = TABLES["anchor_accuracy"].frame(numbers["anchor_accuracy"])
         summary = {
             "verdict": verdict_of(answered, tables).to_json(),
             **self._counts(),
-            **of_tables(tables, bootstrap),
+            **numbers,
             **summary_of(tables.get("no_knowledge")),
             **of_answers(answers, tables["facts"], beliefs),
             **prediction.summary(predicted, tables),

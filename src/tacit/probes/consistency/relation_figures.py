@@ -9,7 +9,7 @@ from tacit.charts.shown import counted, titled
 from tacit.charts.theme import mixed
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
-from tacit.probes.consistency import tables as declared
+from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
     import altair as alt
@@ -54,7 +54,7 @@ def relations_across_models(shown: Shown) -> Chart | None:
     if table is None or table.is_empty():
         return None
     numbers = {label: str(at) for at, label in enumerate(shown.labels.values(), 1)}
-    column = declared.BACKGROUND_BY_RELATION.column("background_score")
+    column = TABLES["background_by_relation"].column("background_score")
     table = measured(table.with_columns(label="model", series="relation"), column).with_columns(
         number=pl.col("model").replace_strict(numbers),
         few=pl.col("n") < FEWEST_ANCHORS,

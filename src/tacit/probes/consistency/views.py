@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import Column, TableSpec, View
+from tacit.findings.spec import View
 from tacit.probes.consistency.questions import bare, prompt_variants
-from tacit.probes.consistency.tables import (
-    ANCHORS,
-    LOGPROB,
-    PER_BYTE,
-    QUESTION_COLUMNS,
-    RELATION,
-    VARIANT,
-    sampled,
-)
+from tacit.probes.consistency.tables import DETAILS
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.votes import COLUMNS
 
@@ -25,41 +17,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
-
-_READ = (
-    *("question", "concept", "answer", "choice", "right", "facts"),
-    *("background_score", "positive_accuracy", "negative_accuracy"),
-)
-_QUESTIONS = tuple(column for name in _READ for column in ANCHORS.columns if column.name == name)
-_CHOICES = TableSpec(
-    "choices",
-    "Choices",
-    "One row per combination of choice and prompt variant, sorted by decreasing score. If anchor "
-    "questions are answered with the method \u201cchoice\u201d, the choice in the first row is the "
-    "model's answer.",
-    columns=(
-        Column("choice", "choice"),
-        *VARIANT,
-        *(PER_BYTE, LOGPROB),
-        Column("prompt", "prompt", "prompt", within="question"),
-    ),
-    keys=3,
-)
-_FACTS = TableSpec(
-    "facts",
-    "Background facts and their negatives",
-    "The background facts and their negatives, asked as yes/no questions. If \u201cyes\u201d and "
-    "\u201cno\u201d have the same score, the answer counts as \u201cno\u201d. The vote share is "
-    "the share of sampled replies with the answer \u201cyes\u201d.",
-    columns=(
-        *(Column("background", "background question"), RELATION),
-        *(Column("expected", "expected"), Column("right", "correct", "truth")),
-        Column("margin", "margin (nats, or vote share)", "nats"),
-        *sampled(),
-        *(Column("word", "best word"), *VARIANT),
-    ),
-)
-_PROMPT = Column("prompt", "prompt", "prompt", within="background")
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
@@ -73,20 +30,12 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     behind = links.join(shown.select("place", "anchor"), on="place").select("anchor", "fact")
     own = behind.join(asked, on="fact", maintain_order="left").drop("fact")
     prompts = _prompts(request)
-    yield View(_questions(told), shown.drop("place"), ("choices", "facts"), "anchor")
-    yield View(_CHOICES, _choices(shown, findings, prompts), behind="anchor")
-    yield View(_FACTS, own, ("scores",), "background", behind="anchor")
-    yield _scores(own, findings, prompts)
-
-
-def _questions(told: str) -> TableSpec:
-    return TableSpec(
-        "questions",
-        "Questions and their prompts",
-        "Open an anchor question to see its choices and background facts. Open a fact to see the "
-        f"fact's prompts, with the scores of the answer words. {told}",
-        columns=_QUESTIONS,
+    yield View(
+        DETAILS["questions"].with_reading(told), shown.drop("place"), ("choices", "facts"), "anchor"
     )
+    yield View(DETAILS["choices"], _choices(shown, findings, prompts), behind="anchor")
+    yield View(DETAILS["facts"], own, ("scores",), "background", behind="anchor")
+    yield _scores(own, findings, prompts)
 
 
 def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -108,14 +57,8 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     )
     by = "votes" if "votes" in scores.columns else "logprob"
     worded = scores.join(prompts, on=["meta", "pair"], how="left", nulls_equal=True)
-    spec = TableSpec(
-        "scores",
-        "Log-probabilities" if by == "logprob" else "Votes",
-        "One row per combination of answer word and prompt, sorted by decreasing score.",
-        columns=(*QUESTION_COLUMNS, _PROMPT),
-    )
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)
-    return View(spec, ordered, behind="background")
+    return View(DETAILS["scores"], ordered, behind="background")
 
 
 def _asked(facts: pl.DataFrame) -> pl.DataFrame:

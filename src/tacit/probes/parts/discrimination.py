@@ -8,7 +8,7 @@ from tacit.coherence.check import check
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.repaired import TYPES
-from tacit.probes.parts.tables import BY_NAME
+from tacit.probes.parts.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Estimate
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def discrimination(
             counts = {"things": _things(some), "statements": distinct.height, "n": some.height}
             rows.append({"set": name, "stage": stage, **counts, **_flat(found)})
     unwanted = () if CALIBRATED in above else ("accuracy", "violation")
-    schema = BY_NAME["discrimination"].schema.items()
+    schema = TABLES["discrimination"].schema.items()
     wanted = {name: kind for name, kind in schema if not name.startswith(unwanted)}
     return pl.DataFrame(rows, wanted)
 

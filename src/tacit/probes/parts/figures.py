@@ -13,7 +13,7 @@ from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import figure
 from tacit.probes.parts.scale import scaling
-from tacit.probes.parts.tables import BY_NAME
+from tacit.probes.parts.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def accuracy_at(shown: Shown) -> Chart | None:
     table, look = _by_objective("accuracy_at", "share", shown), shown.look
     if table is None:
         return None
-    column = BY_NAME["accuracy_at"].column("share")
+    column = TABLES["accuracy_at"].column("share")
     gains = _gains(table, ["model", "s"], "share")
     better = gains.select("model", "s", share="gain", series=pl.lit("improvement"))
     both = pl.concat([table, better], how="diagonal_relaxed").with_columns(
@@ -142,7 +142,7 @@ def violations(shown: Shown) -> Chart | None:
     table = None if table is None else table.filter(stage="before")
     if table is None or table["rate"].is_null().all():
         return None
-    spec, panels, colours = BY_NAME["violation"], [], shown.look.colours
+    spec, panels, colours = TABLES["violation"], [], shown.look.colours
     for model, label in shown.labels.items():
         part = table.filter(model=label).with_columns(
             decided=pl.col("applicable") - pl.col("undecided")
@@ -273,10 +273,10 @@ def _rows(
         gain=pl.col("gain").map_elements(_points, return_dtype=pl.String),
     )
     labelled = labelled.join(gains, on=["label", "series"], how="left", maintain_order="left")
-    column = BY_NAME["accuracy_by_relation"].column("accuracy")
+    column = TABLES["accuracy_by_relation"].column("accuracy")
     intervals = "low" in part.columns
     panel = Rows(
-        measured(labelled, column, _ALWAYS_TRUE, BY_NAME["accuracy_by_relation"].column("n")),
+        measured(labelled, column, _ALWAYS_TRUE, TABLES["accuracy_by_relation"].column("n")),
         Axis("accuracy", (0.0, 1.0), percent=True, dotted=0.5),
         look.colours,
         heading,

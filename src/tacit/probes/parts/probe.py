@@ -67,7 +67,7 @@ class PartsProbe:
         "how much more accurate does repair make them? (Gu et al. 2023)"
     )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
-    tables: ClassVar[tuple[TableSpec, ...]] = TABLES
+    tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.findings.published import beside, printed_values
-from tacit.probes.parts.tables import BY_NAME
+from tacit.probes.parts.tables import TABLES
 from tacit.sources.statements import agreed, agreement, drawing_statements
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 
 def _interval(cell: PrintedValue, findings: Findings) -> tuple[float | None, float | None]:
     """Return the ends of a share's 95 % CI in per cent; both are None if undefined."""
-    spec, rows = BY_NAME.get(cell.block["from"]), cell.rows(findings.tables)
+    spec, rows = TABLES.get(cell.block["from"]), cell.rows(findings.tables)
     if spec is None or rows is None or cell.block.get("as") != "percent":
         return None, None
     ends = spec.column(cell.block["take"]).ends

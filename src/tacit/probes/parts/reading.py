@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import Column, GraphSet, TableSpec, View
-from tacit.probes.parts.tables import BY_NAME
+from tacit.findings.spec import GraphSet, View
+from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
     more = [name for name in _OF_ANSWERS if name in asked.columns]
     wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
-    yield View(_statements(told), wide)
+    yield View(DETAILS["statements"].with_reading(told), wide)
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:
@@ -113,28 +113,3 @@ _OF_ANSWERS = (
     *("text", "logprob_true", "logprob_false", "votes_true", "votes_false"),
     *("unparsed", "truncated", "low", "high"),
 )
-
-
-def _statements(told: str) -> TableSpec:
-    beliefs = {column.name: column for column in BY_NAME["beliefs"].columns}
-    return TableSpec(
-        "statements",
-        "Statements and prompts",
-        "For each statement: the belief, the truth value before and after repair, the gold label, "
-        f"the prompt, and the log-probabilities (in nats) or the votes. {told}",
-        columns=(
-            *(beliefs[name] for name in (*_KEY, *_QUESTION[1:])),
-            Column("p_true", "P(true)", "score", ends=("low", "high"), optional=True),
-            *(
-                Column("votes_true", "votes true", "count"),
-                Column("votes_false", "votes false", "count"),
-            ),
-            *(Column("unparsed", "unparsed", "count"), Column("truncated", "truncated", "count")),
-            *(Column("before", "believed", "truth"), Column("paper", "repaired", "truth")),
-            beliefs["label"],
-            Column("logprob_true", "log P(true)", "nats"),
-            Column("logprob_false", "log P(false)", "nats"),
-            Column("text", "prompt"),
-        ),
-        keys=5,
-    )

@@ -12,7 +12,7 @@ from tacit.coherence.effort import Effort
 from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
-from tacit.probes.parts.tables import BY_NAME
+from tacit.probes.parts.tables import TABLES
 from tacit.probes.parts.violation_baselines import shuffled
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def repaired_shuffled(
         # Families of relations are repaired separately, so the others need no repair.
         .with_columns(needed=needed)
     )
-    schema = BY_NAME["repaired_shuffled"].schema
+    schema = TABLES["repaired_shuffled"].schema
     if not rows["needed"].any():
         return pl.DataFrame(schema=schema)
     coded = code(rows.filter("needed").select(STATEMENT), ontology)

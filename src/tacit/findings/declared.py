@@ -1,0 +1,63 @@
+"""Tables of findings that are declared in YAML, as ``data/tables/{name}.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib import resources
+from typing import Any
+
+from tacit.findings.spec import TableSpec
+
+
+class Tables(Mapping[str, TableSpec]):
+    """The tables of a file by name; the file is read when a table is first needed.
+
+    The file has a catalogue ``columns`` and the ``tables``, and
+    possibly ``details`` (tables that are made for display). A table names its columns in order: a
+    name alone stands for the column of the catalogue, and a name with attributes (those of
+    ``Column``) replaces these attributes. ``interval: true`` declares the ends ``x_low`` and
+    ``x_high`` for the column ``x``; a heading is the name, unless another one is given.
+    """
+
+    def __init__(self, name: str, section: str = "tables") -> None:
+        self._name, self._section = name, section
+
+    def __getitem__(self, name: str) -> TableSpec:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @cached_property
+    def _tables(self) -> Mapping[str, TableSpec]:
+        import yaml
+        from pydantic import TypeAdapter
+
+        file = resources.files("tacit") / "data" / "tables" / f"{self._name}.yaml"
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        content = yaml.load(file.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader
+        catalogue = content["columns"]
+        tables = [
+            {
+                "name": name,
+                "reading": "",
+                **table,
+                "columns": [_column(each, catalogue) for each in table["columns"]],
+            }
+            for name, table in content[self._section].items()
+        ]
+        found = TypeAdapter(list[TableSpec]).validate_python(tables)
+        return {table.name: table for table in found}
+
+
+def _column(declared: str | dict[str, Any], catalogue: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of one column."""
+    ((name, own),) = ({declared: {}} if isinstance(declared, str) else declared).items()
+    column = {"name": name, "heading": name.replace("_", " "), **catalogue.get(name, {}), **own}
+    if column.pop("interval", False):
+        column["ends"] = (f"{name}_low", f"{name}_high")
+    return column
