@@ -9,7 +9,7 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
 from tacit.errors import FindingsError, RequestError
-from tacit.requests import Votes
+from tacit.requests import Ranking, Samples, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
-    from tacit.requests import Ranking, Request, Scores, Vocabulary
+    from tacit.requests import AnswerScore, Request, Scores, Vocabulary
 
 GROUP = "tacit.probes"
 """The entry-point group in which other packages declare their probe classes."""
@@ -115,6 +115,32 @@ class Answers:
         }
         return Answers(groups)
 
+    def frame(self, group: str) -> pl.DataFrame:
+        """Return the answers to a group of requests, with the keys of the requests.
+
+        Returns:
+            Table with the group's key columns and further columns that depend on the requests. For
+            a ``Prompt``, one row per candidate answer: ``answer``, ``score`` (the log-probability
+            in nats; null if missing), ``most`` (the highest value that ``score`` can have),
+            ``tokens``, ``spanned`` and ``missing`` (see ``AnswerScore``). If replies were sampled:
+            ``answer``, ``score`` (the number of replies with the answer), ``unparsed`` and
+            ``truncated``. For a ``RankingPrompt``, one row per target: ``answer``, ``rank``,
+            ``score`` (the log-probability) and ``tokens``. For a ``SamplingPrompt``, one row per
+            reply: ``answer`` (the text) and ``state``.
+        """
+        import polars as pl
+
+        answered = self.groups[group]
+        found = [_cells(one) for one in answered.answers]
+        kinds = {name: getattr(pl, kind) for name, kind in _TYPES.items()}
+        names = found[0] if found else ("answer", "score")
+        columns = {
+            name: pl.Series([value for cells in found for value in cells[name]], dtype=kinds[name])
+            for name in names
+        }
+        at = [place for place, cells in enumerate(found) for _ in cells["answer"]]
+        return answered.keys[at].with_columns(**columns)
+
     def scores(self, group: str) -> Sequence[Scores]:
         """Return the scores of the prompts in a group, in the order of the group's keys."""
         return self.groups[group].answers
@@ -164,6 +190,46 @@ def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequenc
             f"the keys of the answers to the requests {name!r} differ from the keys of the requests"
         )
     return [answered.answers[places[row]] for row in rows]
+
+
+_TYPES = {
+    **dict.fromkeys(("answer", "missing", "state"), "String"),
+    **dict.fromkeys(("score", "most"), "Float64"),
+    **dict.fromkeys(("tokens", "unparsed", "truncated", "rank"), "Int64"),
+    "spanned": "Boolean",
+}
+
+
+def _cells(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
+    """Return the cells of an answer in ``Answers.frame``, by column."""
+    if isinstance(answer, Votes):
+        size = len(answer.counts)
+        return {
+            "answer": list(answer.counts),
+            "score": list(answer.counts.values()),
+            "unparsed": [answer.unparsed] * size,
+            "truncated": [answer.truncated] * size,
+        }
+    if isinstance(answer, Samples):
+        replies = answer.replies
+        return {"answer": [r.reply for r in replies], "state": [r.state for r in replies]}
+    if isinstance(answer, Ranking):
+        targets = answer.targets
+        return {
+            "answer": [one.target for one in targets],
+            "rank": [one.rank for one in targets],
+            "score": [one.logprob for one in targets],
+            "tokens": [one.tokens for one in targets],
+        }
+    scores: Sequence[AnswerScore] = answer.answers
+    return {
+        "answer": [one.answer for one in scores],
+        "score": [one.logprob for one in scores],
+        "most": answer.most(),
+        "tokens": [one.tokens for one in scores],
+        "spanned": [one.spanned for one in scores],
+        "missing": [one.missing for one in scores],
+    }
 
 
 class Probe(Protocol):

@@ -175,12 +175,39 @@ class Scores:
             return None
         return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
 
+    def most(self) -> list[float]:
+        """Return the highest value that each answer's log-probability can have, in nats.
+
+        The value of a known log-probability is itself. An answer that contains an unknown token
+        has a probability of 0. An answer outside the most probable tokens that a server returns is
+        at most as probable as the least probable one of them. Any other missing log-probability
+        has no bound (infinity).
+        """
+        # An answer that shares a token with its text is conditioned on a different text.
+        edge = min(
+            (
+                one.logprob
+                for one in self.answers
+                if one.logprob is not None and one.tokens == 1 and not one.spanned
+            ),
+            default=math.inf,
+        )
+        return [
+            one.logprob if one.logprob is not None else _most(one, edge) for one in self.answers
+        ]
+
     def __getitem__(self, answer: str) -> AnswerScore:
         """Return the score of one answer."""
         for score in self.answers:
             if score.answer == answer:
                 return score
         raise KeyError(answer)
+
+
+def _most(one: AnswerScore, edge: float) -> float:
+    if one.missing == UNKNOWN:
+        return -math.inf
+    return edge if one.missing in {OUTSIDE, OUTSIDE_FIRST} and not one.spanned else math.inf
 
 
 class ScoringKind:
