@@ -20,7 +20,6 @@ from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import read_drawings, read_things
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
-from tacit.sources.ratings import read_ratings
 from tacit.tables import read_table, write_table
 
 if TYPE_CHECKING:
@@ -85,11 +84,6 @@ READERS = {
         read_anchors,
         (".csv", ".tsv"),
         [["question", "choices", "answer"], ["Where?", "[HH] | [Hh] | [hh]", "[hh]"]],
-    ),
-    "ratings": Reader(
-        read_ratings,
-        (".csv", ".tsv"),
-        [["question_id", "head", "relation", "tail", "rating"], ["q", "dog", "IsA", "pet", "1"]],
     ),
     "triples": Reader(
         triples,
@@ -249,9 +243,7 @@ def test_a_quote_within_a_cell_is_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas"])
-@pytest.mark.parametrize(
-    "kind", ["things", "norms", "CSLB", "questions", "ratings", "triples", "beliefs"]
-)
+@pytest.mark.parametrize("kind", ["things", "norms", "CSLB", "questions", "triples", "beliefs"])
 def test_a_data_frame_is_read_as_its_file(tmp_path: Path, kind: str, library: str) -> None:
     """With lazy columns of categories too."""
     reader = READERS[kind]

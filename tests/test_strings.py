@@ -41,7 +41,6 @@ from tacit.sources.choices import Choices
 from tacit.sources.drawings import Drawing, demo_drawings, read_drawings
 from tacit.sources.dumps import TRIPLES, Dump
 from tacit.sources.norms import Norms, Property, read_norms
-from tacit.sources.ratings import read_both
 from tacit.sources.statements import all_statements
 from tacit.strings import Spellings, comparable, strings
 from tacit.tables import read_table
@@ -381,15 +380,6 @@ def _responded(at: Path, one: str, other: str) -> int:
     return len(prompt.responses)
 
 
-def _rated(at: Path, one: str, other: str) -> int:
-    header = "question_id\thead\trelation\ttail\trating"
-    files = [
-        _written(at, f"{n}.tsv", header, f"q1\t{name}\tIsA\tplace\t1")
-        for n, name in enumerate((one, other))
-    ]
-    return len({*read_both(*files)[0], *read_both(*files)[1]})
-
-
 def _nouns(at: Path, one: str, other: str) -> bool:
     return Nouns.load(
         _written(at, "n.yaml", json.dumps({"plural": [one.rsplit(maxsplit=1)[-1]]}))
@@ -422,7 +412,6 @@ JOINS: dict[str, Callable[[Path, str, str], object]] = {
     "corrections": _corrected,
     "concepts and vocabulary": _among,
     "responses": _responded,
-    "ratings": _rated,
     "nouns": _nouns,
 }
 

@@ -233,10 +233,6 @@ def test_bad_lines_are_told_and_too_many_refused(tacit: Tacit, base: Path) -> No
             ("background", "small.kb", "--questions", "birds.csv", "--out", "b.tsv"),
             "no question has a background fact",
         ),
-        (
-            ("audit", "small.kb", "--questions", "birds.csv", "--out", "b.tsv"),
-            "no question has a background fact",
-        ),
         (("facts", "own.kb", "A fox in a den"), "none of the default relations; name one or more"),
         (
             ("background", "own.kb", "--questions", "birds.csv", "--out", "b.tsv"),

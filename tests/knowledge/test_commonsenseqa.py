@@ -9,16 +9,13 @@ import pytest
 
 from tacit.knowledge.background import CAP, Background, Extraction, background
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import Matching
 from tacit.sources.anchors import read_anchors
-from tests.knowledge import audit_by_hand, plain
+from tests.knowledge import plain
 from tests.knowledge.conftest import DATA
-from tests.knowledge.test_audit import counts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.knowledge.concepts import Parts
 
 QUESTIONS = DATA / "csqa" / "dev.jsonl"
 SOME = slice(None, None, 24)
@@ -87,20 +84,6 @@ def test_concepts_facts_and_counts_of_every_question_agree(
     assert found.counts.facts_sharing_a_word == sum(
         plain.shares_a_word(*sorted(ends)) for _, ends in joined
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("parts", ["separate", "pooled"])
-def test_the_audit_of_every_question_agrees(
-    cn100k: Path, questions: Questions, parts: Parts
-) -> None:
-    """All counts, in total and by relation, are those of sets of labels."""
-    with KnowledgeBase(cn100k) as base:
-        how = Extraction(matching=Matching(parts=parts))
-        table = background(base, questions.texts, how).audited
-    assert table is not None
-    expected = audit_by_hand.audit(questions.texts, questions.graph, pooled=parts == "pooled")
-    assert counts(table) == expected
 
 
 @pytest.mark.parametrize("length", [2, 3])

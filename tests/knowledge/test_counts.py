@@ -4,6 +4,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tacit.knowledge.background import (
     Counts,
@@ -15,10 +17,12 @@ from tacit.knowledge.background import (
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.concepts import Matching
 from tacit.knowledge.negatives import Draw
+from tests.knowledge import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tacit.knowledge.concepts import Parts, Verbatim
     from tests.knowledge.conftest import Made
 
 LINES = (
@@ -77,6 +81,50 @@ def test_verbatim_concepts_are_counted_where_they_do_not_count(base: KnowledgeBa
 def test_pooled_parts_cannot_be_told_apart(base: KnowledgeBase) -> None:
     """How many facts join concepts of different parts is not 0, but not known."""
     assert counts(base, Extraction(matching=Matching(parts="pooled"))).facts_across_parts is None
+
+
+RELATIONS = ("IsA", "AtLocation", "HasA", "RelatedTo")
+WORDS = ("dog", "dogs", "guide", "sky", "the", "front", "door", "animal")
+
+
+@pytest.mark.parametrize("verbatim", ["on", "off"])
+@pytest.mark.parametrize("parts", ["separate", "pooled"])
+@settings(max_examples=25, deadline=None)
+@given(
+    questions=st.lists(
+        st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5), min_size=1, max_size=3),
+        max_size=3,
+    )
+)
+def test_counts_are_those_of_sets(
+    made: Made, questions: list[list[list[str]]], parts: Parts, verbatim: Verbatim
+) -> None:
+    """With any questions and rules."""
+    texts = [[" ".join(words) for words in question] for question in questions]
+    how = Extraction(matching=Matching(parts=parts, verbatim=verbatim))
+    with KnowledgeBase(made(*LINES)) as base:
+        found = background(base, texts, how).counts
+    assert found is not None
+    graph = plain.Graph.of_lines(line.rpartition("\t")[0] for line in LINES)
+    labels = plain.Labels(graph.labels)
+    exact, across, sharing = 0, 0, 0
+    for question in texts:
+        lemmas = [plain.content_lemmas(part) for part in question]
+        bags = lemmas if parts == "separate" else [set[str]().union(*lemmas)]
+        by_lemmas = [labels.by_lemmas(bag) for bag in bags]
+        spelled = [labels.verbatim(part) for part in question]
+        exact += len(set[str]().union(*spelled) - set[str]().union(*by_lemmas))
+        within = [*by_lemmas, *spelled] if verbatim == "on" else by_lemmas
+        by_part = [
+            some | (exactly if verbatim == "on" else set())
+            for some, exactly in zip(by_lemmas, spelled, strict=parts == "separate")
+        ]
+        for fact, _ in graph.facts(set[str]().union(*within), RELATIONS, 1):
+            across += not any({fact.head, fact.tail} <= part for part in by_part)
+            sharing += plain.shares_a_word(fact.head, fact.tail)
+    assert found.verbatim_only_concepts == exact
+    assert found.facts_across_parts == (None if parts == "pooled" else across)
+    assert found.facts_sharing_a_word == sharing
 
 
 def test_what_the_caps_cut_is_counted(base: KnowledgeBase) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import audit
 from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.english import several
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 app = group("Build a knowledge base, and extract from it the background facts of questions.")
-
-app.command("audit")(audit.audit)
-app.command("agreement")(audit.agreement)
 
 
 @app.command("import")
@@ -188,7 +184,6 @@ def background_command(
         typer.echo(json.dumps(summary))
         return
     typer.echo(f"{_readable_background(summary)}\n")
-    audit.print_audit(found)
     typer.echo(f"Written: {out}")
 
 

@@ -6,14 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
-from tacit.knowledge.audit import (
-    FACTS_ACROSS_PARTS,
-    FACTS_SHARING_A_WORD,
-    VERBATIM_CONCEPTS,
-    Found,
-    audit,
-    total,
-)
 from tacit.knowledge.concepts import Matching, concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import CONDITIONS, Draw, eligible, negatives
@@ -51,24 +43,25 @@ class Counts:
 
 def count(
     base: KnowledgeBase,
-    found: Found,
-    audited: pl.DataFrame,
+    concepts: pl.DataFrame,
+    facts: pl.DataFrame,
     drawn: pl.DataFrame,
     how: Extraction,
 ) -> Counts:
     """Count the concepts, facts and negatives of an extraction."""
     import polars as pl
 
-    concepts, facts = found.concepts, found.facts
+    by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
+    across, sharing = _joined(base, concepts.filter("counts"), facts)
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
     uniform = how.draw.preset == "uniform"
     words, frequency_cap = eligible(base), how.draw.frequent
     return Counts(
-        question_concepts=concepts.filter("counts").n_unique(["text", "concept"]),
-        verbatim_only_concepts=total(audited, VERBATIM_CONCEPTS) or 0,
+        question_concepts=by_text.filter("counts").height,
+        verbatim_only_concepts=by_text.filter(~pl.col("by_lemmas")).height,
         question_facts=facts.height,
-        facts_across_parts=total(audited, FACTS_ACROSS_PARTS),
-        facts_sharing_a_word=total(audited, FACTS_SHARING_A_WORD) or 0,
+        facts_across_parts=None if how.matching.parts == "pooled" else across,
+        facts_sharing_a_word=sharing,
         cap=how.cap,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
@@ -78,6 +71,30 @@ def count(
         negatives=how.draw.preset,
         relaxed_negatives=_relaxed(drawn) if how.draw.preset == "matched" else None,
     )
+
+
+def _joined(base: KnowledgeBase, members: pl.DataFrame, facts: pl.DataFrame) -> tuple[int, int]:
+    """Count the facts that join concepts of different parts, and concepts that share a word."""
+    found = base.table(
+        """
+        WITH apart AS (
+            SELECT place FROM ends JOIN members h ON h.text = ends.text AND h.concept = ends.head
+                JOIN members t ON t.text = ends.text AND t.concept = ends.tail
+            GROUP BY place HAVING NOT bool_or(h.part = t.part)),
+        pairs AS (SELECT DISTINCT head, tail FROM ends),
+        words AS (
+            SELECT DISTINCT concept, lemma FROM base.terms
+            WHERE concept IN (SELECT head FROM pairs UNION SELECT tail FROM pairs)),
+        sharing AS (
+            SELECT DISTINCT head, tail FROM pairs JOIN words h ON h.concept = head
+                JOIN words t ON t.concept = tail AND t.lemma = h.lemma)
+        SELECT count(apart.place) AS across, count(sharing.head) AS sharing
+        FROM ends LEFT JOIN apart USING (place)
+            LEFT JOIN sharing ON sharing.head = ends.head AND sharing.tail = ends.tail""",
+        ends=facts.select("text", "head", "tail").with_row_index("place"),
+        members=members,
+    )
+    return found.row(0)
 
 
 def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
@@ -174,7 +191,6 @@ class Background:
     by_part: pl.DataFrame | None = None
     topics: pl.DataFrame | None = None
     tails: pl.DataFrame | None = None
-    audited: pl.DataFrame | None = None
 
     def check_facts(self) -> None:
         """Raise ``RequestError`` if no question has a fact."""
@@ -203,7 +219,6 @@ class Background:
                 for name, share in _QUANTILES.items()
             },
             **({} if self.counts is None else asdict(self.counts)),
-            **({} if self.audited is None else {"audit": self.audited.to_dicts()}),
             "relations": dict(relations.iter_rows()),
         }
 
@@ -249,9 +264,7 @@ def background(
         drawn=drawn,
     )
     own = 0 if how.draw.preset == "uniform" else 1
-    found = Found(texts, concepts, facts, relations)
-    audited = audit(base, found, how)
-    counts = count(base, found, audited, drawn, how)
+    counts = count(base, concepts, facts, drawn, how)
     if how.matching.parts == "pooled":
         concepts = concepts_in(base, texts, replace(how.matching, parts="separate"))
     return Background(
@@ -262,7 +275,6 @@ def background(
         _by_part(base, concepts.filter("counts")),
         None if topics is None else _topics(base, topics, how),
         tails_of(base, drawn, own=own) if tails else None,
-        audited,
     )
 
 

@@ -66,29 +66,6 @@ def concepts_in(
     )
 
 
-def pooled_only(
-    base: KnowledgeBase, texts: Sequence[Sequence[Part]], found: pl.DataFrame, matching: Matching
-) -> pl.DataFrame:
-    """Find the concepts that match a whole text (all its parts together) but no single part."""
-    import polars as pl
-
-    pooled = matching.parts == "pooled"
-    counted, words = _OF[matching.overlap]
-    tables = _tables(texts, pooled=not pooled)
-    other = base.table(
-        f"""
-        WITH {_OVERLAPPING.format(counted=counted, words=words)}
-        SELECT DISTINCT text, concept FROM overlapping JOIN bags USING (bag)""",
-        **{name: tables[name] for name in ("bags", "lemmas")},
-    )
-    key = ["text", "concept"]
-    inside = found.filter("counts").select(key).unique()
-    if not pooled:
-        return other.join(inside, on=key, how="anti")
-    verbatim = found.filter(pl.col("counts") & pl.col("verbatim")).select(key)
-    return inside.join(pl.concat([other, verbatim]), on=key, how="anti")
-
-
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts."""
     import polars as pl

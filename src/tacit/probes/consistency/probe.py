@@ -359,7 +359,6 @@ class ConsistencyProbe:
             "winners": sensitivity.winners(
                 answers, scored, [(name, each) for name, each in chosen if each is not None]
             ),
-            **({} if self.background.audited is None else {"audit": self.background.audited}),
         }
         answered = background_answers.answered(tables["facts"], tables["links"], anchors)
         tables["background_answers"] = background_answers.background_answers(answered, bootstrap)
