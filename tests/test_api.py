@@ -231,7 +231,7 @@ def test_a_data_frame_in_place_of_something_else_is_refused(make: Any) -> None: 
     with pytest.raises(RequestError, match="model is a data frame"):
         tacit.run("parts", model=frame, **PARTS)
     for vocabulary in (frame, frame["subject"]):
-        with pytest.raises(RequestError, match="vocabulary is a data frame or a column"):
+        with pytest.raises(RequestError, match="vocabulary is an object of type"):
             tacit.run(
                 "assumptions", model="demo", norms=tacit.demo_data("norms"), vocabulary=vocabulary
             )

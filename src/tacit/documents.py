@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 import yaml
 
-from tacit.errors import DataError
+from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import BaseModel
@@ -62,14 +62,22 @@ class Document(Generic[ModelT]):
         return DataError(problem, self.path, _line(self.lines, location))
 
 
-def read_as(model: type[ModelT], path: Path) -> Document[ModelT]:
-    """Read a YAML file and validate its content with a pydantic model."""
+def read_as(
+    model: type[ModelT], path: Path, check: Callable[[str], object] | None = None
+) -> Document[ModelT]:
+    """Read a YAML file as a pydantic model; first, ``check`` is called with each text in it."""
     from pydantic import ValidationError
 
     root, content = _composed(path)
     if root is None:
         raise DataError(f"is empty; expected {', '.join(model.model_fields)}", path)
-    lines = {place: line for node, place, line in _lines(root)}
+    nodes = list(_lines(root))
+    lines = {place: line for _, place, line in nodes}
+    for node, _, line in nodes if check else ():
+        try:
+            _ = isinstance(node, yaml.ScalarNode) and check and check(node.value)
+        except RequestError as error:
+            raise DataError(str(error), path, line) from error
     try:
         return Document(path, model.model_validate(content), lines)
     except ValidationError as error:

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import operator
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from os import PathLike
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    SupportsIndex,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from tacit.errors import RequestError
+from tacit.strings import shown
 from tacit.tables import check_file, frame_of, recorded_path, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Sequence
     from dataclasses import Field
+
+    from pydantic_core import ErrorDetails
 
 _KEY = "tacit"
 
@@ -37,8 +54,8 @@ class Option:
             which the value refers, keyed by file name. If ``data`` is None and the option's value
             is the path of a file, Tacit computes only the SHA-256 hash of this file.
         hidden: Whether the help of the command omits the option.
-        check: A function that checks a value from the command line and returns it. The function is
-            called before the value is used for anything else.
+        check: A function that checks a value, or the default, and returns it. The function may
+            raise a ``ValueError`` that can follow the name of the option, such as "must be even".
         figures: Whether the option affects only figures. A command that draws no figures does not
             accept the option.
         permits: Whether the option allows what only the user may allow, such as running code from a
@@ -77,81 +94,102 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
     return field(default=default, metadata={_KEY: Option(**about)})
 
 
-def option_of(one: Field[Any]) -> Option | None:
-    """Return the option that a dataclass field declares; None if the field is not an option."""
-    found: Option | None = one.metadata.get(_KEY)
+class OptionError(RequestError):
+    """The option ``name`` is missing, or its value is not allowed."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name} {problem}")
+        self.name = name
+
+
+class Declared(NamedTuple):
+    """An option as a field of a dataclass declares it; ``default`` may be ``MISSING``."""
+
+    kind: Any
+    about: Option
+    default: Any
+
+    def beneath(self, value: Any, base: Path) -> Any:  # noqa: ANN401 - any value
+        """Join a value that is a relative path to a folder."""
+        if isinstance(value, str) and Path in _members(self.kind):
+            return base.resolve() / value
+        is_file = isinstance(value, str) and self.about.data and (base / value).is_file()
+        return str(base.resolve() / value) if is_file else value
+
+
+def declarations(kind: type) -> Mapping[str, Declared]:
+    """The options of a dataclass and of the dataclasses nested in it, by name."""
+    return _declarations(kind)
+
+
+@cache  # reading type hints is slow, and happens at start-up
+def _declarations(kind: type) -> Mapping[str, Declared]:
+    found: dict[str, Declared] = {}
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        about = one.metadata.get(_KEY)
+        if about is None:
+            found |= declarations(_within(one))
+        else:
+            found[one.name] = Declared(hints[one.name], about, one.default)
     return found
 
 
 def names_of(kind: type, *, figures: bool = True) -> tuple[str, ...]:
-    """Return the names of all options of a dataclass; dataclasses nested in it are included.
-
-    Args:
-        kind: The dataclass.
-        figures: Whether to include options that affect only figures.
-    """
-    found: list[str] = []
-    for one in fields(kind):
-        about = option_of(one)
-        if about is None:
-            found += names_of(_within(one), figures=figures)
-        elif figures or not about.figures:
-            found.append(one.name)
-    return tuple(found)
-
-
-def declarations(kind: type) -> dict[str, tuple[Any, Option]]:
-    """Return the type and the declaration of each option of a dataclass, by option name."""
-    found: dict[str, tuple[Any, Option]] = {}
-    hints = get_type_hints(kind)
-    for one in fields(kind):
-        about = option_of(one)
-        found |= {one.name: (hints[one.name], about)} if about else declarations(_within(one))
-    return found
+    """The names of a dataclass's options, with or without those that affect only figures."""
+    known = declarations(kind)
+    return tuple(name for name, one in known.items() if figures or not one.about.figures)
 
 
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
-    """Create an options dataclass from a mapping of option names to values.
-
-    An option that expects a path also accepts a string, and an option that expects comma-separated
-    names also accepts a sequence of names.
-
-    Raises:
-        RequestError: If a required option is missing, or if the value of an option is not an
-            allowed choice.
-    """
+    """Create an options dataclass from values by name; see ``value_of``."""
+    known = declarations(kind)
     values: dict[str, Any] = {}
-    kinds = get_type_hints(kind)
     for one in fields(kind):
-        if option_of(one) is None:
+        if one.name in known:
+            value = given.get(one.name, one.default)
+            values[one.name] = value_of(one.name, value, known[one.name])
+        else:
             values[one.name] = build(_within(one), given)
-        elif one.name in given:
-            values[one.name] = _converted(one.name, given[one.name], kinds[one.name])
-        elif one.default is MISSING:
-            raise RequestError(f"{one.name} is missing: {(option_of(one) or Option('')).help}")
     return kind(**values)
 
 
+def value_of(name: str, given: Any, declared: Declared) -> Any:  # noqa: ANN401 - any value
+    """Convert a value to the type of its option, and refuse what the option does not allow.
+
+    A path may be text or a data frame; text may be a number, or a list that commas separate.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    kind, about, _ = declared
+    if given is MISSING:
+        raise OptionError(name, f"is missing: {about.help}")
+    kinds = _members(kind)
+    try:
+        value = TypeAdapter(_limited(kinds, about.least)).validate_python(_plain(given, kinds))
+    except ValidationError as error:
+        problem = _problem(error.errors(include_url=False)[0], given, kinds)
+        raise OptionError(name, f"is {_described(given)}; it {problem}") from None
+    try:
+        return about.check(value) if about.check else value
+    except ValueError as error:
+        raise OptionError(name, str(error)) from error
+
+
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return a dict from option name to value for the options that ``run.yaml`` includes."""
-    found: dict[str, Any] = {}
-    for one in fields(options):
-        value, about = getattr(options, one.name), option_of(one)
-        if about is None:
-            found |= requested(value)
-        elif about.requested:
-            found[one.name] = recorded_path(value) if isinstance(value, Path) else value
-    return found
+    """The values of the options that ``run.yaml`` includes, by name."""
+    return {
+        name: recorded_path(value) if isinstance(value, Path) else value
+        for name, about, value in _values(options)
+        if about.requested
+    }
 
 
 def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
-    """Return a dict from file name to digest for all data files that the options name."""
+    """The digest of each data file that the options name, by file name."""
     found: dict[str, Any] = {}
-    for one in fields(options):
-        value, about = getattr(options, one.name), option_of(one)
-        if about is None:
-            found |= digests(value)
-        elif value is not None and about.data is not None:
+    for _, about, value in _values(options):
+        if value is not None and about.data is not None:
             found |= about.data(value)
         elif isinstance(value, Path):
             found |= sha256_of(value)
@@ -159,11 +197,7 @@ def digests(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of 
 
 
 def sha256_of(*files: Path) -> dict[str, str]:
-    """Map the path of each file, as it was passed, to the SHA-256 hash of the file.
-
-    Raises:
-        DataError: If a file is missing or cannot be read.
-    """
+    """The SHA-256 hash of each file, by its path as it was passed."""
     return {recorded_path(file): _sha256(file) for file in files}
 
 
@@ -172,31 +206,70 @@ def _sha256(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+def _values(options: Any) -> Iterator[tuple[str, Option, Any]]:  # noqa: ANN401
+    for one in fields(options):
+        value, about = getattr(options, one.name), one.metadata.get(_KEY)
+        if about is None:
+            yield from _values(value)
+        else:
+            yield one.name, about, value
+
+
 def _within(one: Field[Any]) -> type:
-    """Return the options dataclass that is nested in a field."""
+    """The options dataclass that is nested in a field."""
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")
     return kind
 
 
-def _converted(name: str, value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value and type
-    """Convert a value to the type of its option, and check that the option allows the value."""
-    kinds = get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
-    if {Path, Any}.isdisjoint(kinds) and (
-        type(value).__name__ == "Series" or frame_of(value) is not None
-    ):
-        raise RequestError(f"{name} is a data frame or a column; this option does not accept one")
-    choices = [choice for one in kinds if get_origin(one) is Literal for choice in get_args(one)]
-    if choices and value is not None and value not in choices:
-        raise RequestError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
-    if Path in kinds and value is not None:
-        if not isinstance(value, str | PathLike) and frame_of(value) is None:
-            raise RequestError(
-                f"{name} is an object of type {type(value).__name__}; expected a data frame, or "
-                "the path of a file or a folder"
-            )
+def _members(kind: Any) -> tuple[Any, ...]:  # noqa: ANN401 - any type
+    return get_args(kind) if get_origin(kind) in {Union, UnionType} else (kind,)
+
+
+def _choices(kinds: Sequence[Any]) -> list[str]:
+    return [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+
+
+def _limited(kinds: Sequence[Any], least: float | None) -> Any:  # noqa: ANN401 - any type
+    """The type for pydantic: neither text nor a Boolean is a number; numbers have a minimum."""
+    from pydantic import Field
+
+    strict = {bool: Field(strict=True), str: Field(strict=True)}
+    strict |= dict.fromkeys((int, float), Field(strict=True, ge=least))
+    return Union[tuple(Annotated[one, strict[one]] if one in strict else one for one in kinds)]  # noqa: UP007 - computed
+
+
+def _plain(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401 - any value
+    """Convert a value of Python or YAML to what would stand for it on the command line."""
+    if Path in kinds and (isinstance(value, str | PathLike) or frame_of(value) is not None):
         return table_path(value)
-    if str in kinds and isinstance(value, list | tuple):
+    if isinstance(value, bool):
+        return ("off", "on")[value] if {"on", "off"} <= {*_choices(kinds)} else value
+    if isinstance(value, Mapping) and any(
+        get_origin(one) is list for one in kinds
+    ):  # family={"gpt2": "gpt"}
+        return [f"{key}={of}" for key, of in value.items()]
+    if str in kinds:
+        return _text(value)
+    return operator.index(value) if isinstance(value, SupportsIndex) else value  # numpy's integers
+
+
+def _text(value: Any) -> Any:  # noqa: ANN401 - any value
+    if isinstance(value, list | tuple):
         return ",".join(map(str, value))
-    return value
+    return str(value) if isinstance(value, int | float | PathLike) else value
+
+
+def _described(value: object) -> str:
+    is_plain = isinstance(value, str | int | float | list | tuple | dict | None)
+    return shown(value) if is_plain else f"an object of type {type(value).__name__}"
+
+
+def _problem(error: ErrorDetails, given: object, kinds: Sequence[Any]) -> str:
+    from tacit.documents import problem_of, similar
+
+    if error["type"] != "literal_error":
+        return problem_of(error)
+    choices = _choices(kinds)
+    return f"must be one of {', '.join(choices)}{similar(str(given), choices)}"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from tacit.options import Option, build, names_of, option_of
-
-if TYPE_CHECKING:
-    from dataclasses import Field
+from tacit.options import Option, build, declarations, names_of
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
@@ -160,32 +157,22 @@ def declared(
 @cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
 def _parameters(kind: type) -> tuple[Parameter, ...]:
     """Return one parameter per option of a dataclass and of the dataclasses nested in it."""
-    hints = get_type_hints(kind)
-    found: list[Parameter] = []
-    for one in fields(kind):
-        if option_of(one) is None:
-            found += _parameters(hints[one.name])
-        else:
-            found.append(_parameter(one, hints[one.name]))
-    return tuple(found)
+    return tuple(_parameter(name, *one) for name, one in declarations(kind).items())
 
 
-def _parameter(one: Field[Any], kind: Any) -> Parameter:  # noqa: ANN401 - any type
-    about = option_of(one) or Option("")
-    flags = about.flags or (f"--{one.name.replace('_', '-')}",)
+def _parameter(name: str, kind: Any, about: Option, default: Any) -> Parameter:  # noqa: ANN401 - any type
     shown = typer.Option(
-        *flags,
+        *(about.flags or (f"--{name.replace('_', '-')}",)),
         help=about.help,
         metavar=about.metavar,
         min=about.least,
         hidden=about.hidden,
         rich_help_panel=about.group,
-        show_default=one.default is not MISSING,
-        callback=about.check,
+        show_default=default is not MISSING,
     )
-    default = Parameter.empty if one.default is MISSING else one.default
+    default = Parameter.empty if default is MISSING else default
     return Parameter(
-        one.name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +18,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.scale import SCALE
 from tacit.models.settings import ModelSettings
-from tacit.options import option, option_of
+from tacit.options import declarations, option
 from tacit.present import progress
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
@@ -66,9 +66,9 @@ def example(command: str, kind: type[AnyProbe], options: str) -> str:
         options: Further options of the example, such as ``--model gpt2``.
     """
     required = [
-        f"--{one.name.replace('_', '-')} {one.name.upper()}"
-        for one in fields(kind.Options)
-        if option_of(one) and one.default is MISSING
+        f"--{name.replace('_', '-')} {name.upper()}"
+        for name, one in declarations(kind.Options).items()
+        if one.default is MISSING
     ]
     return " ".join([command, kind.name, *required, options])
 

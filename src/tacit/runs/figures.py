@@ -40,8 +40,8 @@ class Figures:
 
     def check(self, request: RunRequest) -> None:
         """Raise an error if an option for figures has no effect, or requests a missing graph."""
-        for name, (_, about) in declarations(type(request.options)).items():
-            if about.figures and getattr(request.options, name) and not self.formats:
+        for name, one in declarations(type(request.options)).items():
+            if one.about.figures and getattr(request.options, name) and not self.formats:
                 flag = f"--{name.replace('_', '-')}"
                 raise RequestError(f"{flag} requires --figures, which selects the file formats")
         if self.formats and hasattr(request.made, "check_graphs"):

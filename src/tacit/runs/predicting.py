@@ -154,7 +154,7 @@ class RunPredictor:
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options of a class that ``run.yaml`` includes, with their values in a run."""
     known = declarations(kind).items()
-    return {name: request[name] for name, (_, of) in known if of.requested and name in request}
+    return {name: request[name] for name, of in known if of.about.requested and name in request}
 
 
 def _files(request: Mapping[str, Any]) -> list[str]:

@@ -173,7 +173,7 @@ class RunRequest:
         engine = None if self.chats(name) else self.start(name)
         found = self._costs(name, engine)
         if (limit := getattr(self.options, "limit", None)) is not None:
-            about = declarations(type(self.options))["limit"][1].help
+            about = declarations(type(self.options))["limit"].about.help
             found["limit"] = about.replace(" N ", f" {limit:,} ")
         if (other := self._other) is not None:
             key = "with_fast" if other.options.fast else "without_fast"

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 from tacit.engine.options import EngineOptions
 from tacit.errors import DataError, RequestError
-from tacit.models.settings import ModelSettings
-from tacit.options import build
 from tacit.runs.folder import read_findings
 from tacit.runs.reporter import Quiet
 from tacit.runs.workflow import RunRequest
@@ -101,22 +99,15 @@ class Plan:
                 run.options,
                 tuple(model.name for model in run.models),
                 out=self.out and self.out / run.name,
-                settings=described(run),
+                settings=run.described,
                 engine=self.engine,
                 store=self.store,
                 reporter=self.reporter,
-                own_settings=run.settings,
+                own_settings={model.name: model.settings for model in run.models},
                 nested=True,
             )
         except RequestError as error:
             raise self.file.error(error, run) from error
-
-
-def described(run: RunEntry) -> ModelSettings:
-    """Return settings that contain the family and the number of parameters of each model."""
-    given = {key: values for key, values in run.described.items() if values}
-    found: ModelSettings = build(ModelSettings, given)
-    return found
 
 
 def _check(request: RunRequest) -> None:
