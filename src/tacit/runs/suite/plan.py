@@ -31,6 +31,11 @@ class PlannedRun:
     described: Mapping[str, str]
 
     @property
+    def key(self) -> tuple[str, str]:
+        """The name of the run and the name of its model."""
+        return self.name, self.model
+
+    @property
     def label(self) -> str:
         """The name of the run and the name of its model, as text for messages."""
         return f"{self.name}, {self.model}"

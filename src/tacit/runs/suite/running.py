@@ -1,23 +1,24 @@
-"""Run a suite, one model after the other, so that each model is loaded only once."""
+"""Run a suite, one model after the other; ``suite.json`` has the state of each of its runs."""
 
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tacit.english import several
 from tacit.errors import RequestError, TacitError
-from tacit.outputs import check_outputs
+from tacit.files import SUITE, publish_text
+from tacit.outputs import Kind, check_outputs
 from tacit.runs.comparison import compared, warnings
-from tacit.runs.reading import Run, Runs, named, read_runs
+from tacit.runs.reading import Runs, named, read_runs
 from tacit.runs.reporter import resumable
 from tacit.runs.scale import scaled
-from tacit.runs.suite.status import KIND, STATUS, Status
 from tacit.runs.workflow import REPORT
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from tacit.runs.suite.plan import Plan, PlannedRun
 
 log = logging.getLogger("tacit")
+
+STATUS = "suite.json"
+"""The name of the file that contains the state of each run of a suite."""
+
+State: TypeAlias = Literal["waiting", "done", "failed", "skipped"]
+"""The state of a run; ``skipped`` means not started because an earlier run failed."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,10 +78,9 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
         raise RequestError("the suite names no folder: add out: FOLDER to its file, or give --out")
     _check_folder(plan.out, plan.file.path)
     plan.check()
-    status = Status.of(plan)
-    with status:
-        _Work(plan, status, fail_fast).run()
-    return _published(plan, status, report=report)
+    work = _Work(plan, plan.out, fail_fast, {run.key: "waiting" for run in plan.runs})
+    work.run()
+    return work.published(report=report)
 
 
 def _check_folder(out: Path, file: Path) -> None:
@@ -84,44 +90,76 @@ def _check_folder(out: Path, file: Path) -> None:
             raise RequestError(f"{folder} is a file; --out must name a folder")
     if (out / "run.yaml").exists():
         raise RequestError(f"{out} contains the run of one model: choose another --out for a suite")
-    check_outputs([file], [(out / STATUS, KIND)])
+    check_outputs([file], [(out / STATUS, Kind("the status of a suite", _is_status))])
+
+
+def _is_status(path: Path) -> bool:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and {"format", "suite", "runs"} <= set(content)
 
 
 @dataclass(frozen=True)
 class _Work:
-    """An object that runs the unfinished runs of a suite."""
+    """The runs of a suite with their states; the key of a run is its name and its model's name."""
 
     plan: Plan
-    status: Status
+    out: Path
     fail_fast: bool
+    states: dict[tuple[str, str], State]
+    errors: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def run(self) -> None:
         """Run unfinished runs, model by model; with ``fail_fast``, stop at the first failure."""
-        reporter = self.plan.reporter
         for run in self.plan.runs:
             if run.finished:
-                self.status.done(run)
-                reporter.note(f"{run.label}: already finished")
+                self.states[run.key] = "done"
+                self.plan.reporter.note(f"{run.label}: already finished")
+        self._write()
         self._read_vocabularies()
         self._confirm()
         for model in [entry.name for entry in self.plan.file.models]:
-            waiting = [run for run in self._waiting if run.model == model]
+            waiting = [run for run in self._in("waiting") if run.model == model]
             if waiting and not self._stopped:
                 self._run_model(model, waiting)
                 gc.collect()  # frees the model before the next one is loaded
+        self.states.update(dict.fromkeys([run.key for run in self._in("waiting")], "skipped"))
+        self._write()
 
-    @property
-    def _waiting(self) -> list[PlannedRun]:
-        return [run for run in self.plan.runs if self.status.waits(run)]
+    def published(self, *, report: bool) -> SuiteRuns:
+        """Compare the models of each run, and write one report about all finished runs."""
+        folders = [run.folder for run in self._in("done") if run.folder]
+        found = read_runs(folders) if folders else []
+        by_name: dict[str, Runs] = {}
+        for name in self.plan.requests:
+            own = {run.folder for run in self.plan.runs if run.name == name}
+            runs = named([run for run in found if run.folder in own])
+            if not runs:
+                continue
+            by_name[name] = Runs(tuple(runs))
+            for warning in warnings(runs):
+                self.plan.reporter.warn(warning)
+            if len(runs) > 1:
+                compared(runs, self.out / name)
+                scaled(runs, self.out / name)
+        page = self.out / REPORT if found and report else None
+        if page is not None:
+            Runs(tuple(found)).report(page)
+        return SuiteRuns(by_name, self.errors, [run.key for run in self._in("skipped")], page)
+
+    def _in(self, state: State) -> list[PlannedRun]:
+        return [run for run in self.plan.runs if self.states[run.key] == state]
 
     @property
     def _stopped(self) -> bool:
-        return self.fail_fast and bool(self.status.failed)
+        return self.fail_fast and bool(self.errors)
 
     def _read_vocabularies(self) -> None:
         """Read the models' vocabularies, on which the questions of some probes depend."""
         for name, request in self.plan.requests.items():
-            runs = [run for run in self._waiting if run.name == name]
+            runs = [run for run in self._in("waiting") if run.name == name]
             if not runs or not hasattr(request.made, "for_models") or self._stopped:
                 continue
             with self._reporting(runs, " (its questions depend on all of its models)"):
@@ -130,7 +168,7 @@ class _Work:
     def _confirm(self) -> None:
         """Ask the user whether to accept the cost of querying chat models."""
         for name, request in self.plan.requests.items():
-            request.confirm([run.model for run in self._waiting if run.name == name])
+            request.confirm([run.model for run in self._in("waiting") if run.name == name])
 
     def _run_model(self, model: str, runs: Sequence[PlannedRun]) -> None:
         """Load a model, run all of its runs, and remove the model from memory."""
@@ -141,7 +179,8 @@ class _Work:
                 if not self._stopped:
                     with self._reporting([run]):
                         run.request.ask(model, engine)
-                        self.status.done(run)
+                        self.states[run.key] = "done"
+                        self._write()
 
     @contextmanager
     def _reporting(self, runs: Sequence[PlannedRun], because: str = "") -> Iterator[None]:
@@ -151,8 +190,25 @@ class _Work:
         except Exception as error:  # noqa: BLE001 - a failure must not stop the other runs
             text = _text(error) + because
             for run in runs:
-                self.status.fail(run, text)
+                self.states[run.key] = "failed"
+                self.errors[run.key] = text
                 self.plan.reporter.warn(f"{run.label}: failed: {text}")
+            self._write()
+
+    def _write(self) -> None:
+        runs = [
+            {
+                "run": run.name,
+                "probe": run.request.probe,
+                "model": run.model,
+                "folder": run.folder and run.folder.relative_to(self.out).as_posix(),
+                "status": self.states[run.key],
+                "error": self.errors.get(run.key),
+            }
+            for run in self.plan.runs
+        ]
+        content = {"format": SUITE, "suite": str(self.plan.file.path), "runs": runs}
+        publish_text(self.out / STATUS, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _text(error: Exception) -> str:
@@ -162,31 +218,3 @@ def _text(error: Exception) -> str:
     # As text, because a record with the traceback would keep the model in memory.
     log.error("unexpected error\n%s", "".join(traceback.format_exception(error)))
     return f"{type(error).__name__}: {error}"
-
-
-def _published(plan: Plan, status: Status, *, report: bool) -> SuiteRuns:
-    """Compare the models of each run, and write one report about all finished runs."""
-    folders = [run.folder for run in plan.runs if run.folder and status.is_done(run)]
-    found = read_runs(folders) if folders else []
-    by_name = {name: _of(plan, name, found) for name in plan.requests}
-    for name, runs in by_name.items():
-        for warning in warnings(runs) if runs else ():
-            plan.reporter.warn(warning)
-        if len(runs) > 1 and plan.out is not None:
-            compared(runs, plan.out / name)
-            scaled(runs, plan.out / name)
-    page = plan.out / REPORT if plan.out is not None and found and report else None
-    if page is not None:
-        Runs(tuple(found)).report(page)
-    return SuiteRuns(
-        {name: Runs(tuple(runs)) for name, runs in by_name.items() if runs},
-        status.failed,
-        status.skipped,
-        page,
-    )
-
-
-def _of(plan: Plan, name: str, found: Sequence[Run]) -> list[Run]:
-    """Return the finished runs of one entry of the suite's file, one run for each model."""
-    folders = {run.folder for run in plan.runs if run.name == name}
-    return named([run for run in found if run.folder in folders])
