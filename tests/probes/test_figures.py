@@ -12,8 +12,9 @@ from tacit.charts.save import FORMATS, svg_of, write_svg
 from tacit.charts.theme import PALETTES, Theme
 from tacit.coherence.ontology import Ontology
 from tacit.errors import RequestError, WorkError
-from tacit.probes.parts import figures
+from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.graph import graphs
+from tacit.probes.parts.tables import TABLES as SPECS
 from tests.probes.drawing import shown as of_one
 from tests.probes.drawing import write_figures
 
@@ -34,7 +35,7 @@ AT = pl.DataFrame(
         for s in (50, 60, 70, 80, 90, 100)
         for stage, gain in zip(STAGES, (0.0, 0.125, 0.2, 0.05), strict=True)
     ],
-    schema=["s", "stage", "n", "share", "low", "high"],
+    schema=["s", "stage", "n", *SPECS["accuracy_at"].column("share").names],
     orient="row",
     infer_schema_length=None,
 )
@@ -49,7 +50,13 @@ RELATIONS = pl.DataFrame(
         )
         for stage, gain in zip(STAGES, (0.0, -0.125, 0.2, 0.05), strict=True)
     ],
-    schema=["relation", "stage", "n", "missing", "accuracy", "low", "high"],
+    schema=[
+        "relation",
+        "stage",
+        "n",
+        "missing",
+        *SPECS["accuracy_by_relation"].column("accuracy").names,
+    ],
     orient="row",
     infer_schema_length=None,
 )
@@ -117,7 +124,7 @@ def write(
     look: Theme | None = None,
 ) -> list[Path]:
     """Writes the figures of one model's tables."""
-    return write_figures(figures.FIGURES, of_one(tables).found, folder, formats, look)
+    return write_figures(FIGURES, of_one(tables).found, folder, formats, look)
 
 
 def drawn(chart: Chart | None) -> Chart:
@@ -132,23 +139,21 @@ def values_of(chart: Chart, table: pl.DataFrame, column: str) -> None:
     stages = {row["stage"] for row in shown}
     for row in table.filter(pl.col("stage").is_in(stages)).iter_rows(named=True):
         wanted = row | {"value": row[column]}
-        if "low" in row:
-            wanted |= {"low": row["low"], "high": row["high"]}
         assert row[column] is None or any(wanted.items() <= each.items() for each in shown), row
 
 
 def test_accuracy_at_holds_the_table() -> None:
     """Shares and intervals of the raw beliefs and one objective, as they are in the table."""
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(objective="margin"))))
+    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}, Theme(objective="margin"))))
     values_of(chart, AT, "share")
     assert {row["stage"] for row in rows(chart) if row.get("stage")} == {"before", "margin"}
-    assert fields(chart, "x") == {"at"}
+    assert fields(chart, "x") == {"s"}
     assert fields(chart, "color") == fields(chart, "shape") == {"series"}
 
 
 def test_accuracy_at_says_the_improvement_and_n() -> None:
     """As a line of its own, with the number of drawings and the units."""
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT})))
+    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT})))
     better = [row for row in rows(chart) if row.get("series") == "improvement"]
     assert {row["s"] for row in better} == {50, 60, 70, 80, 90, 100}
     assert all(row["value"] == pytest.approx(0.125) for row in better)
@@ -159,7 +164,7 @@ def test_accuracy_at_says_the_improvement_and_n() -> None:
 
 def test_a_missing_interval_has_no_band() -> None:
     """At s = 100 there is none: bands end at 90."""
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}))).to_dict()
+    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}))).to_dict()
     bands = [each for each in within(chart) if "area" in str(each.get("mark"))]
     assert len(bands) == 3
     for band in bands:
@@ -168,7 +173,7 @@ def test_a_missing_interval_has_no_band() -> None:
 
 def test_a_point_of_a_curve_without_an_interval_is_hollow() -> None:
     """At s = 100 both series have none; the improvement never has one, so its marks are filled."""
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": AT}))).to_dict()
+    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}))).to_dict()
     marks: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
     for layer in within(chart):
         mark = layer.get("mark")
@@ -181,7 +186,7 @@ def test_a_point_of_a_curve_without_an_interval_is_hollow() -> None:
 
 def test_relations_fall_by_accuracy_before_repair() -> None:
     """One without an accuracy stands last; each has its n beside it, and its gain."""
-    chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
+    chart = drawn(FIGURES["accuracy_by_relation"](of_one({"accuracy_by_relation": RELATIONS})))
     expected = ["part of (76)", "requires (3)", "above (1,200)", "behind (0)"]
     domains = [each["y"]["scale"]["domain"] for each in within(chart.to_dict()) if "xOffset" in each
                or ("yOffset" in each and "y" in each)]  # fmt: skip
@@ -197,7 +202,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
 
 def test_accuracy_by_relation_holds_the_table() -> None:
     """Accuracies and intervals as they are; 2 of 4 relations have intervals, in two stages."""
-    chart = drawn(figures.accuracy_by_relation(of_one({"accuracy_by_relation": RELATIONS})))
+    chart = drawn(FIGURES["accuracy_by_relation"](of_one({"accuracy_by_relation": RELATIONS})))
     values_of(chart, RELATIONS, "accuracy")
     # And the line at one half.
     assert rules(chart) == 4 + 1
@@ -205,7 +210,7 @@ def test_accuracy_by_relation_holds_the_table() -> None:
 
 def test_the_best_and_the_worst_stand_side_by_side() -> None:
     """Ranks 1 to 20 and 81 to 100, and none between."""
-    chart = drawn(figures.best_and_worst_things(of_one({"accuracy_by_thing": THINGS})))
+    chart = drawn(FIGURES["best_and_worst_things"](of_one({"accuracy_by_thing": THINGS})))
     ranks = {row["rank"] for row in rows(chart) if "rank" in row}
     assert ranks == {*range(1, 21), *range(81, 101)}
     said = texts(chart)
@@ -220,13 +225,13 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
 def test_a_band_says_which_ranks_it_holds() -> None:
     """Not 20 when there are fewer."""
     few = {"accuracy_by_thing": THINGS.filter(pl.col("rank").is_in([1, 2]))}
-    said = texts(drawn(figures.best_and_worst_things(of_one(few))))
+    said = texts(drawn(FIGURES["best_and_worst_things"](of_one(few))))
     assert "m: best: things 1 to 2 by accuracy" in said
 
 
 def test_all_things_are_the_middle() -> None:
     """Ranks 21 to 80, with the accuracies of the table."""
-    chart = drawn(figures.all_things(of_one({"accuracy_by_thing": THINGS})))
+    chart = drawn(FIGURES["all_things"](of_one({"accuracy_by_thing": THINGS})))
     shown = {(row["rank"], row["stage"]): row["value"] for row in rows(chart) if "rank" in row}
     middle = THINGS.filter(pl.col("rank").is_between(21, 80), pl.col("stage").is_in(STAGES[:2]))
     assert shown == {
@@ -240,7 +245,7 @@ def test_all_things_are_the_middle() -> None:
 def test_each_model_has_a_chart() -> None:
     """Named above it, with its own rows alone."""
     both = pl.concat([AT.with_columns(model=pl.lit(name)) for name in ("one", "two")])
-    chart = drawn(figures.accuracy_at(of_one({"accuracy_at": both}))).to_dict()
+    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": both}))).to_dict()
     assert [each["title"]["text"] for each in chart["vconcat"]] == ["one", "two"]
 
 
@@ -261,7 +266,8 @@ def rates(rate: float | None = 0.25) -> pl.DataFrame:
             )
         ],
         [
-            *("constraint", "stage", "applicable", "undecided", "rate", "low", "high"),
+            *("constraint", "stage", "applicable", "undecided"),
+            *SPECS["violation"].column("rate").names,
             *("shuffled", "always_true"),
         ],
         orient="row",
@@ -270,7 +276,7 @@ def rates(rate: float | None = 0.25) -> pl.DataFrame:
 
 def test_violations_have_both_baselines_as_ticks() -> None:
     """Of the raw beliefs alone, with the number of decided constraints."""
-    chart = drawn(figures.violations(of_one({"violation": rates()})))
+    chart = drawn(FIGURES["violations"](of_one({"violation": rates()})))
     ticks = {
         (row["label"], row["series"]): row["reference"]
         for row in rows(chart)
@@ -295,21 +301,23 @@ def test_violations_have_published_rates_only_for_all_drawings() -> None:
             for name in one.found
         },
     )
-    published = [row for row in rows(drawn(figures.violations(whole))) if "(published)" in str(row)]
+    published = [
+        row for row in rows(drawn(FIGURES["violations"](whole))) if "(published)" in str(row)
+    ]
     assert any(row.get("reference") == 0.3218 for row in published)
-    assert "published" not in str(drawn(figures.violations(one)).to_dict())
+    assert "published" not in str(drawn(FIGURES["violations"](one)).to_dict())
 
 
 def test_without_a_rate_there_is_no_figure_of_violations() -> None:
     """Nothing is believed, so no constraint applies."""
     none = rates().with_columns(rate=pl.lit(None, pl.Float64))
-    assert figures.violations(of_one({"violation": none})) is None
+    assert FIGURES["violations"](of_one({"violation": none})) is None
 
 
 def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
     """Without gold there are no rows, so there is nothing to draw, and no file."""
     few = {**TABLES, "accuracy_by_thing": THINGS.filter(pl.col("rank") < 20)}
-    assert figures.all_things(of_one(few)) is None
+    assert FIGURES["all_things"](of_one(few)) is None
     empty = {name: table.clear() for name, table in TABLES.items()}
     nulls = {
         name: table.with_columns(pl.lit(None, pl.Float64).alias(column))
@@ -318,7 +326,7 @@ def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
         )
     }
     for tables in (empty, nulls):
-        assert all(draw(of_one(tables)) is None for draw in figures.FIGURES.values())
+        assert all(draw(of_one(tables)) is None for draw in FIGURES.values())
     assert write(empty, tmp_path) == []
     assert write({}, tmp_path) == []
     assert list(tmp_path.iterdir()) == []
@@ -342,7 +350,7 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     )
     files = write(TABLES, tmp_path, FORMATS)
     # Neither violations nor the sizes of models are among these tables.
-    names = [name for name in figures.FIGURES if name not in {"violations", "size_of_models"}]
+    names = [name for name in FIGURES if name not in {"violations", "size_of_models"}]
     for name, svg in graphs({"beliefs": beliefs}, PARTS, Theme()):
         files += write_svg(svg, tmp_path / name, FORMATS)
         names.append(name)
@@ -376,7 +384,7 @@ def test_a_palette_colours_the_marks(palette: str) -> None:
     """Raw beliefs and repaired beliefs have the palette's colours."""
     colours = PALETTES[palette]
     svg = svg_of(
-        drawn(figures.accuracy_at(of_one({"accuracy_at": AT}, Theme(palette, "margin"))))
+        drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}, Theme(palette, "margin"))))
     ).lower()
     assert f'"{colours.before}"' in svg
     assert f'"{colours.after["margin"]}"' in svg

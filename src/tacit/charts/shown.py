@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from tacit.charts.theme import Theme
+    from tacit.charts.theme import Palette, Theme
     from tacit.findings.findings import Findings
 
 _SUBTITLE = 11
@@ -38,6 +38,11 @@ class Shown:
     sizes: Mapping[str, int | None]
     look: Theme
     known_families: Mapping[str, str | None] = field(default_factory=dict)
+
+    @property
+    def colours(self) -> Palette:
+        """The palette."""
+        return self.look.colours
 
     @cached_property
     def by_size(self) -> bool:

@@ -48,7 +48,9 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     for encoding in _encodings(spec):
         if "description" in encoding:
             encoding.setdefault("tooltip", encoding["description"])
-    caption = whole_lines(heading.get("subtitle", ())) if heading else ()
+    caption = spec.pop("usermeta", {}).get("caption") or (
+        whole_lines(heading.get("subtitle", ())) if heading else ()
+    )
     stem = f"{probe}-{declared.name.replace('_', '-')}"
     texts = (declared.title, declared.reading)
     return Figure(stem, *texts, spec, heading, caption, wide=not _is_narrow(spec))

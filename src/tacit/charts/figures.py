@@ -1,0 +1,79 @@
+"""The figures of a built-in probe: functions that draw them, and their texts in YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import resources
+from string import Formatter
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from tacit.findings.spec import FigureSpec
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Chart
+
+    Drawn: TypeAlias = tuple[Iterable[Sequence[alt.LayerChart]], Mapping[str, Any]]
+    Draw: TypeAlias = Callable[[Shown], Drawn | None]
+    """Draws rows of panels, with the values of the placeholders in the caption."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """The texts of a figure, as in ``data/texts/{probe}.yaml``."""
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
+    title: str
+    reading: str
+    caption: tuple[str, ...] = ()
+
+    def filled(self, values: Mapping[str, Any]) -> list[str]:
+        """Fill in the caption; a line whose placeholder has no value is left out."""
+        return [line.format_map(values) for line in self.caption if not _missing(line, values)]
+
+
+class Figures(Mapping[str, FigureSpec]):
+    """A probe's figures by name; the file of texts is read when a figure is first needed."""
+
+    def __init__(self, probe: str, *draw: Draw) -> None:
+        self._probe, self._draw = probe, {each.__name__: each for each in draw}
+
+    def __getitem__(self, name: str) -> FigureSpec:
+        text = self._texts[name]
+        draw = partial(_page, text, self._draw[name])
+        return FigureSpec(name, text.title, text.reading, draw)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._draw)
+
+    def __len__(self) -> int:
+        return len(self._draw)
+
+    @cached_property
+    def _texts(self) -> Mapping[str, Text]:
+        import yaml
+        from pydantic import TypeAdapter
+
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        texts: dict[str, Any] = {}
+        for name in ("shared", self._probe):
+            file = resources.files("tacit") / "data" / "texts" / f"{name}.yaml"
+            texts |= yaml.load(file.read_text(encoding="utf-8"), loader)["figures"]  # noqa: S506 - a safe loader
+        return TypeAdapter(dict[str, Text]).validate_python(texts)
+
+
+def _missing(line: str, values: Mapping[str, Any]) -> bool:
+    names = [name for _, name, _, _ in Formatter().parse(line) if name]
+    return any(values[name] in {None, ""} for name in names)
+
+
+def _page(text: Text, draw: Draw, shown: Shown) -> Chart | None:
+    from tacit.charts.panels import page
+
+    drawn = draw(shown)
+    return drawn and page(text.title, text.filled(drawn[1]), drawn[0])
