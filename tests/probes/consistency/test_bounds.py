@@ -12,7 +12,6 @@ import pytest
 from tacit.probes.consistency.answers import Method, choice_table, choose, verify, verify_table
 from tacit.probes.consistency.prompt_variants import Inputs, at_most
 from tacit.probes.consistency.questions import choice_variants, prompt_variants
-from tacit.probes.consistency.sensitivity import choose_alone, verify_alone
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import OUTSIDE, OUTSIDE_FIRST, UNKNOWN, AnswerScore, Scores
 from tests.probes.consistency.asking_by_hand import probe_of
@@ -132,7 +131,7 @@ def test_answers_are_known_where_each_prompt_tells_one_word() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_verified_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
-    """By all inputs, and by each meta-prompt and pair alone."""
+    """By all inputs."""
     one = server(seed)
     pairs = [[[one.scores(f.answers) for f in VARIANTS] for _ in range(3)] for _ in range(8)]
     full, told = (
@@ -143,12 +142,6 @@ def test_verified_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
     all_, some = verify_table(full, INPUTS), verify_table(told, INPUTS)
     sizes = np.full((8, 3), 4)
     check_chosen(verify(some, INPUTS, sizes, most), verify(all_, INPUTS, sizes))
-    alone = [
-        verify_alone(table, INPUTS, sizes, np.zeros(8, np.int64), bound)
-        for table, bound in ((some, most), (all_, None))
-    ]
-    assert (alone[0].scored <= alone[1].scored).all()
-    assert (alone[0].right <= alone[1].right).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -165,12 +158,6 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
         part = [variant, variant + 1]
         known = choose(some[:, part], sizes, most[:, part])
         check_chosen(known, choose(all_[:, part], sizes))
-    alone = [
-        choose_alone(table, sizes, np.zeros(60, np.int64), bound)
-        for table, bound in ((some, most), (all_, None))
-    ]
-    assert (alone[0].scored <= alone[1].scored).all()
-    assert (alone[0].right <= alone[1].right).all()
 
 
 def test_some_choices_are_known_although_a_score_is_missing() -> None:

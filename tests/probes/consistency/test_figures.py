@@ -74,8 +74,6 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
         for preset in ("max", "count", "calibrated")
     ]
     accuracy = ("positive_accuracy", "negative_accuracy", "background_score")
-    variants = [(5, PAIRS[0], 30, 0.25), (5, PAIRS[1], 45, 0.375), (6, None, 0, None)]
-    won = [("background", 5, PAIRS[0], 299, 299 / 300), ("background", 6, PAIRS[1], 1, 1 / 300)]
     tables = {
         "consistency": table([whole], SUBSET),
         "consistency_by_relation": table(RELATIONS, SUBSET),
@@ -84,11 +82,6 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
             KNOWN, ("relation", "facts", "background_score", "low", "high")
         ),
         "background_variants": table([*ways, *single], ("preset", "meta", "pair", "n", *accuracy)),
-        "anchor_variants": table(
-            [("choice", *variant[:2], variant[2], 120, variant[3]) for variant in variants],
-            ("anchoring", "meta", "pair", "right", "n", "accuracy"),
-        ),
-        "winners": table(won, ("of", "meta", "pair", "count", "share")),
         "anchors": pl.DataFrame({"right": [True, False, None, True]}),
         # Five choices and two: guessing gets (1/5 + 1/2)/2.
         "choices": pl.DataFrame(
@@ -512,67 +505,6 @@ def test_concepts_are_drawn_as_relations_are() -> None:
     assert "Conceptual consistency by concept" in texts(figure)
     assert "IsA" in texts(figure)
     assert "corrected for the number of concepts" in joined_text(figure)
-
-
-def test_every_way_to_ask_has_its_score_written_in() -> None:
-    """Beside how often it gave the answer, and what all inputs get together."""
-    figure = svg(figures.prompt_sensitivity(shown("one")))
-    # 0.375 + 5/20 and 0.375 + 6/20, of two pairs each.
-    assert texts(figure).count("0.625") == 2
-    assert texts(figure).count("0.675") == 2
-    assert {
-        "99.7\u00a0%",
-        "0.3\u00a0%",
-        (
-            "each cell: % of 300 answers for which the cell's prompt variant has the highest "
-            "score of all variants"
-        ),
-    } <= set(texts(figure))
-    assert (
-        "background score of one when all prompt variants are used together, by method of "
-        "combining them: max 0.625, count 0.625, calibrated 0.625" in joined_text(figure)
-    )
-    assert "meta-prompt 6: \u201cQuestion: [question]? Answer:\u201d" in joined_text(figure)
-    assert "meta-prompt 6, True/False: share 0.3\u00a0%" in tips(figure)
-
-
-def test_a_way_without_a_score_is_a_dash() -> None:
-    """And answers that no single input gave leave a panel out."""
-    ways = findings().tables["background_variants"]
-    some = pl.when(pl.col("meta") == 5).then("background_score").alias("background_score")
-    left = pl.DataFrame(
-        {"of": ["background"], "meta": [5], "pair": ["Yes/No"], "count": [0], "share": [None]}
-    )
-    models = shown("one", background_variants=ways.with_columns(some), winners=left)
-    figure = svg(figures.prompt_sensitivity(models))
-    assert texts(figure).count(DASH) == 2
-    assert "answers decided" not in joined_text(figure)
-
-
-def test_every_form_has_a_mark_at_its_accuracy() -> None:
-    """Lines stand at guessing and at what all variants get; one without an answer has no mark."""
-    chart = figures.anchor_sensitivity(shown("one"))
-    figure = svg(chart)
-    assert sum("accuracy" in tip for tip in tips(figure)) == 2
-    assert "5, True/False: accuracy 37.5\u00a0%, n = 120" in tips(figure)
-    text = str(drawn(chart).to_dict())
-    # Two of three answered anchors are right.
-    assert "'datum': 0.35" in text
-    assert f"'datum': {2 / 3}" in text
-
-
-def test_the_other_way_to_answer_has_a_line_of_its_own() -> None:
-    """Its own column says what all its variants get together."""
-    anchors = pl.DataFrame({"right": [True, True], "verify_right": [True, False]})
-    variants = findings().tables["anchor_variants"]
-    both = pl.concat([variants, variants.with_columns(anchoring=pl.lit("verify"))])
-    text = str(
-        drawn(
-            figures.anchor_sensitivity(shown("one", anchors=anchors, anchor_variants=both))
-        ).to_dict()
-    )
-    assert "'datum': 1.0" in text
-    assert "'datum': 0.5" in text
 
 
 def luminance(colour: str) -> float:

@@ -7,7 +7,7 @@ import pytest
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import PAIRS, Dice, measured, probe_of
-from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies, is_right
+from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,52 +100,12 @@ def test_the_summary_names_the_ways_without_a_pair(run: Run) -> None:
     assert ways == run.rows("background_variants")[:3]
 
 
-def test_anchors_answered_in_each_way_alone(run: Run) -> None:
-    """A single variant of a choice, a single meta-prompt and pair of verifying."""
-    rows = run.rows("anchor_variants")
-    variants, pairs = (22, 35) if run.metas == 5 else (23, 42)
-    counts = {"choice": variants, "verify": pairs}
-    assert len(rows) == sum(counts[way] for way in run.anchoring)
-    for row in rows:
-        take = asking.choose if row["anchoring"] == "choice" else asking.verify
-        only = row["meta"], row["pair"]
-        taken = [take(case.anchor, run.says, run.metas, only) for case in run.cases]
-        right = [is_right(case, one) for case, one in zip(run.cases, taken, strict=True)]
-        there = [one for one in right if one is not None]
-        assert (row["right"], row["n"]) == (sum(there), len(there))
-        assert row["accuracy"] == (sum(there) / len(there) if there else None)
-
-
-def test_winners_of_a_run(run: Run) -> None:
-    """How often each meta-prompt and pair gave the answer, and its share of the answers."""
-    won: dict[tuple[str, int, str | None], int] = {}
-    for reply in run.replies.values():
-        if reply.winner is not None:
-            key = ("background", reply.winner.meta, reply.winner.pair)
-            won[key] = won.get(key, 0) + 1
-    for way in run.anchoring:
-        for taken in run.taken(way):
-            if taken.winner is not None:
-                won[way, *taken.winner] = won.get((way, *taken.winner), 0) + 1
-    rows = run.rows("winners")
-    assert {(r["of"], r["meta"], r["pair"]): r["count"] for r in rows if r["count"]} == won
-    for of in ("background", *run.anchoring):
-        shares = [row["share"] for row in rows if row["of"] == of]
-        assert sum(shares) == pytest.approx(1)
-        total = sum(count for (name, *_), count in won.items() if name == of)
-        assert shares == [row["count"] / total for row in rows if row["of"] == of]
-
-
 def test_nothing_answered_has_no_shares() -> None:
     """Of a model without scores: counts of 0, and null, not nan, for the shares."""
     found = measured(probe_of(CASES), lambda _text, _answer: None)
-    winners = found.tables["winners"]
-    assert winners["count"].sum() == 0
-    assert winners["share"].null_count() == winners.height
     ways = found.tables["background_variants"]
     assert ways["n"].sum() == 0
     assert ways.select("consistency", "chance", "lift", "background_score").null_count().row(0) == (
         (ways.height,) * 4
     )
-    assert set(found.tables["anchor_variants"]["accuracy"]) == {None}
     assert found.summary["consistency"]["n"] == 0

@@ -8,7 +8,6 @@ from tacit.charts.marks import (
     DASH,
     Axis,
     Curves,
-    Grid,
     Rows,
     bounds,
     heading,
@@ -25,7 +24,6 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.consistency import prediction_figures
-from tacit.probes.consistency.background_scores import mean_of
 from tacit.probes.consistency.relation_figures import (
     FEWEST_ANCHORS,
     GREY,
@@ -35,10 +33,9 @@ from tacit.probes.consistency.relation_figures import (
 )
 from tacit.probes.consistency.scale import scaling
 from tacit.probes.consistency.tables import TABLES
-from tacit.probes.consistency.template import load_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import altair as alt
     import polars as pl
@@ -61,15 +58,7 @@ _HOLLOW = (
 _FORMULA = "(consistency \N{MINUS SIGN} chance)/(1 \N{MINUS SIGN} chance)"
 _SMALLEST = "tick: smallest lift that a test at the 5 % level detects with a probability of 80 %"
 _P = "p: p-value of a one-sided permutation test of whether the lift exceeds 0"
-_METHODS = (
-    "methods of combining prompt variants: \u201cmax\u201d takes the answer word with the highest "
-    "score in any variant; \u201ccount\u201d takes the answer of most variants; "
-    "\u201ccalibrated\u201d is \u201cmax\u201d after the subtraction of each word's mean score "
-    "in each variant"
-)
 _HALF = 0.5  # the background score of always giving the same answer
-_LEAST = 0.1  # the full shade is at least this far from one half
-_NO_PAIR = "no pair"  # label of a variant that names no pair
 _SINGLE = "Yes/No"  # used with the last meta-prompt: the paper does not name its single prompt
 _SIGNS = ("positive_accuracy", "negative_accuracy")
 
@@ -273,97 +262,6 @@ def consistency_by_concept(shown: Shown) -> Chart | None:
 
 
 @figure(
-    "Sensitivity of the background score to the prompt",
-    "This figure is not in Sahu et al. (2022). Background score when a single combination of "
-    "meta-prompt and answer-word pair is used.",
-)
-def prompt_sensitivity(shown: Shown) -> Chart | None:
-    """Plot the background score by meta-prompt and label pair (not in Sahu et al. 2022)."""
-    ways, winners = shown.table("background_variants"), shown.table("winners")
-    alone = None if ways is None else ways.filter(preset="single")
-    if ways is None or alone is None or alone["background_score"].is_null().all():
-        return None
-    if alone.select("meta", "pair").n_unique() == 1:
-        return None
-    colours = shown.look.colours
-    far = [abs(value - _HALF) for value in alone["background_score"].drop_nulls()]
-    panels = []
-    for (model,), part in alone.group_by("model", maintain_order=True):
-        shades = [_shade(value, max([_LEAST, *far]), colours) for value in part["background_score"]]
-        column = TABLES["background_variants"].column("background_score")
-        heat = _grid(part, column, shades, colours, f"{model}: background score")
-        panels.append([heat, *_gives(winners, str(model), "background", colours)])
-    parts = ways.filter(ways["preset"] != "single")
-    together = [
-        f"background score of {model} when all prompt variants are used together, by method of "
-        "combining them: "
-        + ", ".join(
-            f"{name} {score(value)}"
-            for name, value in part.select("preset", "background_score").iter_rows()
-        )
-        for (model,), part in parts.group_by("model", maintain_order=True)
-    ]
-    title = titled(
-        "Background score by prompt variant",
-        "left panel: mean background score if only one combination of a meta-prompt and a pair of "
-        f"answer words is used, {counted(alone['n'], 'anchor question')}",
-        "a deeper shade means a score farther from 0.50, the score of a model that always gives "
-        "the same answer",
-        "right panel: the share of the answered background questions for which the prompt variant "
-        "has the highest score of all prompt variants" * _beside(panels),
-        _METHODS * bool((parts["preset"] == "count").any()),
-        *together,
-        *_meta_prompts(alone),
-    )
-    return page(title, *panels)
-
-
-@figure(
-    "Sensitivity of the anchor accuracy to the prompt",
-    "This figure is not in Sahu et al. (2022). Accuracy on anchor questions when a single prompt "
-    "variant is used.",
-)
-def anchor_sensitivity(shown: Shown) -> Chart | None:
-    """Plot anchor accuracy by prompt variant and by method of answering anchor questions."""
-    import polars as pl
-
-    ways, winners = shown.defined("anchor_variants", "accuracy"), shown.table("winners")
-    if ways is None:
-        return None
-    ways = ways.with_columns(
-        series=pl.col("pair").fill_null(_NO_PAIR), label=pl.col("meta").cast(str)
-    )
-    colours, column = shown.look.colours, TABLES["anchor_variants"].column("accuracy")
-    pairs = series(ways["series"].unique(maintain_order=True), colours)
-    keys = ways.select("model", "anchoring").unique(maintain_order=True).rows()
-    known = {(model, way): _baselines(model, way, shown) for model, way in keys}
-    domain = bounds([*ways["accuracy"], *(value for both in known.values() for value in both)])
-    panels = []
-    for (model, way), (guess, together) in known.items():
-        part = ways.filter(model=model, anchoring=way)
-        panel = Rows(
-            measured(part, column, n=TABLES["anchor_variants"].column("n")),
-            Axis("accuracy", domain, percent=True, dotted=guess, solid=together),
-            colours,
-            f"{model}: {way}",
-            part["label"].unique(maintain_order=True).to_list(),
-            pairs,
-            width=300,
-        )
-        panels.append([panel.chart(), *_gives(winners, model, way, colours)])
-    title = titled(
-        "Anchor accuracy by prompt variant",
-        "left panel: accuracy when a single prompt variant is used, "
-        f"{counted(ways['n'], 'answered anchor question')}; solid line: accuracy when all variants "
-        "are used together; dotted line: accuracy of random guessing",
-        "right panel: for each prompt variant, the share of anchor questions whose highest "
-        "answer score comes from this variant" * _beside(panels),
-        *_meta_prompts(ways),
-    )
-    return page(title, *panels)
-
-
-@figure(
     "Size of models",
     "This figure is not in Sahu et al. (2022). Lift, background score and anchor accuracy, "
     "plotted against the number of parameters for each family of models.",
@@ -431,8 +329,6 @@ FIGURES: Mapping[str, FigureSpec] = {
         prompting_bias,
         consistency_by_relation,
         consistency_by_concept,
-        prompt_sensitivity,
-        anchor_sensitivity,
         *prediction_figures.FIGURES,
         size_of_models,
         intervention,
@@ -598,63 +494,6 @@ def _scatter(
     return chart.properties(width=330, height=330, title=heading(model))
 
 
-def _gives(
-    winners: pl.DataFrame | None, model: str, of: str, colours: Palette
-) -> Iterator[alt.LayerChart]:
-    """Yield a heat map of how often each prompt variant has the highest score."""
-    won = None if winners is None else winners.filter(model=model, of=of)
-    if won is not None and won["count"].sum():
-        column = TABLES["winners"].column("share")
-        most = max(won["share"].drop_nulls(), default=1.0)
-        shades = [mixed(colours.after["log-odds"], (part or 0) / most) for part in won["share"]]
-        answers = several(int(won["count"].sum()), "answer")
-        text = (
-            f"each cell: % of {answers} for which the cell's prompt variant has the highest "
-            "score of all variants"
-        )
-        yield _grid(won, column, shades, colours, text)
-
-
-def _beside(panels: Sequence[Sequence[alt.LayerChart]]) -> bool:
-    """Check whether any row of panels contains more than one panel."""
-    return any(len(row) > 1 for row in panels)
-
-
-def _grid(
-    part: pl.DataFrame, column: Column, shades: Sequence[str], colours: Palette, text: str
-) -> alt.LayerChart:
-    """Plot a heat map with values: one row per meta-prompt, one column per pair of answer words."""
-    import polars as pl
-
-    named = part.with_columns(pl.col("pair").fill_null(_NO_PAIR))
-    named = named.with_columns(label=pl.format("meta-prompt {}, {}", "meta", "pair"))
-    table = measured(named, column).with_columns(
-        row=pl.col("meta").cast(str), column="pair", hue=pl.Series(shades, dtype=pl.String)
-    )
-    rows, columns = (
-        table[name].unique(maintain_order=True).to_list() for name in ("row", "column")
-    )
-    return Grid(table, colours, text, sorted(rows, key=int), columns, "meta-prompt").chart()
-
-
-def _shade(value: float | None, most: float, colours: Palette) -> str:
-    """Return a colour whose intensity grows with the value's distance from one half."""
-    if value is None:
-        return PAPER
-    hue = colours.before if value > _HALF else colours.after["paper"]
-    return mixed(hue, abs(value - _HALF) / most)
-
-
-def _meta_prompts(ways: pl.DataFrame) -> Iterator[str]:
-    """Yield the texts of the meta-prompts (Table 1 of Sahu et al. 2022) for a caption."""
-    texts = load_templates().meta_prompts
-    for meta in sorted(ways["meta"].unique()):
-        if meta <= len(texts):
-            text = texts[meta - 1].format(question="[question]", label_a="Yes", label_b="No")
-            words = " (here with the answer words Yes and No)" * ("{label_a}" in texts[meta - 1])
-            yield f"meta-prompt {meta}{words}: “{text}”"
-
-
 def _guessing(choices: pl.DataFrame) -> dict[str, float]:
     """Return each model's accuracy under random guessing: the mean of 1/(number of choices)."""
     import polars as pl
@@ -662,16 +501,3 @@ def _guessing(choices: pl.DataFrame) -> dict[str, float]:
     counts = choices.group_by("model", "anchor", "meta", "pair").len()
     widest = counts.group_by("model", "anchor").agg(pl.col("len").max())
     return dict(widest.group_by("model").agg((1 / pl.col("len")).mean()).iter_rows())
-
-
-def _baselines(model: str, anchoring: str, shown: Shown) -> tuple[float | None, float | None]:
-    """Return the accuracy of random guessing, and a model's accuracy."""
-    choices, anchors = (shown.table(name) for name in ("choices", "anchors"))
-    guess = None if choices is None else _guessing(choices).get(model)
-    if anchors is None:
-        return guess, None
-    # The columns of the anchoring method that does not count have its name as prefix.
-    other = f"{anchoring}_right"
-    of = anchors.filter(model=model)
-    counts = other not in of.columns or of[other].is_null().all()
-    return guess, mean_of(of["right" if counts else other])

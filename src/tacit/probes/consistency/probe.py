@@ -341,7 +341,6 @@ class ConsistencyProbe:
         way = self.reading.anchoring[0]
         anchors = answer_tables.anchors(self.anchors, scored, way, background, frequency)
         controls = Controls(self.anchors, self.background, self.asked, known, anchors)
-        chosen = [(name, scored.chosen(name)) for name in self.reading.anchoring]
         tables = {
             "facts": answer_tables.facts(self.asked, known, answers, scored, beliefs),
             "links": self.asked.links,
@@ -355,10 +354,6 @@ class ConsistencyProbe:
             "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),
             "relevance": relevance(known, self.asked, anchors, how),
             "background_variants": sensitivity.background_variants(scored, self.asked, anchors),
-            "anchor_variants": sensitivity.anchor_variants(scored, self.anchors),
-            "winners": sensitivity.winners(
-                answers, scored, [(name, each) for name, each in chosen if each is not None]
-            ),
         }
         answered = background_answers.answered(tables["facts"], tables["links"], anchors)
         tables["background_answers"] = background_answers.background_answers(answered, bootstrap)
