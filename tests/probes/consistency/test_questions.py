@@ -205,5 +205,5 @@ def test_what_there_is_not_is_refused() -> None:
         background_question(("a", "HasProperty", "b"), TEMPLATES, wording("paper"))
     with pytest.raises(RequestError, match="review, review-lexicon, arxiv"):
         prompt_variants(TEMPLATES, "final")
-    with pytest.raises(RequestError, match="expected one of paper, grammatical, surface"):
+    with pytest.raises(RequestError, match="expected one of paper, grammatical"):
         wording("fancy")

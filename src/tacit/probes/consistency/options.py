@@ -41,10 +41,10 @@ class ConsistencyOptions:
         "method of Sahu et al. 2022.",
     )
     background: BackgroundOptions = field(default_factory=BackgroundOptions)
-    wording: Literal["paper", "grammatical", "surface"] = option(
+    wording: Literal["paper", "grammatical"] = option(
         "paper",
-        help="Wording of facts: paper (the templates of Sahu et al. 2022 as printed), grammatical "
-        "(these templates with correct grammar) or surface (the knowledge base's own sentences).",
+        help="Wording of facts: paper (the templates of Sahu et al. 2022 as printed) or "
+        "grammatical (these templates with correct grammar).",
     )
     templates: Path | None = option(
         None,

@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.answers import Chosen
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.scored import Scored
-    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -155,7 +154,6 @@ class ConsistencyProbe:
     wording: Wording
     version: str = "review-lexicon"
     reading: Reading = field(default_factory=Reading)
-    surface: Surface | None = None
     context: ContextChoice | None = None
 
     @classmethod
@@ -164,7 +162,6 @@ class ConsistencyProbe:
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
-        from tacit.probes.consistency.surface import Surface
         from tacit.probes.consistency.template import load_templates
         from tacit.probes.consistency.wording import wording
         from tacit.sources.anchors import read_anchors
@@ -178,14 +175,11 @@ class ConsistencyProbe:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
             found = background(base, texts, extraction, topics=topics, tails=True)
-            surface = None
-            if options.wording == "surface":
-                surface = Surface.of(base, found.facts, templates.surface)
         version = options.background.paper_version
         context = None
         if options.intervene:
             context = ContextChoice(options.context_facts or MOST_FACTS, options.background.seed)
-        return cls(anchors, found, templates, worded, version, reading, surface, context)
+        return cls(anchors, found, templates, worded, version, reading, context)
 
     def __post_init__(self) -> None:
         unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
@@ -201,7 +195,7 @@ class ConsistencyProbe:
     @cached_property
     def asked(self) -> Asked:
         """The distinct facts, with questions about each fact and its negative (false version)."""
-        return Asked.of(self.background.facts, self.templates, self.wording, self.surface)
+        return Asked.of(self.background.facts, self.templates, self.wording)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
@@ -405,7 +399,6 @@ class ConsistencyProbe:
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
-            **({} if self.surface is None else {"surface": self.surface.summary()}),
             "questions": len(self.asked.texts),
             "prompts": len(self.prompts),
             **self.reading.departure,

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.consistency.surface import Surface
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
 
@@ -142,13 +141,7 @@ class Asked:
     texts: tuple[str, ...]
 
     @classmethod
-    def of(
-        cls,
-        found: pl.DataFrame,
-        templates: Templates,
-        wording: Wording,
-        surface: Surface | None = None,
-    ) -> Asked:
+    def of(cls, found: pl.DataFrame, templates: Templates, wording: Wording) -> Asked:
         """Build the background questions about all facts and their negatives (false versions)."""
         import polars as pl
 
@@ -161,8 +154,7 @@ class Asked:
         def text_index(fact: tuple[str, str, str], tail: str | None) -> int | None:
             if tail is None:
                 return None
-            text = None if surface is None else surface.question(fact, tail)
-            text = text or background_question((*fact[:2], tail), templates, wording)
+            text = background_question((*fact[:2], tail), templates, wording)
             return texts.setdefault(text, len(texts))
 
         rows = [

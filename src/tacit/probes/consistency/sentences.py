@@ -201,37 +201,8 @@ def _unscored(summary: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _surface(counts: Mapping[str, int]) -> str:
-    """Return a sentence on how many facts are worded with the knowledge base's own sentences."""
-    facts, texts, worded = counts["facts"], counts["with_text"], counts["worded"]
-    if not texts:
-        return (
-            "No fact has surface text in the knowledge base; all facts are worded with the "
-            "templates of Sahu et al. 2022."
-        )
-    if worded == facts:
-        return (
-            f"{several(facts, 'fact is', 'facts are')} worded with the surface text: the "
-            "knowledge base's own sentence for the fact."
-        )
-    unclear = texts - worded
-    unusable = ""
-    if unclear:
-        unusable = (
-            f", among them {several(unclear, 'fact whose', 'facts whose')} surface text does not "
-            "mark the head and the tail,"
-        )
-    return (
-        f"{worded:,} of {several(facts, 'fact')} {number_of(worded, 'is', 'are')} worded with "
-        "the surface text: the knowledge base's own sentence for the fact. All other facts"
-        f"{unusable} are worded with the templates of Sahu et al. 2022."
-    )
-
-
 def _worded(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield sentences on the wording of facts, missing negatives, repeated choices."""
-    if "surface" in summary:
-        yield _surface(summary["surface"])
     if summary["without_negative"]:
         lacking = summary["without_negative"]
         yield f"There is no negative (false version) for {several(lacking, 'fact')}."

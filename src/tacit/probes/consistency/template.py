@@ -88,7 +88,6 @@ class Templates:
     versions: Mapping[str, int]
     asks_for_truth: frozenset[int]
     verify: str
-    surface: str
     context: ContextFormat
 
     def __post_init__(self) -> None:
@@ -133,7 +132,6 @@ def _built_in() -> Templates:
         content["versions"],
         frozenset(content["asks_for_truth"]),
         content["verify"],
-        content["surface"],
         ContextFormat(**content["context"]),
     )
 

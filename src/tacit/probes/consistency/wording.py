@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.consistency.template import RelationTemplate
 
-Preset = Literal["paper", "grammatical", "surface"]
+Preset = Literal["paper", "grammatical"]
 
 # Minimum frequency of a gerund (on Zipf's scale; about once in three million words): "barking" and
 # "growling" pass, "pillowing" and "paining" do not.
@@ -145,8 +145,8 @@ class Grammatical:
 
 
 def wording(preset: str) -> Wording:
-    """Return the wording for a preset: ``paper``, ``grammatical`` or ``surface``."""
-    if preset in {"paper", "surface"}:
+    """Return the wording for a preset."""
+    if preset == "paper":
         return Paper()
     if preset != "grammatical":
         known = ", ".join(get_args(Preset))
@@ -157,11 +157,6 @@ def wording(preset: str) -> Wording:
 def grammatical() -> Grammatical:
     """Return a ``Grammatical`` object that uses the word lists included in Tacit."""
     return Grammatical(Nouns.load(), _lists())
-
-
-def determiners() -> frozenset[str]:
-    """Return the words that can replace an article: determiners, pronouns and similar words."""
-    return _lists()["determiners"]
 
 
 @cache
