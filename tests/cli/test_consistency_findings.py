@@ -9,7 +9,7 @@ import pytest
 from tacit.cli.run import echo_runs
 from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.sentences import headline
-from tacit.probes.consistency.trace import trace, traced
+from tacit.probes.consistency.trace import tables_of, trace
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
@@ -177,5 +177,7 @@ def test_main_figures_are_printed(found: Findings, printed: str) -> None:
 
 def test_a_fact_without_a_margin_is_followed(found: Findings) -> None:
     """What was said is told, and that nobody knows by how much."""
-    text = traced(trace(found.tables, "two choices"))
-    assert "answered 'On' (meta-prompt 1, On/Off, margin unknown)" in text
+    tables = {spec.name: table for spec, table in tables_of(trace(found.tables, "two choices"))}
+    assert list(tables) == ["questions", "choices", "facts", "contribution"]
+    said = tables["facts"].filter(word="On", meta=1, pair="On/Off")
+    assert said["margin"].null_count()

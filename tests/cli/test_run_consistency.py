@@ -68,11 +68,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert sorted((source / ".tacit").rglob("*.parquet")) == segments
     assert json.loads(again.out)["runs"][0]["anchors"] == 3
 
-    counted = tacit("show", "anchor", "again", "q1")
-    assert "contests)" in counted.out
-    assert "nats)" not in counted.out
-    shown = tacit("show", "anchor", "run", "q1")
-    assert "Is dog at location kennel? yes; answered" in shown.out
+    assert "kennel" in tacit("show", "anchor", "run", "q1").out
     traced = json.loads(tacit("show", "anchor", "run", "q1", "--json").out)
     assert traced["background_score"] == anchors["background_score"][0]
     assert tacit("show", "anchor", "run", "q9").code == 2
@@ -270,15 +266,6 @@ def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) ->
     assert ours["largest number of choices of a question"] == (3, 5)
     rows = json.loads(tacit("reproduce", "consistency", *given, "--paper-version", "arxiv").out)
     assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5
-
-
-def test_a_verification_that_counts_is_shown_as_such(tacit: Tacit, source: Path) -> None:
-    """The choices' scores are there, and what was chosen by the way that counts."""
-    assert run(tacit, "run", "--anchors", "verify,choice", "--limit", 1).code == 0
-    shown = tacit("show", "anchor", "run", "q1").out
-    anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
-    assert f"answer by verify: {anchors['choice'][0]} (meta-prompt" in shown
-    assert anchors["choice_choice"][0] in shown
 
 
 def test_a_run_cannot_be_put_into_a_file(tacit: Tacit, source: Path) -> None:

@@ -177,12 +177,17 @@ def anchor(
 
     Example: tacit show anchor runs/gpt2 1afa02df
     """
-    from tacit.probes.consistency.trace import TABLES, trace, traced
+    from tacit.present.tables import print_table
+    from tacit.probes.consistency.trace import TABLES, tables_of, trace
     from tacit.runs.folder import read_findings
 
     tables = read_findings(run, TABLES)
     found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
-    typer.echo(json.dumps(found) if as_json else traced(found))
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for spec, table in tables_of(found):
+        print_table(spec, table, spec.title)
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:

@@ -384,7 +384,7 @@ class ConsistencyProbe:
             **self._counts(),
             **numbers,
             **summary_of(tables.get("no_knowledge")),
-            **of_answers(answers, tables["facts"], beliefs),
+            **of_answers(answers, tables["facts"]),
             **prediction.summary(predicted, tables),
             **scores,
             **intervened,

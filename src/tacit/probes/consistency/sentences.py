@@ -65,12 +65,6 @@ def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
     yield _relevant(summary["relevance"])
     if shows_something:
         yield from prediction_sentences(summary)
-    if "clear_questions" in summary:
-        clear = summary["clear_questions"]
-        yield (
-            f"For {clear:,} of {several(summary['questions'], 'background question')}, the 95 % CI "
-            "of the share of \u201cyes\u201d replies excludes 0.5."
-        )
     if "intervention" in summary:
         yield from intervention.sentences(summary["intervention"])
     yield from _unanswered(summary)

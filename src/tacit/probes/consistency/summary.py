@@ -59,9 +59,7 @@ def of_tables(tables: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> dict[
     }
 
 
-def of_answers(
-    answers: Answers, facts: pl.DataFrame, beliefs: pl.DataFrame | None
-) -> dict[str, int]:
+def of_answers(answers: Answers, facts: pl.DataFrame) -> dict[str, int]:
     """Count background questions: unanswered, tied, or answered without a margin."""
     asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
     return {
@@ -72,7 +70,6 @@ def of_answers(
         "missing_questions": int(answers.missing.sum()),
         "tied_questions": int(answers.tied.sum()),
         "without_margin": int((np.isnan(answers.margin) & ~answers.missing).sum()),
-        **({} if beliefs is None else {"clear_questions": _clear(beliefs)}),
     }
 
 
@@ -117,8 +114,3 @@ def _guessing(baselines: pl.DataFrame) -> float | None:
     """Return the expected accuracy of random guessing on anchor questions."""
     found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
     return found
-
-
-def _clear(beliefs: pl.DataFrame) -> int:
-    """Count the background questions whose vote share has an interval that excludes 0.5."""
-    return int(((beliefs["low"] > 1 / 2) | (beliefs["high"] < 1 / 2)).sum())

@@ -24,11 +24,11 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     import polars as pl
 
     anchors = findings.tables["anchors"].with_row_index("place")
-    asked = _asked(findings.tables["facts"])
+    questions = asked(findings.tables["facts"])
     links = findings.tables["links"].select(place=pl.col("anchor").cast(pl.UInt32), fact="fact")
-    shown, told = _sample(anchors, links.join(asked, on="fact"), findings, most)
+    shown, told = _sample(anchors, links.join(questions, on="fact"), findings, most)
     behind = links.join(shown.select("place", "anchor"), on="place").select("anchor", "fact")
-    own = behind.join(asked, on="fact", maintain_order="left").drop("fact")
+    own = behind.join(questions, on="fact", maintain_order="left").drop("fact")
     prompts = _prompts(request)
     yield View(
         DETAILS["questions"].with_reading(told), shown.drop("place"), ("choices", "facts"), "anchor"
@@ -61,7 +61,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     return View(DETAILS["scores"], ordered, behind="background")
 
 
-def _asked(facts: pl.DataFrame) -> pl.DataFrame:
+def asked(facts: pl.DataFrame) -> pl.DataFrame:
     """Return a table of the background questions with their expected answers."""
     import polars as pl
 

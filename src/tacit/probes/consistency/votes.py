@@ -1,4 +1,4 @@
-"""Compute vote shares of sampled replies, with confidence intervals."""
+"""Compute vote shares of sampled replies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-
-from tacit.statistics.intervals import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.requests import Votes
 
 
-COLUMNS = ("share", "low", "high", "unparsed", "truncated")
+COLUMNS = ("share", "unparsed", "truncated")
 
 
 @dataclass(frozen=True)
@@ -62,10 +60,6 @@ def of_inputs(votes: Floats, unread: Unread, inputs: Inputs) -> pl.DataFrame:
 def _vote_table(yes: Floats, of: Floats, unparsed: Ints, truncated: Ints) -> pl.DataFrame:
     import polars as pl
 
-    pairs = list(zip(yes.astype(int).tolist(), of.astype(int).tolist(), strict=True))
-    shares = {pair: wilson(*pair) for pair in set(pairs)}
-    ends = [(shares[pair].value, shares[pair].low, shares[pair].high) for pair in pairs]
-    table = pl.DataFrame(ends, dict.fromkeys(COLUMNS[:3], pl.Float64), orient="row")
-    return table.with_columns(
-        pl.Series("unparsed", unparsed, pl.Int64), pl.Series("truncated", truncated, pl.Int64)
-    )
+    share = pl.when(pl.col("of") > 0).then(pl.col("yes") / pl.col("of"))
+    counts = {"yes": yes, "of": of, "unparsed": unparsed, "truncated": truncated}
+    return pl.DataFrame(counts).select(share=share, unparsed="unparsed", truncated="truncated")
