@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import doctest
 import logging
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import altair as alt
@@ -15,7 +16,6 @@ from tacit.probes import base
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 pd = pytest.importorskip("pandas")
 
@@ -95,7 +95,13 @@ def test_a_run_shows_itself() -> None:
     assert "<b>parts</b> of <b>demo</b>" in html
     assert f"<td>{made.summary['questions']:,}</td>" in html
     assert isinstance(made.figure("accuracy_by_relation"), alt.VConcatChart)
-    assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    for _ in range(2):  # a report may be replaced, and nothing else
+        assert made.report("report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    Path("mine").write_text("mine")
+    with pytest.raises(RequestError, match="mine exists and is not a report"):
+        made.report("mine")
+    made.report("mine", force=True)
+    assert len({made, made}) == 1
     with pytest.raises(RequestError, match="has no figure 'pie'; its figures are violations"):
         made.figure("pie")
     with pytest.raises(RequestError, match=r"no table 'violations' \(did you mean violation\?\)"):
@@ -149,8 +155,8 @@ def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
             {"drawings": pl.DataFrame()},
             "has no column Everyday thing, Parts",
         ),
-        ({"model": []}, "give either models"),
-        ({"beliefs": "b.tsv"}, "give either models"),
+        ({"model": []}, "give either a model"),
+        ({"beliefs": "b.tsv"}, "give either a model"),
     ],
 )
 def test_a_wrong_option_is_named(tmp_path: Path, given: dict[str, Any], message: str) -> None:

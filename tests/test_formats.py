@@ -74,7 +74,7 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     assert read_findings(tmp_path, ["beliefs"])["beliefs"]["p_true"].unique().to_list() == [0.9]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(
-        RequestError, match=rf"manifest\.json {NEWER}\. To start a new run, choose another --out"
+        RequestError, match=rf"manifest\.json: {NEWER}\. To start a new run, choose another folder"
     ):
         RunFolder(tmp_path, {"probe": "parts", "more": 1})
     with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):

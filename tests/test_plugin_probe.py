@@ -105,6 +105,8 @@ def test_it_runs_prints_compares_draws_and_is_reported(
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert together["figure"].to_list() == ["accuracy, label yes", "accuracy, label no", "accuracy"]
     assert together["n"].to_list() == [3, 3, 6]
+    manifest = json.loads((workplace / "runs" / "demo" / "manifest.json").read_text())
+    assert manifest["versions"][-1]["plugins"] == {"tacit-synonyms": "0.1"}
     page = command("report", "runs", "--out", "report.html")
     assert page.code == 0, page.err
     html = (workplace / "report.html").read_text(encoding="utf-8")

@@ -114,8 +114,8 @@ def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "give either models (--model)"),
-        (("--model", "demo", "--beliefs", "b.tsv"), "give either models (--model)"),
+        ((), "give either a model or a file"),
+        (("--model", "demo", "--beliefs", "b.tsv"), "give either a model or a file"),
         (("--model", "demo", "--model", "demo"), "given twice"),
         (("--model", "demo", "--preset", "fancy"), "is not one of 'plain'"),
         (("--model", "demo", "--number", "latin"), "is not one of 'paper', 'grammar'"),
@@ -123,7 +123,7 @@ def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path
         (("--model", "demo", "--prompt", "nowhere.yaml"), "nowhere.yaml"),
         (("--model", "demo", "--prompt", "p.yaml", "--preset", "macaw"), "give only one"),
         (("--beliefs", "nowhere.tsv"), "nowhere.tsv"),
-        (("--beliefs", "b.tsv", "--dry-run"), "--dry-run requires a model"),
+        (("--beliefs", "b.tsv", "--dry-run"), "a dry run needs a model"),
     ],
 )
 def test_bad_options_are_named_and_nothing_is_written(
@@ -231,8 +231,7 @@ def test_a_command_that_draws_no_graphs_does_not_accept_their_names(
 def test_every_model_has_a_folder_of_its_own(tmp_path: Path) -> None:
     """Also where names clash but for what a folder cannot hold, or for case."""
     models = ["a/m", "b/m-3", "A/M", "m-3", "..", "a m"]
-    runs = folders_of({name: {} for name in models}, tmp_path / "out").values()
-    folders = [run.folder for run in runs if run.folder]
+    folders = [folder for folder in folders_of(models, tmp_path / "out").values() if folder]
     assert len({folder.name.casefold() for folder in folders}) == len(models)
     assert {folder.parent for folder in folders} == {tmp_path / "out"}
 

@@ -89,7 +89,7 @@ def test_a_manifest_that_tells_of_no_model_is_refused(
     spoilt = shutil.copytree(finished["parts"], tmp_path / "spoilt")
     request = yaml.safe_load((spoilt / "run.yaml").read_text(encoding="utf-8"))
     (spoilt / "manifest.json").write_text(manifest, encoding="utf-8")
-    with pytest.raises(RequestError, match=r"manifest\.json is damaged .* choose another --out"):
+    with pytest.raises(RequestError, match=r"manifest\.json: is damaged: .* choose another folder"):
         RunFolder(spoilt, request).begin({"model": {}, "data": {}})
 
 

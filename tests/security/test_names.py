@@ -65,8 +65,7 @@ def test_the_folders_of_models_lie_in_the_run_s_folder(
 ) -> None:
     """Each has its own, directly in it, on file systems without case too."""
     out = tmp_path / "out"
-    runs = folders_of({name: {"probe": "parts"} for name in models}, out).values()
-    places = [run.folder for run in runs if run.folder]
+    places = [folder for folder in folders_of(models, out).values() if folder]
     assert all(place.parent == out for place in places)
     assert len({place.name.casefold() for place in places}) == len(models)
     for place in places:

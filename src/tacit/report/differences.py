@@ -61,14 +61,14 @@ def _reasons(first: Run, other: Run) -> Iterator[str]:
 
 
 def _versions(run: Run) -> str:
-    """Return the versions of Tacit that were used for a run, as text."""
+    """Return the versions of Tacit, and of the probe's package, that were used for a run."""
     told = run.manifest.get("versions")
-    each = (
-        [one.get("tacit") for one in told if isinstance(one, dict)]
-        if isinstance(told, list)
-        else []
-    )
-    return ", ".join(sorted(set(map(str, each)))) or "unknown"
+    each = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    used = {
+        " with ".join([str(one.get("tacit")), *map(" ".join, (one.get("plugins") or {}).items())])
+        for one in each
+    }
+    return ", ".join(sorted(used)) or "unknown"
 
 
 def _requested(run: Run, key: str) -> object:

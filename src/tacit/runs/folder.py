@@ -7,7 +7,7 @@ import json
 import platform
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,8 @@ import yaml
 from tacit import files
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish_text
-from tacit.probes.base import declared, probe
+from tacit.models import registry
+from tacit.probes.base import BUILT_IN, GROUP, declared, probe
 from tacit.strings import shown, strings
 from tacit.tables import read_table, write_table
 from tacit.version import version
@@ -44,13 +45,17 @@ _LIBRARIES = (
 
 @dataclass
 class RunFolder:
-    """A run with its folder; nothing is written to the folder before ``begin`` is called."""
+    """A run with its folder, to which nothing is written before ``begin`` is called.
+
+    ``data`` has the digests of the run's data files, and ``described`` what the user says about its
+    model.
+    """
 
     folder: Path | None
     request: Mapping[str, Any]
+    data: Mapping[str, Any] | None = None
+    described: Mapping[str, Any] = field(default_factory=dict)
     manifest: dict[str, Any] = field(default_factory=dict)
-    _about: Mapping[str, Any] = field(default_factory=dict)
-    _described: Mapping[str, Any] = field(default_factory=dict)
     _began: float = 0.0
 
     def __post_init__(self) -> None:
@@ -58,11 +63,11 @@ class RunFolder:
             return
         for place in (self.folder, *self.folder.parents):
             if place.is_file():
-                raise RequestError(f"{place} is a file; --out must name a folder")
+                raise RequestError(f"{place} is a file; expected a folder for the run")
         # A hidden file is a temporary file of a process that was killed.
         if not any(self.folder.glob("[!.]*")):
             return
-        known = self._stored_request(self.folder)
+        known = _stored_request(self.folder)
         self._manifest_before()  # reports a newer format before a difference in the request
         differing = [
             f"{key}: {shown(known.get(key))} there, {shown(self.request.get(key))} now"
@@ -72,7 +77,7 @@ class RunFolder:
         if differing:
             raise RequestError(
                 f"{self.folder} contains a run with different options "
-                f"({'; '.join(differing)}): choose another --out, or remove the folder"
+                f"({'; '.join(differing)}): {_ANOTHER}, or remove this one"
             )
 
     @property
@@ -80,24 +85,16 @@ class RunFolder:
         """The path of the file that records the run's blocks (batches) of requests."""
         return self.folder and self.folder / "blocks.parquet"
 
-    def about(self, about: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of the run, with the entries of ``about`` added to its manifest."""
-        return replace(self, _about={**self._about, **about})
-
     def check_data(self) -> None:
         """Raise an error if the data have changed since the folder's run began."""
         before = self._manifest_before()
         if before is not None:
-            self._refuse_changed(before, {**self._about, "model": before.get("model", {})})
-
-    def describing(self, described: Mapping[str, Any]) -> RunFolder:
-        """Return a copy of the run, with entries added to the description of its model."""
-        return replace(self, _described=described)
+            self._refuse_changed(before, {"data": self.data, "model": before.get("model", {})})
 
     def begin(self, about: Mapping[str, Any]) -> None:
         """Write the request of the run, and a manifest with the status "unfinished"."""
-        about = {**about, **self._about}
-        about["model"] = {**about.get("model", {}), **self._described}
+        data = {} if self.data is None else {"data": self.data}
+        about = {**about, **data, "model": {**about.get("model", {}), **self.described}}
         before = self._manifest_before()
         if before is not None:
             self._refuse_changed(before, about)
@@ -108,7 +105,7 @@ class RunFolder:
         self.manifest = {
             "format": files.RUN,
             "status": "unfinished",
-            "versions": _with_this(before and before.get("versions")),
+            "versions": _with_this(before and before.get("versions"), self.request),
             **about,
             "machine": {"system": platform.platform(), "processor": platform.machine()},
         }
@@ -146,19 +143,9 @@ class RunFolder:
         if path is None or not path.is_file():
             return None
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
-        is_mapping = isinstance(before, dict)
-        reason = _unreadable(before) if is_mapping else None
-        if reason:
-            raise RequestError(f"{path} {reason}. To start a new run, choose another --out")
-        if not is_mapping or not isinstance(before.get("model", {}), dict):
-            raise RequestError(
-                f"{path} is damaged (it does not name the run's model): choose another --out, or "
-                "remove it"
-            )
-        return dict(before)
+            return _parsed(path)
+        except DataError as error:
+            raise RequestError(f"{error}. To start a new run, {_ANOTHER}") from error
 
     def _refuse_changed(self, before: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         """Raise an error if the model or the data differ from those in the folder's manifest."""
@@ -169,18 +156,8 @@ class RunFolder:
         if changed:
             raise RequestError(
                 f"{self.folder} contains this run, but its model or data have changed since "
-                f"({', '.join(changed)}): choose another --out, or remove the folder"
+                f"({', '.join(changed)}): {_ANOTHER}, or remove this one"
             )
-
-    def _stored_request(self, folder: Path) -> dict[str, Any]:
-        path = folder / "run.yaml"
-        if not path.is_file():
-            raise RequestError(f"{folder} contains files but no run: choose another --out")
-        try:
-            known = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-            raise RequestError(f"{path} cannot be read ({error}): choose another --out") from error
-        return known if isinstance(known, dict) else {}
 
     def _write_manifest(self, *, finished: bool = False) -> None:
         if self.folder is None:
@@ -193,23 +170,45 @@ class RunFolder:
         publish_text(self.folder / "manifest.json", text + "\n")
 
 
+_ANOTHER = "choose another folder for the output"
+
+
+def _stored_request(folder: Path) -> dict[str, Any]:
+    path = folder / "run.yaml"
+    if not path.is_file():
+        raise RequestError(f"{folder} contains files but no run: {_ANOTHER}")
+    try:
+        known = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise RequestError(f"{path} cannot be read ({error}): {_ANOTHER}") from error
+    return known if isinstance(known, dict) else {}
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    """Read a manifest of a format that this version knows."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"is damaged: it cannot be read ({error})", path) from error
+    if isinstance(manifest, dict):
+        reason = files.unreadable(manifest.get("format", files.RUN), files.RUN)
+        if reason:
+            raise DataError(reason, path)
+        if isinstance(manifest.get("model", {}), dict):
+            return manifest
+    raise DataError("is damaged: it does not name the run's model", path)
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a finished run."""
     path = folder / "manifest.json"
     if not path.is_file():
         raise DataError("is not a run's folder: it has no manifest.json", folder)
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        reason = _unreadable(manifest)
-        status = None if reason else manifest["status"]
-    except (OSError, ValueError, AttributeError, KeyError, RecursionError) as error:
-        raise DataError("is damaged: the run's status cannot be read", path) from error
-    if reason:
-        raise DataError(reason, path)
-    if status != "finished":
+    manifest = _parsed(path)
+    if manifest.get("status") != "finished":
         raise DataError(
-            f"contains a run that is {status}; expected a finished run: repeat its command to "
-            "finish it",
+            f"contains a run that is {manifest.get('status', 'damaged')}; expected a finished run: "
+            "repeat its command to finish it",
             folder,
         )
     digests = manifest.get("sha256")
@@ -217,7 +216,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise DataError(_CHANGED, path)
     if (folder / "run.yaml").is_file() and digests.get("request") != _sha256(folder / "run.yaml"):
         raise DataError(_CHANGED, folder / "run.yaml")
-    return dict(manifest)
+    return manifest
 
 
 def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
@@ -225,7 +224,7 @@ def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str,
     wanted = None if names is None else strings(names, "names")
     digests = read_manifest(folder)["sha256"]["findings"]
     return {
-        name: _finding(folder, name, digests.get(name))
+        name: _finding(_finding_path(folder, name), digests.get(name))
         for name in (digests if wanted is None else wanted)
     }
 
@@ -243,9 +242,8 @@ _CHANGED = (
 )
 
 
-def _finding(folder: Path, name: str, digest: str | None) -> pl.DataFrame:
+def _finding(path: Path, digest: str | None) -> pl.DataFrame:
     """Read one table of the findings, and check that its file has not been changed."""
-    path = _finding_path(folder, name)
     if path.is_file() and digest != _sha256(path):
         raise DataError(_CHANGED, path)
     return read_table(path)
@@ -271,18 +269,16 @@ def _sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _unreadable(manifest: Mapping[str, Any]) -> str | None:
-    """Return the reason why a manifest cannot be read, or None if it can be read."""
-    return files.unreadable(manifest.get("format", files.RUN), files.RUN)
-
-
-def _with_this(before: object) -> list[object]:
+def _with_this(before: object, request: Mapping[str, Any]) -> list[object]:
     """Return all software versions that were used for a run, with the current ones last."""
-    mine = {
+    mine: dict[str, Any] = {
         "tacit": version(),
         "python": platform.python_version(),
         "libraries": _libraries(),
     }
+    plugins = _plugins(str(request.get("probe")), str(request.get("model")))
+    if plugins:
+        mine["plugins"] = plugins
     known = [one for one in before if one != mine] if isinstance(before, list) else []
     return [*known, mine]
 
@@ -290,8 +286,16 @@ def _with_this(before: object) -> list[object]:
 def _libraries() -> dict[str, str]:
     found = {}
     for name in _LIBRARIES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
+
+
+def _plugins(probe: str, model: str) -> dict[str, str]:
+    """Return the version of each package that provides the run's probe or back-end."""
+    scheme, colon, _ = model.partition(":")
+    found = [
+        *metadata.entry_points(group=GROUP, name="" if probe in BUILT_IN else probe),
+        *metadata.entry_points(group=registry.GROUP, name=scheme if colon else ""),
+    ]
+    return {one.dist.name: one.dist.version for one in found if one.dist}

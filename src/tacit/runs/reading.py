@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -75,8 +75,11 @@ class Run:
     name: str
     request: Mapping[str, Any]
     manifest: Mapping[str, Any]
-    tables: Mapping[str, pl.DataFrame]
-    _questions: pl.DataFrame | None = None
+    tables: Mapping[str, pl.DataFrame] = field(compare=False)
+    _questions: pl.DataFrame | None = field(default=None, compare=False)
+
+    def __hash__(self) -> int:
+        return hash((self.folder, self.name, self.probe))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", _Tables(self.tables))
@@ -151,13 +154,18 @@ class Run:
         """
         return Runs((self,)).figure(name, palette)
 
-    def report(self, path: Path | str) -> Path:
+    def report(self, path: Path | str, *, force: bool = False) -> Path:
         """Write a report about the run as one HTML file, and return the path of the file.
 
+        Args:
+            path: The path of the file.
+            force: Whether to overwrite a file that is not a report of Tacit's.
+
         Raises:
+            RequestError: If the file exists, is not a report, and ``force`` is False.
             WorkError: If the file cannot be written.
         """
-        return Runs((self,)).report(path)
+        return Runs((self,)).report(path, force=force)
 
     def predict(
         self,
@@ -273,14 +281,17 @@ class Runs(Mapping[str, Run]):
 
         return chart(self.runs, name, palette)
 
-    def report(self, path: Path | str) -> Path:
+    def report(self, path: Path | str, *, force: bool = False) -> Path:
         """Write one report about all models; see ``Run.report``.
 
         Raises:
+            RequestError: If the file exists, is not a report, and ``force`` is False.
             WorkError: If the file cannot be written.
         """
-        from tacit.report.writing import report
+        from tacit.outputs import check_outputs
+        from tacit.report.writing import page_kind, report
 
+        check_outputs([], [(Path(path), page_kind("report"))], force=force)
         publish_text(Path(path), report(self.runs))
         return Path(path)
 

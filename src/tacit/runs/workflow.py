@@ -69,7 +69,7 @@ class RunRequest:
 
     def __post_init__(self) -> None:
         if bool(self.models) == (self.beliefs is not None):
-            raise RequestError("give either models (--model) or a file of beliefs (--beliefs)")
+            raise RequestError("give either a model or a file of beliefs")
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is given twice; give each model once")
         for name in self.models:
@@ -120,14 +120,20 @@ class RunRequest:
         """The folder of each model's run, by model name."""
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
-            request["beliefs"] = recorded_path(self.beliefs)
-            return {_name_of(self.beliefs): RunFolder(self.out, request)}
+            request["beliefs"], name = recorded_path(self.beliefs), _name_of(self.beliefs)
+            return {name: RunFolder(self.out, request, self.data, self._described[name])}
         if hasattr(self.made, "for_models"):
             request["compared"] = sorted(self.models)  # the requests depend on all models
-        requests = {
-            name: {**request, **requested(self.settings_of(name).named)} for name in self.models
+        folders = folders_of(self.models, self.out, nested=self.nested)
+        return {
+            name: RunFolder(
+                folder,
+                {**request, **requested(self.settings_of(name).named), "model": name},
+                self.data,
+                self._described[name],
+            )
+            for name, folder in folders.items()
         }
-        return folders_of(requests, self.out, nested=self.nested)
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
@@ -142,9 +148,9 @@ class RunRequest:
     @resumable()
     def run(self) -> dict[str, Run]:
         """Run the probe on each model in turn; return a mapping from model names to runs."""
-        folders, about = self.folders, {"data": self.data}
+        _ = self.folders  # raises if a folder has another run
         if self.beliefs is not None:
-            return {_name_of(self.beliefs): self._measured(self.beliefs, folders, about)}
+            return {_name_of(self.beliefs): self._measured(self.beliefs)}
         self.check_replies()
         self.confirm(self.models)
         return {name: self.ask(name, self.start(name)) for name in self.models}
@@ -162,9 +168,7 @@ class RunRequest:
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the number of requests to each model, and their duration or cost."""
         if self.beliefs is not None:
-            raise RequestError(
-                "--dry-run requires a model (--model); beliefs from a file need no requests"
-            )
+            raise RequestError("beliefs from a file need no requests: a dry run needs a model")
         self.check_replies()
         return {name: self._estimate(name) for name in self.models}
 
@@ -201,20 +205,18 @@ class RunRequest:
 
     def ask(self, name: str, engine: Engine) -> Run:
         """Use a model's engine to run the probe on the model."""
-        folder = self.folders[name].about({"data": self.data}).describing(self._described[name])
+        folder = self.folders[name]
         return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
 
-    def _measured(
-        self, beliefs: Path, folders: Mapping[str, RunFolder], about: Mapping[str, Any]
-    ) -> Run:
+    def _measured(self, beliefs: Path) -> Run:
         """Run the probe on beliefs from a file."""
         made = self.made
         if not isinstance(made, ReadsBeliefs):
             raise RequestError(
-                f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
+                f"the probe {self.probe} cannot read beliefs from a file: give a model"
             )
         name = _name_of(beliefs)
-        folder = folders[name].about(about).describing(self._described[name])
+        folder = self.folders[name]
         model = {"kind": "beliefs", "name": name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
@@ -287,7 +289,7 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
     if beliefs is not None:
         raise RequestError(
             "this probe ranks a model's vocabulary, so it cannot read beliefs from a file: give a "
-            "model (--model)"
+            "model"
         )
     for name in models:
         if is_address(name):
@@ -298,23 +300,23 @@ def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
 
 
 def folders_of(
-    requests: Mapping[str, Mapping[str, Any]], out: Path | None, *, nested: bool = False
-) -> dict[str, RunFolder]:
+    models: Sequence[str], out: Path | None, *, nested: bool = False
+) -> dict[str, Path | None]:
     """Return each model's run folder: ``out`` itself, or a subfolder of ``out`` per model."""
-    if out is None or (len(requests) == 1 and not nested):
-        return {name: RunFolder(out, {**of, "model": name}) for name, of in requests.items()}
+    if out is None or (len(models) == 1 and not nested):
+        return dict.fromkeys(models, out)
     if (out / "run.yaml").exists():
         raise RequestError(
-            f"{out} contains the run of one model: choose another --out for several models"
+            f"{out} contains the run of one model: choose another folder for several models"
         )
     taken: set[str] = set()
-    folders: dict[str, RunFolder] = {}
-    for name, request in requests.items():
+    folders: dict[str, Path] = {}
+    for name in models:
         place = _folder_name(name, taken)
         taken.add(place.casefold())
-        folders[name] = RunFolder(out / place, {**request, "model": name})
-    _check_beside(out, [run.folder for run in folders.values() if run.folder])
-    return folders
+        folders[name] = out / place
+    _check_beside(out, list(folders.values()))
+    return {**folders}
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
@@ -324,7 +326,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
-                f"{out / name} exists, but {out} contains none of these runs: choose another --out"
+                f"{out / name} exists, but {out} contains none of these runs: choose another folder"
             )
 
 

@@ -250,7 +250,7 @@ def test_a_folder_of_something_else_is_refused(
     (tmp_path / "mine" / "suite.json").write_text('{"mine": 1}', encoding="utf-8")
     with pytest.raises(RequestError, match="is not the status of a suite"):
         run(file, out="mine")
-    with pytest.raises(RequestError, match="is a file; --out must name a folder"):
+    with pytest.raises(RequestError, match="is a file; expected a folder"):
         run(file, out=tmp_path / "mine" / "suite.json")
     (tmp_path / "mine" / "suite.json").unlink()
     (tmp_path / "mine" / "report.html").write_text("mine", encoding="utf-8")

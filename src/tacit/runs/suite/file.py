@@ -130,7 +130,7 @@ class SuiteFile:
         named, base = self.document.content.out, _base_of(self.path)
         if named is not None and not (base / named).resolve().is_relative_to(base.resolve()):
             raise self.document.error(
-                f"out is {named}, which leads out of {base.resolve()}: give the folder with --out",
+                f"out is {named}, which leads out of {base.resolve()}: give another folder",
                 "out",
             )
         return None if named is None else base / named

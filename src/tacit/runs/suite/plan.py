@@ -119,6 +119,6 @@ def _check(request: RunRequest) -> None:
     """Read the probe's data, and check that runs in existing folders match the request."""
     _ = request.made
     for folder in request.folders.values():
-        folder.about({"data": request.data}).check_data()
+        folder.check_data()
     if not hasattr(request.made, "for_models"):
         request.check_replies()  # other probes reject servers when the request is made

@@ -75,7 +75,9 @@ class SuiteRuns(Mapping[str, Runs]):
 def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
     """Run the unfinished runs of a suite, and write one report about all finished runs."""
     if plan.out is None:
-        raise RequestError("the suite names no folder: add out: FOLDER to its file, or give --out")
+        raise RequestError(
+            "the suite names no folder: add out: FOLDER to its file, or give a folder"
+        )
     _check_folder(plan.out, plan.file.path)
     plan.check()
     work = _Work(plan, plan.out, fail_fast, {run.key: "waiting" for run in plan.runs})
@@ -87,9 +89,11 @@ def _check_folder(out: Path, file: Path) -> None:
     """Raise an error if files that no suite wrote would be overwritten."""
     for folder in (out, *out.parents):
         if folder.is_file():
-            raise RequestError(f"{folder} is a file; --out must name a folder")
+            raise RequestError(f"{folder} is a file; expected a folder for the runs")
     if (out / "run.yaml").exists():
-        raise RequestError(f"{out} contains the run of one model: choose another --out for a suite")
+        raise RequestError(
+            f"{out} contains the run of one model: choose another folder for a suite"
+        )
     check_outputs([file], [(out / STATUS, Kind("the status of a suite", _is_status))])
 
 
