@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.charts.save import write_svg
+from tacit.charts.save import drawn, write_svg
+from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
 from tacit.coherence.ontology import Ontology
 from tacit.files import file_name
 from tacit.probes.parts.figures import FIGURES
-from tacit.probes.parts.graph import graphs
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
+from tacit.probes.parts.reading import graph_files
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
 from tests.probes.drawing import write_figures
@@ -84,12 +85,12 @@ def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
     probe = PartsProbe(drawings, ontology, Template.load("plain"))
     findings = probe.measure_beliefs(probe.questions.with_columns(pl.lit(0.7).alias("p_true")))
     folder = tmp_path / "a" / "figures"
-    chosen = [(drawing.thing, drawing.annotator) for drawing in drawings]
     written = write_figures(FIGURES, {"m": findings}, folder)
-    for name, svg in graphs(findings.tables, ontology, Theme(), chosen):
-        written += write_svg(svg, folder / name, ("svg",))
-    drawn = [path for path in written if path.name.startswith("parts_graph")]
-    assert len({path.name.casefold() for path in drawn}) == len(drawings)
+    shown = Shown({"m": findings}, {}, Theme())
+    for name, graph in graph_files(shown, ontology, things).items():
+        written += write_svg(drawn(graph, shown.look.colours), folder / name, ("svg",))
+    graphs = [path for path in written if path.name.startswith("parts_graph")]
+    assert len({path.name.casefold() for path in graphs}) == len(drawings)
     assert {path.parent for path in written} == {folder}
     assert all(re.fullmatch(r"[\w.-]+", path.name) for path in written)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

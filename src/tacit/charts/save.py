@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tacit.charts.theme import themed
+from tacit.charts.theme import config
 from tacit.errors import RequestError, WorkError
 from tacit.files import publish_bytes
 from tacit.strings import strings
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Palette
+    from tacit.charts.theme import Chart, Palette, Spec
     from tacit.findings.spec import FigureSpec
 
 Format: TypeAlias = Literal["svg", "png", "pdf"]
@@ -24,7 +24,7 @@ FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
 _PNG_SCALE = 2.0
 # Characters that XML forbids, escaped or not.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_MARK = re.compile(r'(<path aria-label="([^"]*)"[^>]*?)(?:/>|></path>)')
+_MARK = re.compile(r'(<(path|line) aria-label="([^"]*)"[^>]*?)(?:/>|></\2>)')
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
@@ -47,16 +47,15 @@ def write_charts(
     return [
         path
         for spec, chart in charts(figures, shown)
-        for path in write_svg(drawn(chart, colours), folder / spec.name, formats)
+        for path in write_svg(drawn(chart.to_dict(), colours), folder / spec.name, formats)
     ]
 
 
-def drawn(chart: Chart, colours: Palette) -> str:
-    """Return the chart as SVG, with tooltips on the marks."""
+def drawn(chart: Spec, colours: Palette) -> str:
+    """Return a chart as SVG, with the theme applied and with tooltips on the marks."""
     # Only marks with aria=True have a label, which the last line converts to a tooltip.
-    described = themed(chart, colours)
-    described["config"]["mark"] = {"aria": False}
-    return _MARK.sub(r"\1><title>\2</title></path>", svg_of(described))
+    described = chart | {"config": config(colours) | {"mark": {"aria": False}}}
+    return _MARK.sub(r"\1><title>\3</title></\2>", svg_of(described))
 
 
 def check_formats(formats: Collection[str]) -> None:
@@ -68,8 +67,8 @@ def check_formats(formats: Collection[str]) -> None:
         )
 
 
-def svg_of(chart: Chart) -> str:
-    """Return the chart as SVG; equal charts are converted to identical bytes."""
+def svg_of(chart: Spec) -> str:
+    """Return a chart as SVG; equal charts are converted to identical bytes."""
     import altair as alt
     import vl_convert
 
@@ -77,7 +76,7 @@ def svg_of(chart: Chart) -> str:
     known = vl_convert.get_vegalite_versions()
     # If Altair is newer than the converter, use the newest version that the converter supports.
     version = wanted if wanted in known else known[-1]
-    svg = vl_convert.vegalite_to_svg(_legal(chart.to_dict()), vl_version=version)
+    svg = vl_convert.vegalite_to_svg(_legal(chart), vl_version=version)
     # The converter numbers clip paths across all charts of the process.
     numbers: dict[str, str] = {}
 

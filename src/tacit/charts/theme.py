@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.errors import RequestError
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     import altair as alt
 
     Chart: TypeAlias = alt.VConcatChart
+
+Spec: TypeAlias = dict[str, Any]
+"""A Vega-Lite chart, or a part of one, as JSON."""
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
 _TEXT = 12  # the smallest font size of charts, in pixels
@@ -117,44 +120,46 @@ def mixed(hue: str, part: float) -> str:
     return "#" + "".join(f"{round(255 + part * (level - 255)):02x}" for level in levels)
 
 
+def config(colours: Palette) -> Spec:
+    """Return the theme as the configuration of a Vega-Lite chart."""
+    return {
+        "title": {
+            "font": FONT,
+            "fontSize": 15,
+            "color": colours.ink,
+            "anchor": "start",
+            "subtitleFont": FONT,
+            "subtitleFontSize": _TEXT,
+            "subtitleColor": colours.ink,
+        },
+        "axis": {
+            "labelFont": FONT,
+            "titleFont": FONT,
+            "labelColor": colours.ink,
+            "titleColor": colours.ink,
+            "labelFontSize": _TEXT,
+            "titleFontSize": _TEXT,
+            "titleFontWeight": "normal",
+            "labelLimit": 320,
+            "gridColor": colours.faint,
+            "domainColor": colours.muted,
+            "tickColor": colours.muted,
+        },
+        "legend": {
+            "labelFont": FONT,
+            "labelFontSize": _TEXT,
+            "titleFont": FONT,
+            "titleFontSize": _TEXT,
+            "labelColor": colours.ink,
+            "labelLimit": 320,
+            "symbolSize": 90,
+        },
+        "header": {"labelFontSize": _TEXT, "titleFontSize": _TEXT},
+        "view": {"stroke": None},
+    }
+
+
 def themed(chart: Chart, colours: Palette) -> Chart:
     """Return the chart with the theme applied."""
-    import altair as alt
-
-    # A single call, because each of Altair's configure methods copies the whole chart.
-    framed: Chart = chart.configure(
-        title=alt.TitleConfig(
-            font=FONT,
-            fontSize=15,
-            color=colours.ink,
-            anchor="start",
-            subtitleFont=FONT,
-            subtitleFontSize=_TEXT,
-            subtitleColor=colours.ink,
-        ),
-        axis=alt.AxisConfig(
-            labelFont=FONT,
-            titleFont=FONT,
-            labelColor=colours.ink,
-            titleColor=colours.ink,
-            labelFontSize=_TEXT,
-            titleFontSize=_TEXT,
-            titleFontWeight="normal",
-            labelLimit=320,
-            gridColor=colours.faint,
-            domainColor=colours.muted,
-            tickColor=colours.muted,
-        ),
-        legend=alt.LegendConfig(
-            labelFont=FONT,
-            labelFontSize=_TEXT,
-            titleFont=FONT,
-            titleFontSize=_TEXT,
-            labelColor=colours.ink,
-            labelLimit=320,
-            symbolSize=90,
-        ),
-        header=alt.HeaderConfig(labelFontSize=_TEXT, titleFontSize=_TEXT),
-        view=alt.ViewConfig(stroke=None),
-    )
-    return framed
+    found: Chart = chart.configure(**config(colours))
+    return found

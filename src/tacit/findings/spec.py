@@ -415,12 +415,12 @@ class View:
 
 @dataclass(frozen=True)
 class GraphSet:
-    """A set of graphs, of which a report shows the one that the reader selects."""
+    """A set of Vega-Lite charts, of which a report shows the one that the reader selects."""
 
     name: str
     title: str
     reading: str
-    graphs: tuple[tuple[Mapping[str, str], str], ...]
+    graphs: tuple[tuple[Mapping[str, str], Mapping[str, Any]], ...]
     first: int = 0
 
 

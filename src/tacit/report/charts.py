@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.charts.shown import whole_lines
-from tacit.charts.theme import FONT
+from tacit.charts.theme import FONT, config
 from tacit.errors import WorkError
 from tacit.files import publish_text
 from tacit.report.content import Figure
@@ -19,7 +19,7 @@ from tacit.report.content import Figure
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from tacit.charts.theme import Chart, Palette
+    from tacit.charts.theme import Chart, Palette, Spec
     from tacit.findings.spec import FigureSpec
 
 
@@ -37,14 +37,9 @@ def unchecked() -> Iterator[None]:
 
 def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
     """Return a probe's chart as a figure of the report."""
-    from tacit.charts.theme import themed
-
-    spec = themed(chart, colours).to_dict(validate=False)
+    spec = themed(chart.to_dict(validate=False), colours)
     heading = _heading(spec)
     spec.pop("$schema", None)  # the address of the schema, which nothing reads
-    spec["background"] = None
-    spec["config"].pop("background", None)
-    spec["config"]["font"] = FONT
     for encoding in _encodings(spec):
         if "description" in encoding:
             encoding.setdefault("tooltip", encoding["description"])
@@ -54,6 +49,11 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     stem = f"{probe}-{declared.name.replace('_', '-')}"
     texts = (declared.title, declared.reading)
     return Figure(stem, *texts, spec, heading, caption, wide=not _is_narrow(spec))
+
+
+def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:
+    """Return a Vega-Lite chart with the theme, on the page's background."""
+    return {**chart, "background": None, "config": {**config(colours), "font": FONT}}
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:

@@ -86,7 +86,7 @@ class Graph:
     """One of the graphs that a reader can select."""
 
     labels: Mapping[str, str]
-    svg: str
+    spec: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tacit.english import several
 from tacit.findings.numbers import formatted, interval
 from tacit.findings.spec import QUESTIONS
 from tacit.probes.base import declared, probe
-from tacit.report.charts import figure
+from tacit.report.charts import figure, themed
 from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
 from tacit.report.elicitation import elicitation_text
 from tacit.runs.figures import shown_of
@@ -105,7 +105,7 @@ def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
     """If the probe draws graphs, yield a single ``Graphs`` object that contains all graphs."""
     found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
-        graphs = tuple(Graph(labels, svg) for labels, svg in found.graphs)
+        graphs = tuple(Graph(labels, themed(each, look.colours)) for labels, each in found.graphs)
         stem = f"{runs[0].probe}-{found.name}"
         yield Graphs(stem, found.title, found.reading, graphs, found.first)
 

@@ -215,7 +215,7 @@ def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
             blobs[f"table-{block.id}"] = packed(table_data(block))
     for each in pictures:
         for number, graph in enumerate(each.graphs):
-            blobs[f"graph-{each.id}-{number}"] = packed(graph.svg)
+            blobs[f"graph-{each.id}-{number}"] = packed(graph.spec)
     return blobs
 
 

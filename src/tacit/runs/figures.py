@@ -51,12 +51,13 @@ class Figures:
         """Draw the figures for runs of one probe, and return the paths of the written files."""
         if not self.formats:
             return []
-        from tacit.charts.save import write_charts, write_svg
+        from tacit.charts.save import drawn, write_charts, write_svg
 
         kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
         written = write_charts(declared(kind).figures, shown, folder, self.formats)
         if hasattr(kind, "graphs"):
-            for name, svg in kind.graphs(shown, request.made, request.options):
+            for name, graph in kind.graphs(shown, request.made, request.options).items():
+                svg = drawn(graph, self.look.colours)
                 written += write_svg(svg, folder / name, self.formats)
         return written
 
@@ -80,7 +81,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
             f"the probe {runs[0].probe} has no figure {name!r}; "
             f"its figures are {', '.join(figures) or 'none'}"
         )
-    drawn = figures[name](shown_of(runs, look))
-    if drawn is None:
+    found = figures[name](shown_of(runs, look))
+    if found is None:
         raise RequestError(f"the findings contain no data for the figure {name!r}")
-    return themed(drawn, look.colours)
+    return themed(found, look.colours)

@@ -59,7 +59,7 @@ def shown(name: str, **changed: pl.DataFrame | None) -> Shown:
 def figure(chart: Chart | None) -> str:
     """The figure as it is written."""
     assert chart is not None
-    return drawn(chart, PALETTES["house"])
+    return drawn(chart.to_dict(), PALETTES["house"])
 
 
 def texts(svg: str) -> list[str]:

@@ -133,7 +133,7 @@ def drawn(chart: Chart | None) -> Chart:
 
 def svg(chart: Chart | None, palette: str = "house") -> str:
     """The figure as it is written."""
-    return save.drawn(drawn(chart), PALETTES[palette])
+    return save.drawn(drawn(chart).to_dict(), PALETTES[palette])
 
 
 def texts(figure: str) -> list[str]:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Theme
+    from tacit.charts.theme import Spec, Theme
     from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.probes.parts.repaired import RepairedBeliefs
@@ -208,17 +208,11 @@ class PartsProbe:
         return None if given is None else [spelled(name) for name in given]
 
     @staticmethod
-    def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> list[tuple[str, str]]:
-        """Return the file name and SVG of each parts graph that ``--graphs`` selects."""
-        from tacit.probes.parts.graph import graphs
+    def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> Mapping[str, Spec]:
+        """Return the parts graphs that ``--graphs`` selects, by file name."""
+        from tacit.probes.parts.reading import graph_files
 
-        things = probe._graphed(options)
-        drawings = None
-        if things is not None:
-            drawings = [(d.thing, d.annotator) for d in probe.drawings if d.thing in things]
-        tables = {name: shown.alone(name) for name in ("beliefs", "violation_by_drawing")}
-        known = {name: table for name, table in tables.items() if table is not None}
-        return graphs(known, probe.ontology, shown.look, drawings)
+        return graph_files(shown, probe.ontology, probe._graphed(options))
 
     def check_replies(self, *, sampled: bool) -> None:
         """Do nothing, because chat replies can answer all questions of the probe."""

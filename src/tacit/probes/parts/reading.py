@@ -5,19 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.files import file_name
 from tacit.findings.spec import GraphSet, View
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     import polars as pl
 
-    from tacit.charts.theme import Theme
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Spec, Theme
+    from tacit.coherence.ontology import Ontology
     from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
-"""Maximum number of graphs per model; each takes 50 kB of the report."""
+"""Maximum number of graphs per model; each takes about 5 kB of the report."""
 
 MOST_STATEMENTS = 30_000
 """Maximum number of statements per model in the report's table of statements.
@@ -38,36 +41,62 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     from tacit.probes.parts.graph import parts_graphs
 
     ontology = Ontology.load("parts")
-    drawn: list[tuple[Mapping[str, str], str]] = []
-    faults: list[list[Any]] = []
+    graphs: list[tuple[Mapping[str, str], Spec]] = []
+    faults: list[tuple[bool, int]] = []
     told = ""
     for model, findings in found.items():
-        beliefs = findings.tables["beliefs"]
-        if beliefs.is_empty():
-            continue
         drawings = findings.tables["violation_by_drawing"]
-        told_of = drawings.select(*_KEY, ~pl.col("consistent"), "violated").iter_rows()
-        by_drawing = {(thing, annotator): fault for thing, annotator, *fault in told_of}
         chosen, told = sampled(drawings, MOST_GRAPHS)
-        rows = beliefs.join(_drawings(chosen), on=_KEY, how="semi", maintain_order="left")
-        svgs = parts_graphs(rows, ontology, look)
-        for thing, annotator in chosen:
-            labels = {"model": model, "thing": thing, "annotator": annotator or "none"}
-            drawn.append((labels, svgs[thing, annotator]))
-            faults.append(by_drawing[thing, annotator])
-    if not drawn:
+        rows = findings.tables["beliefs"].join(_drawings(chosen), on=_KEY, how="semi")
+        drawn = parts_graphs(rows, ontology, look)
+        own = drawings.select(*_KEY, ~pl.col("consistent"), "violated").rows()
+        for thing, annotator, *fault in own:
+            if (thing, annotator) in drawn:
+                labels = {"model": model, "thing": thing, "annotator": annotator or "none"}
+                graphs.append((labels, drawn[thing, annotator]))
+                faults.append((fault[0], fault[1]))
+    if not graphs:
         return None
     reading = (
         "Each figure is about one drawing and shows two or three graphs: the model's beliefs, the "
         "repaired beliefs and, if an annotator drew the thing, the annotator's mental model of the "
         "thing. Edges that violate a constraint are coloured and dashed. A drawing "
-        "that is too large for a graph is shown as tables, in which a symbol marks each "
+        "that is too large for a graph is shown as grids, in which a symbol marks each "
         "violation. To see a violated constraint, hover over a dashed edge or a symbol, or move to "
         "it with Tab and the arrow keys. Initially, the page shows a drawing whose "
         "believed statements cannot all be true together, or any drawing if there is none; from "
         f"these drawings, the one with the most constraint violations is chosen. {told}"
     )
-    return GraphSet("graphs", "Parts graphs", reading, tuple(drawn), faults.index(max(faults)))
+    return GraphSet("graphs", "Parts graphs", reading, tuple(graphs), faults.index(max(faults)))
+
+
+def graph_files(
+    shown: Shown, ontology: Ontology, things: Collection[str] | None
+) -> dict[str, Spec]:
+    """Return the graphs of the drawings of things, or of a typical drawing, by file name."""
+    import polars as pl
+
+    from tacit.probes.parts.graph import parts_graphs
+
+    beliefs, drawings = shown.alone("beliefs"), shown.alone("violation_by_drawing")
+    if beliefs is None or drawings is None:
+        return {}
+    if things is None:  # the median of constraint violations
+        ranked = drawings.sort("violated", *_KEY)
+        chosen = ranked.slice((ranked.height - 1) // 2, 1).select(_KEY)
+    else:
+        chosen = drawings.filter(pl.col("thing").is_in(things)).select(_KEY)
+    rows = beliefs.join(chosen, on=_KEY, how="semi", maintain_order="left")
+    found: dict[str, Spec] = {}
+    taken: set[str] = set()
+    for group, graph in parts_graphs(rows, ontology, shown.look).items():
+        stem = file_name("-".join(["parts_graph", *group]))
+        # Names can differ only in case, or in characters that a file name cannot contain.
+        free = (stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3)))
+        name = next(each for each in free if each.casefold() not in taken)
+        taken.add(name.casefold())
+        found[name] = graph
+    return found
 
 
 def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:

@@ -301,20 +301,22 @@
       seen: () => { near = true; return queue(); },
     };
     /* Saved with its title, on paper of the page's colour. */
-    async function saved(kind) {
+    function titled() {
       const chart = page.charts[id];
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
-      const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, background: "#ffffff", ...(chart.title ? { title: chart.title } : {}) })));
-      const result = await window.vegaEmbed(make("div"), spec, EMBED);
-      const blob = kind === "svg" ? new Blob([await result.view.toSVG()], { type: "image/svg+xml" }) : await blobOf(await result.view.toCanvas(2));
-      result.view.finalize();
-      save(blob, id + "." + kind);
+      return JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, background: "#ffffff", ...(chart.title ? { title: chart.title } : {}) })));
     }
-    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => saved(button.dataset.save)));
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => saved(titled(), id, button.dataset.save)));
     pictures.push(picture);
     charts[id] = picture;
     figure.picture = picture;
     return picture;
+  }
+  async function saved(spec, stem, kind) {
+    const { view } = await window.vegaEmbed(make("div"), spec, EMBED);
+    const blob = kind === "svg" ? new Blob([await view.toSVG()], { type: "image/svg+xml" }) : await blobOf(await view.toCanvas(2));
+    view.finalize();
+    save(blob, stem + "." + kind);
   }
   const blobOf = (canvas) => new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 
@@ -419,39 +421,16 @@
   }
   for (const kind of ["pointerover", "focusin", "click"]) document.addEventListener(kind, (event) => { const each = explained(event); if (each) tellAt(each); });
   for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, (event) => { if (explained(event)) untell(); });
-  /* Where the stages do not fit beside one another, they are put below one another. */
-  function arrange(svg, room) {
-    const [width, height] = ["width", "height"].map((name) => Number(svg.getAttribute(name)));
-    const columns = [...svg.querySelectorAll(".column")];
-    if (!columns.length || !room || width <= room) return;
-    const { column, top, bottom } = Object.fromEntries(Object.entries(svg.dataset).map(([name, value]) => [name, Number(value)]));
-    const margin = (width - column * columns.length) / 2, step = bottom - top;
-    columns.forEach((each, at) => each.setAttribute("transform", "translate(" + margin + " " + at * step + ")"));
-    svg.querySelector(".key").setAttribute("transform", "translate(0 " + (columns.length - 1) * step + ")");
-    const narrow = column + 2 * margin, tall = height + (columns.length - 1) * step;
-    svg.setAttribute("viewBox", "0 0 " + narrow + " " + tall);
-    const scale = Math.min(1, room / narrow);
-    svg.setAttribute("width", narrow * scale);
-    svg.setAttribute("height", tall * scale);
-    svg.querySelector(":scope > rect").setAttribute("height", tall);
-    for (const text of svg.querySelectorAll(".key text")) {
-      const words = text.textContent, most = Math.floor((column + margin - 74) / 7); // letters of 7 pixels
-      const at = words.lastIndexOf(" ", most);
-      if (words.length <= most || at < 0) continue;
-      text.replaceChildren(...[words.slice(0, at), words.slice(at + 1)].map((line, number) => {
-        const span = document.createElementNS(svg.namespaceURI, "tspan");
-        span.setAttribute("x", text.getAttribute("x"));
-        span.setAttribute("dy", number ? 13 : -6);
-        span.textContent = line;
-        return span;
-      }));
-    }
+  /* Where the stages do not fit beside one another, each stage is put below the one before. */
+  function stacked(spec) {
+    const at = (panel) => spec.concat.indexOf(panel) % spec.columns;
+    return { ...spec, concat: [...spec.concat].sort((a, b) => at(a) - at(b)), columns: 1 };
   }
   function Graphs(figure) {
     const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
     const names = Object.keys(list[0]);
     const chosen = { ...list[Number(figure.dataset.first)] };
-    let fresh = false, near = false, text = "";
+    let fresh = false, near = false, text = "", view = null;
     const pickers = figure.querySelector(".pickers");
     const selects = {};
     for (const name of names) {
@@ -477,30 +456,23 @@
       if (fresh) return;
       fresh = true;
       const which = list.findIndex((each) => names.every((name) => each[name] === chosen[name]));
-      text = await unpack("graph-" + id + "-" + which);
-      const svg = document.importNode(new DOMParser().parseFromString(coloured(text), "image/svg+xml").documentElement, true);
-      const title = svg.querySelector(":scope > title");
+      text = JSON.stringify(await unpack("graph-" + id + "-" + which));
+      const wide = JSON.parse(coloured(text)), room = canvas.parentElement.clientWidth;
+      const embed = async (spec) => {
+        if (view) view.finalize();
+        view = (await window.vegaEmbed(canvas, spec, { ...EMBED, tooltip: false })).view;
+        return canvas.querySelector("svg");
+      };
+      let svg = await embed(wide);
+      if (room && svg.getBoundingClientRect().width > room) svg = await embed(stacked(wide));
+      svg.querySelectorAll("[role]").forEach((each) => each.removeAttribute("role"));
       svg.setAttribute("role", "group");
-      svg.setAttribute("aria-label", title ? title.textContent : "Parts graph");
-      svg.querySelectorAll("title").forEach((each) => {
-        if (each !== title && each.parentElement !== svg) each.parentElement.dataset.tip = each.textContent;
-        each.remove();
-      });
-      arrange(svg, canvas.parentElement.clientWidth);
-      const told = [...svg.querySelectorAll("[data-tip]")];
-      told.forEach((each) => { each.setAttribute("role", "img"); each.setAttribute("aria-label", each.dataset.tip); });
-      // A line is thin; what can be pointed at around it is not.
-      for (const path of svg.querySelectorAll("[data-tip] path[fill=none]")) {
-        const wide = path.cloneNode();
-        wide.setAttribute("stroke", "transparent");
-        wide.setAttribute("stroke-width", "12");
-        wide.removeAttribute("stroke-dasharray");
-        path.before(wide);
-      }
+      svg.setAttribute("aria-label", wide.title.text);
+      const told = [...svg.querySelectorAll("line[aria-label], path[aria-label]")];
+      told.forEach((each) => { each.setAttribute("role", "img"); each.dataset.tip = each.getAttribute("aria-label"); });
       const violated = told.filter((each) => /(^|\n)violated:/.test(each.dataset.tip));
       const stops = violated.length ? violated : told;
       stops.forEach((each, at) => each.setAttribute("tabindex", at === 0 ? "0" : "-1"));
-      canvas.replaceChildren(svg);
       canvas.dataset.drawn = "yes";
       const marked = (event) => event.target.closest("[data-tip]");
       svg.addEventListener("pointermove", (event) => { const each = marked(event); if (each) tell(each, event.clientX, event.clientY); else untell(); });
@@ -535,15 +507,7 @@
     figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
       await picture.seen();
       const stem = [id, ...names.map((name) => chosen[name])].join("-").replace(/[^0-9A-Za-z.]+/g, "-");
-      const blob = new Blob([coloured(text)], { type: "image/svg+xml" });
-      if (button.dataset.save === "svg") return save(blob, stem + ".svg");
-      const image = new Image();
-      image.src = URL.createObjectURL(blob);
-      await image.decode();
-      const sheet = make("canvas", { width: 2 * image.width, height: 2 * image.height });
-      sheet.getContext("2d").drawImage(image, 0, 0, sheet.width, sheet.height);
-      URL.revokeObjectURL(image.src);
-      save(await blobOf(sheet), stem + ".png");
+      await saved({ ...JSON.parse(coloured(text)), background: coloured("#ffffff") }, stem, button.dataset.save);
     }));
     settle();
     pictures.push(picture);

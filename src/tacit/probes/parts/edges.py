@@ -1,0 +1,147 @@
+"""The edges of a parts graph: the believed relations between the parts, and what they violate."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Any
+
+from tacit.coherence.beliefs import STATEMENT
+from tacit.coherence.check import check
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.coherence.ontology import Ontology
+
+_SEVERITY = {"asymmetric": 0, "inverse": 1, "symmetric": 1, "transitive": 2}
+_TOLD = 6  # maximum number of violations that an edge tells; the others are counted
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A believed relation; a statement and its inverse or symmetric wording are one edge.
+
+    ``fault`` is the severity of the worst violation: 0 if two statements exclude each other, 1 if a
+    statement that follows from one is not believed, 2 if one that follows from two is not.
+    """
+
+    relation: str
+    tail: str
+    head: str
+    fault: int | None
+    told: str
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """The edges of one drawing at one stage, and the drawing's row of ``Check.groups``."""
+
+    edges: Sequence[Edge]
+    counts: Mapping[str, Any]
+
+
+def edges(
+    beliefs: pl.DataFrame, ontology: Ontology, stage: str, groups: Sequence[str]
+) -> dict[tuple[Any, ...], Beliefs]:
+    """Return the edges of each drawing, where ``stage`` is the column of the truth values."""
+    import polars as pl
+
+    plain = beliefs.select(*groups, *STATEMENT, "p_true", believed=stage)
+    checked = check(plain, ontology, believed="believed", groups=groups)
+    key = [*groups, "relation", "tail", "head"]
+    gold = pl.col("label").drop_nulls().first().cast(pl.String)
+    held = (
+        beliefs.filter(stage)
+        .with_columns(said=pl.concat_str(STATEMENT, separator=" "))
+        .with_columns(**_ends(ontology))
+        .group_by(key, maintain_order=True)
+        .agg(pl.col("said").str.join(" and "), gold=pl.format("gold label: {}", gold))
+        .join(_faults(checked.violations, ontology, key), on=key, how="left", maintain_order="left")
+        .with_columns(told=pl.concat_str("said", "why", "gold", separator="\n", ignore_nulls=True))
+    )
+    found: dict[tuple[Any, ...], list[Edge]] = defaultdict(list)
+    for row in held.iter_rows(named=True):
+        edge = Edge(*(row[name] for name in ("relation", "tail", "head", "fault", "told")))
+        found[tuple(row[name] for name in groups)].append(edge)
+    counts = {tuple(row[name] for name in groups): row for row in checked.groups.to_dicts()}
+    order = list(ontology.relations).index
+    return {
+        group: Beliefs(sorted(found[group], key=lambda edge: order(edge.relation)), count)
+        for group, count in counts.items()
+    }
+
+
+def _ends(ontology: Ontology) -> dict[str, pl.Expr]:
+    """Return the relation, tail and head of a statement's edge."""
+    import polars as pl
+
+    relations = ontology.relations
+    first: dict[str, str] = {}  # the edge has the relation that is declared before its inverse
+    for name, of in relations.items():
+        if of.inverse and name not in first:
+            first[of.inverse] = name
+    relation, subject, obj = pl.col("relation"), pl.col("subject"), pl.col("object")
+    symmetric = relation.is_in([name for name, of in relations.items() if of.symmetric])
+    turned = relation.is_in(list(first)) | (symmetric & (obj < subject))
+    return {
+        "relation": relation.replace(first),
+        "tail": pl.when(turned).then(obj).otherwise(subject),
+        "head": pl.when(turned).then(subject).otherwise(obj),
+    }
+
+
+def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) -> pl.DataFrame:
+    """Return the severity of each edge's worst violation, and its violations in words."""
+    import polars as pl
+
+    def said(joint: str, *, believed: bool) -> pl.Expr:
+        statements = (
+            pl.when(pl.col(f"believed_{n}") == believed).then(
+                pl.concat_str([f"{name}_{n}" for name in STATEMENT], separator=" ")
+            )
+            for n in (1, 2, 3)
+        )
+        return pl.concat_list(list(statements)).list.drop_nulls().list.join(joint)
+
+    absent = said(" nor ", believed=False)
+    but = pl.when(absent != "").then(pl.format(", but not {}", absent)).otherwise(pl.lit(""))
+    each = violations.with_columns(
+        fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
+        why=pl.format("violated: {}{}", said(", and ", believed=True), but),
+    )
+    believed = pl.concat(
+        each.filter(f"believed_{n}").select(
+            *key[:-3], "fault", "why", **{name: f"{name}_{n}" for name in STATEMENT}
+        )
+        for n in (1, 2, 3)
+    )
+    more = pl.when(pl.len() > _TOLD).then(pl.format("and {} more violated", pl.len() - _TOLD))
+    return (
+        believed.with_columns(**_ends(ontology))
+        .unique([*key, "why"])
+        .sort("fault", "why")
+        .group_by(key, maintain_order=True)
+        .agg(pl.col("fault").first(), pl.col("why").head(_TOLD).str.join("\n"), more=more)
+        .with_columns(why=pl.concat_str("why", "more", separator="\n", ignore_nulls=True))
+    )
+
+
+def without_implied(found: Sequence[Edge], transitive: Collection[str]) -> list[Edge]:
+    """Leave out edges that follow from two others, unless an edge of the relation is lost by it."""
+    implied: set[Edge] = set()
+    for relation in transitive:
+        mine = {(e.tail, e.head): e for e in found if e.relation == relation and e.fault is None}
+        heads: dict[str, set[str]] = defaultdict(set)
+        for tail, head in mine:
+            heads[tail].add(head)
+        try:
+            TopologicalSorter(heads).prepare()
+        except CycleError:
+            continue
+        arcs = {(tail, end) for tail, head in mine for end in heads.get(head, ())}
+        implied |= {mine[arc] for arc in arcs & mine.keys()}
+    return [edge for edge in found if edge not in implied]

@@ -1,0 +1,373 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+import polars as pl
+import pytest
+
+from tacit.charts.save import drawn
+from tacit.charts.shown import Shown
+from tacit.charts.theme import PALETTES, Theme
+from tacit.coherence.enrich import enrich
+from tacit.coherence.ontology import Ontology
+from tacit.findings.findings import Findings
+from tacit.probes.parts.edges import edges, without_implied
+from tacit.probes.parts.graph import parts_graphs
+from tacit.probes.parts.reading import graph_files
+from tacit.sources.drawings import read_drawings
+from tacit.sources.statements import all_statements, drawing_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tacit.charts.theme import Spec
+    from tacit.probes.parts.edges import Edge
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
+PARROT = DATA / "parrot"
+PARTS = Ontology.load("parts")
+
+LETTER = 0.6  # the mean width of letters in DejaVu Sans, as a share of its size, is less
+
+Statement = tuple[str, str, str]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+Key = tuple[str, str, str]  # relation, tail, head
+
+EGG = ("shell", "white", "yolk")
+LONG = (
+    "filament support and contact wire",
+    "type guide + ribbon vibrator",
+    "insect proof mesh door",
+    "lid",
+    "carriage release lever",
+    "speed selector switch",
+    "tip",
+    "horizontal stabilizer",
+    "antidisestablishmentarianism",
+    "armrest adjust button",
+    "on",
+    "bread carriage handle",
+    "caster wheel",
+    "brake light",
+)
+
+
+def table(
+    parts: tuple[str, ...],
+    before: set[Statement],
+    after: set[Statement],
+    gold: dict[Statement, bool] | None = None,
+) -> pl.DataFrame:
+    """Beliefs about one drawing, every statement asked."""
+    asked = [(s, r, o) for s, o in permutations(parts, 2) for r in PARTS.relations]
+    labels = [(gold or {}).get(statement) for statement in asked]
+    return pl.DataFrame(
+        {
+            "thing": "egg",
+            "annotator": "a1",
+            "subject": [s for s, _, _ in asked],
+            "relation": [r for _, r, _ in asked],
+            "object": [o for _, _, o in asked],
+            "p_true": [0.9 if statement in before else 0.1 for statement in asked],
+            "before": [statement in before for statement in asked],
+            "paper": [statement in after for statement in asked],
+            "label": pl.Series(labels, dtype=pl.Boolean),
+        }
+    )
+
+
+def at_random(n: int, share: float, seed: int = 0) -> pl.DataFrame:
+    """Beliefs at random, and consistent assignment and gold of ``above`` in the order of parts."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data
+    parts = LONG[:n]
+    asked = [(s, r, o) for s, o in permutations(parts, 2) for r in PARTS.relations]
+    before = {statement for statement in asked if rng.random() < share}
+    up = {(a, "above", b) for a, b in combinations(parts, 2)}
+    after = up | {(b, "below", a) for a, _, b in up}
+    return table(parts, before, after, dict.fromkeys(after, True))
+
+
+def spec_of(beliefs: pl.DataFrame, look: Theme | None = None) -> Spec:
+    """The chart of the only drawing."""
+    (spec,) = parts_graphs(beliefs, PARTS, look or Theme()).values()
+    return spec
+
+
+def rows_of(spec: Spec, kind: str | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of all panels that have a tooltip, or those of one mark."""
+    for panel in spec["concat"]:
+        for row in panel["data"]["values"]:
+            if (row.get("mark") == kind) if kind else "tip" in row:
+                yield row
+
+
+def tips(spec: Spec) -> str:
+    """All that a pointer can read."""
+    return "\n".join(row["tip"] for row in rows_of(spec))
+
+
+def edges_of(beliefs: pl.DataFrame, stage: str) -> list[Edge]:
+    """The edges at a stage."""
+    ((_, found),) = edges(beliefs, PARTS, stage, ["thing", "annotator"]).items()
+    return list(found.edges)
+
+
+def keys(found: Iterable[Edge]) -> set[Key]:
+    """Relation, tail and head of each edge."""
+    return {(edge.relation, edge.tail, edge.head) for edge in found}
+
+
+def edge_of(statement: Statement) -> Key:
+    """One edge for a statement and its wording the other way round."""
+    subject, relation, obj = statement
+    turned = {
+        "has part": "part of",
+        "contains": "inside",
+        "behind": "in front of",
+        "below": "above",
+        "surrounded by": "surrounds",
+        "required by": "requires",
+    }
+    if relation in turned:
+        return turned[relation], obj, subject
+    if relation in {"connects", "next to"} and obj < subject:
+        return relation, obj, subject
+    return relation, subject, obj
+
+
+def closure(found: set[Key]) -> set[Key]:
+    """The edges and all that transitive relations make of them."""
+    while True:
+        more = {
+            (r, x, z)
+            for r, x, y in found
+            for q, w, z in found
+            if r == q and y == w and x != z and PARTS.relations[r].transitive
+        }
+        if more <= found:
+            return found
+        found = found | more
+
+
+def violated_by_hand(true: set[Statement], parts: tuple[str, ...]) -> set[Key]:
+    """The edges that have a part in a violated constraint, from the definitions."""
+    found: set[Statement] = set()
+    for x, r, y in true:
+        relation = PARTS.relations[r]
+        if relation.symmetric and (y, r, x) not in true:
+            found.add((x, r, y))
+        if relation.asymmetric and (y, r, x) in true:
+            found.add((x, r, y))
+        if relation.inverse and (y, relation.inverse, x) not in true:
+            found.add((x, r, y))
+        for z in parts:
+            chain = relation.transitive and z not in {x, y} and (y, r, z) in true
+            if chain and (x, r, z) not in true:
+                found |= {(x, r, y), (y, r, z)}
+    return {edge_of(statement) for statement in found}
+
+
+def boxes(panel: Spec) -> tuple[list[tuple[str, Box]], list[Box]]:
+    """Where the labels and the names of parts stand in a panel, and each part's dot."""
+    texts: list[tuple[str, Box]] = []
+    dots: list[Box] = []
+    for row in panel["data"]["values"]:
+        if row["mark"] not in {"label", "part"}:
+            continue
+        x, y, part = row["x"], row["y"], row["mark"] == "part"
+        lines, size = row["text"].split("\n"), 13 if part else 12
+        width, height = LETTER * size * max(map(len, lines)), size + 16 * (len(lines) - 1)
+        left = x - width / 2 if not part else x + 10 if x > 0 else x - 10 - width
+        texts.append((row["text"], (left, y - height / 2, left + width, y + height / 2)))
+        if part:
+            dots.append((x - 4, y - 4, x + 4, y + 4))
+    return texts, dots
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two boxes share more than a tenth of a pixel of rounding."""
+    return (
+        one[0] < other[2] - 0.2
+        and other[0] < one[2] - 0.2
+        and one[1] < other[3] - 0.2
+        and other[1] < one[3] - 0.2
+    )
+
+
+@pytest.mark.parametrize("n", range(2, 15))
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_no_text_stands_on_another(n: int, share: float) -> None:
+    """No label on another, on a name or on a dot, and none outside its panel."""
+    for panel in spec_of(at_random(n, share))["concat"]:
+        if "layer" not in panel:
+            return
+        texts, dots = boxes(panel)
+        for (words, one), (more, other) in combinations(texts, 2):
+            assert not overlap(one, other), (words, more)
+        width, height = panel["width"] / 2, panel["height"] / 2
+        for words, box in texts:
+            assert not any(overlap(box, dot) for dot in dots), words
+            assert -width <= box[0] < box[2] <= width, words
+            assert -height <= box[1] < box[3] <= height, words
+
+
+@pytest.mark.parametrize(("n", "share"), [(3, 0.3), (7, 0.03), (7, 0.5), (13, 0.01), (13, 0.6)])
+def test_every_belief_is_drawn_or_follows_from_what_is_drawn(n: int, share: float) -> None:
+    """In every stage; and nothing else is drawn."""
+    beliefs = at_random(n, share)
+    transitive = [name for name, relation in PARTS.relations.items() if relation.transitive]
+    for stage in ("before", "paper", "label"):
+        held = beliefs.filter(pl.col(stage)).select("subject", "relation", "object").rows()
+        believed = {edge_of(statement) for statement in held}
+        found = edges_of(beliefs, stage)
+        assert keys(found) == believed
+        drawn = without_implied(found, transitive)
+        assert believed <= closure(keys(drawn))
+        assert {edge for edge in found if edge.fault is not None} <= set(drawn)
+
+
+@pytest.mark.parametrize(("n", "share"), [(3, 0.3), (7, 0.03), (7, 0.5), (13, 0.01), (13, 0.6)])
+def test_violated_edges_are_marked_and_no_others(n: int, share: float) -> None:
+    """As counted by hand from the definitions of the constraints."""
+    beliefs = at_random(n, share)
+    held = beliefs.filter("before").select("subject", "relation", "object").rows()
+    violated = [edge for edge in edges_of(beliefs, "before") if edge.fault is not None]
+    assert keys(violated) == violated_by_hand(set(held), LONG[:n])
+    assert all(edge.fault is None for edge in edges_of(beliefs, "paper"))
+
+
+@pytest.mark.parametrize(
+    ("believed", "why"),
+    [
+        (
+            {("yolk", "surrounds", "shell"), ("shell", "surrounds", "yolk")},
+            "shell surrounds yolk, and yolk surrounds shell",
+        ),
+        ({("yolk", "inside", "shell")}, "yolk inside shell, but not shell contains yolk"),
+        ({("yolk", "next to", "shell")}, "yolk next to shell, but not shell next to yolk"),
+        (
+            {("shell", "above", "white"), ("white", "above", "yolk")},
+            "shell above white, and white above yolk, but not shell above yolk",
+        ),
+    ],
+)
+@pytest.mark.parametrize("more", [0, 11])
+def test_each_kind_of_violation_says_why(believed: set[Statement], why: str, more: int) -> None:
+    """Which statements are believed, and which one is not; in a graph and in a grid."""
+    parts = EGG + LONG[:more]
+    many = {(a, "requires", b) for a, b in permutations(LONG[:more], 2)}
+    spec = spec_of(table(parts, believed | many, set()))
+    assert f"violated: {why}" in tips(spec)
+    assert ("layer" in spec["concat"][0]) == (more == 0)
+
+
+def test_violated_edges_differ_in_more_than_colour() -> None:
+    """Each kind of edge has its dashes in a graph, and its shape in a grid."""
+    for spec in (spec_of(at_random(7, 0.01)), spec_of(at_random(13, 0.6))):
+        encodings = [
+            each.get("encoding", {})
+            for panel in spec["concat"]
+            for each in (*panel.get("layer", ()), panel)
+        ]
+        (of,) = {
+            json.dumps(each[channel]["scale"])
+            for each in encodings
+            for channel in ("strokeDash", "shape")
+            if channel in each
+        }
+        looks = json.loads(of)["range"]
+        assert len({json.dumps(look) for look in looks}) == len(looks) > 1
+
+
+def test_names_are_escaped() -> None:
+    """A part may be called anything; its name is text, and the document stays well-formed."""
+    parts = ("<script>alert(1)</script>", 'a & "b"', "'/><g onload='x", "bell\x07 {x} \ud7ff")
+    beliefs = table(parts, {(parts[0], "above", parts[1])}, set())
+    svg = drawn(spec_of(beliefs), PALETTES["house"])
+    elements = list(ET.fromstring(svg).iter())  # noqa: S314 - our own
+    assert not [each for each in elements if each.tag.endswith("script") or "onload" in each.attrib]
+    assert any(parts[0] in (each.text or "") for each in elements if each.tag.endswith("title"))
+
+
+def test_a_palette_colours_the_whole_figure() -> None:
+    """No colour of the house's faults is left in the colour-blind-safe figure."""
+    text = json.dumps(spec_of(at_random(7, 0.3), Theme("okabe-ito")))
+    assert all(colour not in text for colour in PALETTES["house"].faults)
+    assert PALETTES["okabe-ito"].faults[0] in text
+
+
+def test_without_gold_there_is_no_gold() -> None:
+    """Two stages instead of three."""
+    stage = {("shell", "above", "yolk"), ("yolk", "below", "shell")}
+    assert len(spec_of(table(EGG, stage, stage))["concat"]) == 2
+    assert len(spec_of(table(EGG, stage, stage, dict.fromkeys(stage, True)))["concat"]) == 3
+
+
+def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -> None:
+    """It is counted as undecided, and the missing beliefs are counted."""
+    beliefs = table(EGG, {("yolk", "inside", "shell")}, set())
+    missing = (pl.col("subject") == "shell") & (pl.col("relation") == "contains")
+    known = (pl.when(~missing).then(name).alias(name) for name in ("p_true", "before"))
+    beliefs = beliefs.with_columns(known)
+    assert [edge.fault for edge in edges_of(beliefs, "before")] == [None]
+    about = " ".join(spec_of(beliefs)["concat"][0]["title"]["subtitle"])
+    assert "0 of 1 constraint" in about
+    assert "1 undecided" in about
+    assert "2 beliefs are missing" in about
+
+
+def test_a_relation_of_many_edges_is_a_grid() -> None:
+    """All 156 ordered pairs of 13 parts are marks in a grid."""
+    panels = spec_of(at_random(13, 1.0))["concat"]
+    (grid, *_) = [each for each in panels if each["title"]["text"] == "above"]
+    assert len({(row["tail"], row["head"]) for row in grid["data"]["values"]}) == 156
+
+
+def files(
+    beliefs: pl.DataFrame, things: Sequence[str] | None, violated: Sequence[int]
+) -> list[str]:
+    """The names of the files of graphs, where drawings have so many violations, in order."""
+    drawings = beliefs.select("thing", "annotator").unique(maintain_order=True)
+    drawings = drawings.with_columns(violated=pl.Series(violated))
+    found = Findings(beliefs, {"beliefs": beliefs, "violation_by_drawing": drawings}, {})
+    return list(graph_files(Shown({"m": found}, {}, Theme()), PARTS, things))
+
+
+def test_the_typical_drawing_has_the_median_of_violations() -> None:
+    """Of three drawings the one in the middle; all of a thing that is asked for by name."""
+    one = table(EGG, set(), set())
+    names = ("a1", "a2", "a3")
+    beliefs = pl.concat([one.with_columns(annotator=pl.lit(name)) for name in names])
+    assert files(beliefs, None, [9, 5, 1]) == ["parts_graph-egg-a2"]
+    assert files(beliefs, ["egg"], [9, 5, 1]) == [f"parts_graph-egg-{name}" for name in names]
+
+
+def test_names_of_files_hold_no_path() -> None:
+    """A thing may be called ``../x``; two that come out alike are numbered."""
+    one = table(EGG, set(), set())
+    things = ("../x", "..\\x")
+    beliefs = pl.concat([one.with_columns(thing=pl.lit(thing)) for thing in things])
+    first, second = files(beliefs, things, [0, 0])
+    assert second == f"{first}-2"
+    assert not set("/\\") & set(first)
+
+
+@pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
+@pytest.mark.parametrize("n", [3, 7, 10, 13])
+def test_real_drawings_have_no_violation(n: int) -> None:
+    """What people drew of four things, believed as drawn."""
+    drawing = next(each for each in read_drawings(PARROT, PARTS.relations) if len(each.parts) == n)
+    gold = enrich(drawing_statements([drawing]), PARTS)
+    names = ["thing", "annotator", "subject", "relation", "object"]
+    beliefs = all_statements([drawing], PARTS.relations).join(gold, on=names, how="left")
+    true = pl.col("label").fill_null(value=False)
+    beliefs = beliefs.with_columns(p_true=true.cast(pl.Float64), before=true, paper=true)
+    found = edges_of(beliefs, "before")
+    assert keys(found) == keys(edges_of(beliefs, "label")) != set()
+    assert all(edge.fault is None for edge in found)
