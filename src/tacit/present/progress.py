@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from rich.console import Console
-
+    from tacit.engine.plan import Part, Plan
     from tacit.runs.estimate import Cost
-    from tacit.runs.reporter import Planned, Work
 
 
 PERIOD = 60.0
@@ -57,7 +55,7 @@ class Lines:
 
 
 @contextmanager
-def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
+def asking(plan: Plan) -> Iterator[Callable[[Part], None]]:
     """Show how many answers are cached, and a run's progress as other answers are stored."""
     stored, total = plan.stored, plan.stored + plan.prompts
     if stored:
@@ -65,17 +63,55 @@ def asking(plan: Planned) -> Iterator[Callable[[Work], None]]:
     if not plan.prompts:
         yield lambda _: None
         return
-    console = _terminal()
-    with _asking_lines(plan) if console is None else _asking_bar(plan, console) as advance:
+    prompts = tokens = 0  # tokens determine the time
+
+    def text(seconds: float) -> str:
+        rate = f", {prompts / seconds:,.1f} prompts/s" if seconds > 0 else ""
+        return f"answered {prompts:,} of {plan.prompts:,} prompts{rate}"
+
+    with _shown(plan.tokens) as show:
+
+        def advance(part: Part) -> None:
+            nonlocal prompts, tokens
+            prompts, tokens = prompts + part.ended, tokens + part.tokens
+            show(tokens, text)
+
         yield advance
 
 
 @contextmanager
 def reading(size: int) -> Iterator[Callable[[int], None]]:
     """Show how many of ``size`` bytes have been read."""
-    console = _terminal()
-    with _reading_lines(size) if console is None else _reading_bar(size, console) as advance:
-        yield advance
+    from rich.filesize import decimal
+
+    with _shown(size) as show:
+        yield lambda read: show(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
+
+
+@contextmanager
+def _shown(total: int) -> Iterator[Callable[[int, Callable[[float], str]], None]]:
+    """Yield a function that shows how much is done, with a text for the seconds since the start."""
+    if not sys.stderr.isatty():
+        yield Lines(total).report
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(file=beneath(sys.stderr))
+    if console.is_dumb_terminal:
+        yield Lines(total).report
+        return
+
+    text, left = TextColumn("{task.description}", markup=False), TextColumn("left")
+    begun = time.monotonic()
+    with Progress(text, BarColumn(), TimeRemainingColumn(), left, console=console) as progress:
+        task = progress.add_task("", total=total)
+
+        def show(done: int, line: Callable[[float], str]) -> None:
+            text = line(time.monotonic() - begun)
+            progress.update(task, completed=done, description=text)
+
+        yield show
 
 
 def duration(seconds: float) -> str:
@@ -88,86 +124,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / hour:.1f} h"
 
 
-def _terminal() -> Console | None:
-    """Return a console for standard error; None if no progress bar can be shown there."""
-    if not sys.stderr.isatty():
-        return None
-    from rich.console import Console
-
-    console = Console(file=beneath(sys.stderr))
-    return None if console.is_dumb_terminal else console
-
-
-@contextmanager
-def _asking_lines(plan: Planned) -> Iterator[Callable[[Work], None]]:
-    lines = Lines(plan.tokens)
-    done = tokens = 0
-
-    def advance(work: Work) -> None:
-        nonlocal done, tokens
-        done, tokens = done + work.ended, tokens + work.tokens
-        lines.report(
-            tokens,
-            lambda seconds: (
-                f"answered {done:,} of {plan.prompts:,} prompts, {_rate(done, seconds)}"
-            ),
-        )
-
-    yield advance
-
-
-@contextmanager
-def _asking_bar(plan: Planned, console: Console) -> Iterator[Callable[[Work], None]]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    begun, done = time.monotonic(), 0
-    columns = (
-        TextColumn("querying"),
-        BarColumn(),
-        TextColumn("{task.fields[done]:,} of {task.fields[prompts]:,} prompts"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("left"),
-    )
-    with Progress(*columns, console=console) as progress:
-        # The bar measures tokens, which determine the time; the text counts prompts.
-        task = progress.add_task("", total=plan.tokens, done=0, prompts=plan.prompts, rate="")
-
-        def advance(work: Work) -> None:
-            nonlocal done
-            done += work.ended
-            rate = _rate(done, time.monotonic() - begun)
-            progress.update(task, advance=work.tokens, done=done, rate=rate)
-
-        yield advance
-
-
-@contextmanager
-def _reading_lines(size: int) -> Iterator[Callable[[int], None]]:
-    from rich.filesize import decimal
-
-    lines = Lines(size)
-    yield lambda read: lines.report(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
-
-
-@contextmanager
-def _reading_bar(size: int, console: Console) -> Iterator[Callable[[int], None]]:
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=size)
-        yield lambda read: progress.update(task, completed=read)
-
-
-def _rate(prompts: int, seconds: float) -> str:
-    return f"{prompts / seconds:,.1f} prompts/s" if seconds > 0 else ""
-
-
 class Progress(Quiet):
     """A reporter that shows progress and warnings on standard error and asks no questions."""
 
-    def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
+    def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
         """See ``Reporter.asking``."""
         return asking(plan)
 

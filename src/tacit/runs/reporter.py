@@ -12,48 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from tacit.engine.plan import Part, Plan
     from tacit.runs.estimate import Cost
 
 log = logging.getLogger("tacit")
 
 
-class Work(Protocol):
-    """A group of requests whose answers have been stored together."""
-
-    @property
-    def ended(self) -> int:
-        """The number of prompts (in the group of requests) for which all answers are stored."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens that the model processed for this ``Work`` (group of requests)."""
-        ...
-
-
-class Planned(Protocol):
-    """The size of a plan: prompts to send, tokens to process, prompts with cached answers."""
-
-    @property
-    def prompts(self) -> int:
-        """The number of prompts that must be sent to the model."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens that the model must process."""
-        ...
-
-    @property
-    def stored(self) -> int:
-        """The number of prompts whose answers are already cached."""
-        ...
-
-
 class Reporter(Protocol):
     """An object that receives the progress, warnings and costs of a run."""
 
-    def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
+    def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
         """Show progress; the context manager yields a function to call when answers are stored."""
         ...
 
@@ -85,7 +53,7 @@ def resumable(kept: Callable[[], str] | str = "all answers so far are stored") -
 class Quiet:
     """A reporter that shows no progress and logs warnings to the logger ``tacit``."""
 
-    def asking(self, plan: Planned) -> AbstractContextManager[Callable[[Work], None]]:
+    def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
         """See ``Reporter.asking``."""
         del plan
         return nullcontext(lambda _: None)
