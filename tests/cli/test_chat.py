@@ -216,7 +216,7 @@ def test_thoughts_that_are_cut_are_told(
 
 
 def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace: Path) -> None:
-    """Each answer with its votes, its share and its interval."""
+    """Each answer with its votes and its share."""
     prompts = workplace / "prompts.jsonl"
     prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
     common = ("--model", server.address, "--api", "chat", "--yes", "--json")
@@ -226,7 +226,6 @@ def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, workplace
     true, false = line["votes"]
     assert true["votes"] + false["votes"] + line["unparsed"] == 20
     assert true["share"] == true["votes"] / (true["votes"] + false["votes"])
-    assert true["low"] < true["share"] < true["high"]
     assert json.loads(ran.out)["elicitation"] == "votes of 20 samples, in chat"
     ran = tacit("score", prompts, *common, "--out", "scores.jsonl")
     assert ran.code == 0, ran.err

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import DataError, PromptError
 from tacit.files import publish_text
 from tacit.requests import Prompt, Votes, missing_by_reason
-from tacit.statistics.intervals import wilson
 from tacit.tables import read_json_lines
 
 if TYPE_CHECKING:
@@ -35,11 +34,7 @@ def _prompt(record: dict[str, Any]) -> Prompt:
     unknown = sorted(set(record) - {"text", "answers", "separator"})
     if unknown:
         raise PromptError(f"has the unknown key {unknown[0]!r}; expected text, answers, separator")
-    text, answers, separator = (
-        record.get("text"),
-        record.get("answers"),
-        record["separator"],
-    )
+    text, answers, separator = (record.get(key) for key in ("text", "answers", "separator"))
     if not isinstance(text, str) or not isinstance(separator, str):
         raise PromptError("text and separator must be strings, and text is required")
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
@@ -80,12 +75,11 @@ def _row(score: AnswerScore) -> dict[str, Any]:
 
 
 def _row_of_votes(votes: Votes) -> dict[str, Any]:
-    """Convert a prompt's sampled replies to a row of answer counts, shares and 95 % CIs."""
-    rows = []
-    for answer, count in votes.counts.items():
-        share = wilson(count, votes.parsed)
-        rows.append({"answer": answer, "votes": count, "share": share.value})
-        rows[-1] |= {"low": share.low, "high": share.high}
+    """Convert a prompt's sampled replies to a row of counts and shares of the answers."""
+    rows = [
+        {"answer": answer, "votes": count, "share": count / votes.parsed if votes.parsed else None}
+        for answer, count in votes.counts.items()
+    ]
     return {"votes": rows, "unparsed": votes.unparsed, "truncated": votes.truncated}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
@@ -13,6 +13,7 @@ from tacit.runs import asking
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tacit.engine.ask import Engine
     from tacit.requests import Request
     from tacit.runs.suite.plan import Plan, PlannedRun
 
@@ -48,33 +49,38 @@ def estimates(plan: Plan) -> Iterator[Estimate]:
     """Yield the estimated size and duration of each run, model by model."""
     plan.check()
     for model in [entry.name for entry in plan.file.models]:
-        yield from _of_model(model, [run for run in plan.runs if run.model == model])
+        engine: Engine | TacitError | None = None
+        for run in [run for run in plan.runs if run.model == model]:
+            if not run.finished and _measurable(run) and engine is None:
+                engine = _started(run)
+            yield _estimate(run, _found(run, engine))
+        del engine
         gc.collect()  # frees the model before the next one is loaded
 
 
-def _of_model(model: str, runs: Sequence[PlannedRun]) -> Iterator[Estimate]:
-    """Yield the estimates of one model's runs; the model is loaded at most once."""
-    left = [run for run in runs if not run.finished]
-    for run in runs:
-        if run.finished:
-            yield _estimate(run, {"to_ask": 0, "note": FINISHED})
-    measured = [run for run in left if _measurable(run)]
-    for run in left:
-        if run not in measured:
-            yield _estimate(run, _without_model(run))
-    if not measured:
-        return
+def _started(run: PlannedRun) -> Engine | TacitError:
     try:
-        engine = measured[0].request.start(model)
+        return run.request.start(run.model)
     except TacitError as error:
-        for run in measured:
-            yield _estimate(run, {**_without_model(run), "note": None, "error": str(error)})
-        return
-    for run in measured:
+        return error
+
+
+def _found(run: PlannedRun, engine: Engine | TacitError | None) -> Mapping[str, Any]:
+    """Return the values of a run's estimate by the names of their fields."""
+    if run.finished:
+        return {"to_ask": 0, "note": FINISHED}
+    if run.request.chats(run.model):
+        return run.request.cost(run.model)
+    if not _has_prompts(run):
+        return {"note": UNKNOWN}
+    if engine is not None and not isinstance(engine, TacitError):
         try:
-            yield _estimate(run, run.request.estimated(model, engine))
+            return run.request.estimated(run.model, engine)
         except TacitError as error:
-            yield _estimate(run, {"error": str(error)})
+            return {"error": str(error)}
+    requests = asking.ungrouped(asking.requests_of(run.request.probes[run.model]))
+    reason = {"note": ELSEWHERE} if engine is None else {"error": str(engine)}
+    return {"prompts": len(requests), "distinct": _distinct(requests), **reason}
 
 
 def _measurable(run: PlannedRun) -> bool:
@@ -96,16 +102,6 @@ def _is_here(run: PlannedRun, model: str) -> bool:
     return is_here(model, run.request.loading_of(model))
 
 
-def _without_model(run: PlannedRun) -> Mapping[str, Any]:
-    """Return the values of a run's estimate that can be computed without loading the model."""
-    if run.request.chats(run.model):
-        return run.request.cost(run.model)
-    if not _has_prompts(run):
-        return {"note": UNKNOWN}
-    requests = asking.ungrouped(asking.requests_of(run.request.probes[run.model]))
-    return {"prompts": len(requests), "distinct": _distinct(requests), "note": ELSEWHERE}
-
-
 def _distinct(requests: Sequence[Request]) -> int:
     kinds = {type(one) for one in requests}
     return sum(len(KINDS[of].merge([one for one in requests if type(one) is of])) for of in kinds)
@@ -113,14 +109,7 @@ def _distinct(requests: Sequence[Request]) -> int:
 
 def _estimate(run: PlannedRun, found: Mapping[str, Any]) -> Estimate:
     """Create the estimate of a run from a mapping of estimated values."""
-    described = run.described
-    tokens = found.get("tokens", found.get("prompt_tokens"))
-    names = ("prompts", "distinct", "to_ask", "seconds", "calls", "note", "error")
-    return Estimate(
-        run.name,
-        run.model,
-        described.get("family"),
-        described.get("parameters"),
-        tokens=tokens,
-        **{name: found.get(name) for name in names},
-    )
+    names = {field.name for field in fields(Estimate)}
+    values = {"tokens": found.get("prompt_tokens"), **run.described, **found}
+    known = {name: value for name, value in values.items() if name in names}
+    return Estimate(run.name, run.model, **known)
