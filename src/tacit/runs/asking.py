@@ -16,7 +16,7 @@ from tacit.runs.reporter import resumable
 from tacit.strings import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Plan
@@ -40,11 +40,6 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
                 f"{several(group.keys.n_unique(), 'distinct key')}; each request needs a unique key"
             )
     return groups
-
-
-def group_sizes(probe: Probe) -> dict[str, int]:
-    """Return the number of requests in each group of a probe's requests."""
-    return {name: len(group.requests) for name, group in requests_of(probe).items()}
 
 
 def ungrouped(groups: Mapping[str, Requests]) -> list[Request]:
@@ -103,7 +98,8 @@ def answers_to(
             f"{engine.model.name}: prompts are plain text, but its tokenizer has a chat template: "
             "add --chat to ask in its chat format"
         )
-    _warn_of_skipped(engine.model.name, plan, reporter)
+    for line in _of_skipped(plan):
+        reporter.warn(line if line.startswith(" ") else f"{engine.model.name}: {line}")
 
     def stored() -> str:
         return f"{engine.stored(plan):,} of {several(plan.distinct, 'answer')} stored"
@@ -111,8 +107,8 @@ def answers_to(
     with resumable(stored), reporter.asking(plan) as advance:
         first()
         found = engine.ask(requests, plan, advance)
-    _warn_of_missing(engine.model.name, found, reporter)
-    _warn_of_unparsed(engine.model.name, found, reporter)
+    for line in _of_answers(found):
+        reporter.warn(f"{engine.model.name}: {line}")
     return found
 
 
@@ -146,38 +142,29 @@ def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> Non
             )
 
 
-def _warn_of_skipped(model: str, plan: Plan, reporter: Reporter) -> None:
-    """Report the number of skipped prompts, and list the first few of them."""
+def _of_skipped(plan: Plan) -> Iterator[str]:
+    """Say how many prompts were skipped, with the reasons for the first few."""
     if not plan.skipped:
         return
-    reporter.warn(
-        f"{model}: skipped {several(len(plan.skipped), 'prompt')} longer than the model's context "
-        "window; the answers are missing (with --strict, this is an error)"
+    yield (
+        f"skipped {several(len(plan.skipped), 'prompt')} longer than the model's context window; "
+        "the answers are missing (with --strict, this is an error)"
     )
     # Prompts with the same beginning and length have the same message.
-    shown = list(dict.fromkeys(plan.skipped.values()))[:_LISTED]
-    for reason in shown:
-        reporter.warn(f"  {reason}")
-    if len(plan.skipped) > len(shown):
-        reporter.warn(f"  and {len(plan.skipped) - len(shown):,} more")
+    reasons = list(dict.fromkeys(plan.skipped.values()))[:_LISTED]
+    yield from (f"  {reason}" for reason in reasons)
+    if len(plan.skipped) > len(reasons):
+        yield f"  and {len(plan.skipped) - len(reasons):,} more"
 
 
-def _warn_of_missing(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Warn about answers without a score: one warning per reason for missing scores."""
+def _of_answers(found: Sequence[Any]) -> Iterator[str]:
+    """Say how many answers have no score, and how many replies could not be parsed."""
     scores = [one for one in found if isinstance(one, Scores)]
     for reason, count in missing_by_reason(scores).items():
-        reporter.warn(f"{model}: {several(count, 'answer has', 'answers have')} no score: {reason}")
-
-
-def _warn_of_unparsed(model: str, found: Sequence[Any], reporter: Reporter) -> None:
-    """Report how many replies could not be parsed as an answer."""
+        yield f"{several(count, 'answer has', 'answers have')} no score: {reason}"
     votes = [one for one in found if isinstance(one, Votes)]
-    unparsed = sum(each.unparsed for each in votes)
-    truncated = sum(each.truncated for each in votes)
+    unparsed, truncated = sum(one.unparsed for one in votes), sum(one.truncated for one in votes)
     if unparsed:
-        replies = unparsed + sum(each.parsed for each in votes)
+        replies = several(unparsed + sum(one.parsed for one in votes), "reply", "replies")
         cut = f", {truncated:,} of them cut off during reasoning" if truncated else ""
-        reporter.warn(
-            f"{model}: {unparsed:,} of {several(replies, 'reply', 'replies')} could not be parsed "
-            f"as an answer{cut}"
-        )
+        yield f"{unparsed:,} of {replies} could not be parsed as an answer{cut}"

@@ -16,7 +16,7 @@ from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords, ReadsBeliefs, probe
 from tacit.runs import asking
 from tacit.runs.comparison import compared, warnings
-from tacit.runs.estimate import estimate
+from tacit.runs.estimate import Cost, chats_of, estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet, resumable
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import AnyProbe, Probe
-    from tacit.requests import Request
     from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
@@ -175,17 +174,23 @@ class RunRequest:
     def _estimate(self, name: str) -> dict[str, Any]:
         """Estimate a model's requests, as the options are and with the opposite of ``--fast``."""
         engine = None if self.chats(name) else self.start(name)
-        found = self._costs(name, engine)
+        found = self.size(name, engine)
         if (limit := getattr(self.options, "limit", None)) is not None:
             about = declarations(type(self.options))["limit"].about.help
             found["limit"] = about.replace(" N ", f" {limit:,} ")
         if (other := self._other) is not None:
             key = "with_fast" if other.options.fast else "without_fast"
-            found[key] = other._costs(name, engine)  # noqa: SLF001 - of the same class
+            found[key] = other.size(name, engine)
         return found
 
-    def _costs(self, name: str, engine: Engine | None) -> dict[str, Any]:
-        return self.cost(name) if engine is None else self.estimated(name, engine)
+    def size(self, name: str, engine: Engine | None = None) -> dict[str, Any]:
+        """Estimate a model's requests with its engine; without, return a chat's highest cost."""
+        groups = asking.requests_of(self.probes[name])
+        if engine is None:
+            found = self._cost(name).to_json()
+        else:
+            found = estimate(engine, asking.ungrouped(groups), self.folders[name].blocks)
+        return {**found, "groups": {key: len(group.requests) for key, group in groups.items()}}
 
     @property
     def _other(self) -> RunRequest | None:
@@ -197,11 +202,6 @@ class RunRequest:
             return replace(self, options=replace(self.options, fast=not fast), out=None)
         except RequestError:
             return None
-
-    def estimated(self, name: str, engine: Engine) -> dict[str, Any]:
-        """Use a model's engine to estimate the number and duration of the model's requests."""
-        found = estimate(engine, self.requests(name), self.folders[name].blocks)
-        return found | self._group_sizes(name)
 
     def ask(self, name: str, engine: Engine) -> Run:
         """Use a model's engine to run the probe on the model."""
@@ -229,24 +229,9 @@ class RunRequest:
         with resumable(f"{name} was not asked yet"):
             return self.engine.start(name, self.loading_of(name), self._store)
 
-    def requests(self, name: str) -> list[Request]:
-        """Return the probe's requests to one model."""
-        return asking.ungrouped(asking.requests_of(self.probes[name]))
-
     def chats(self, name: str) -> bool:
         """Return whether the model ``name`` is queried through a server's chat API."""
-        from tacit.runs.estimate import chats_of
-
         return bool(chats_of([name], self.loading_of(name).server))
-
-    def cost(self, name: str) -> dict[str, Any]:
-        """Return the highest possible cost of querying a chat model, as shown by ``--dry-run``."""
-        found: dict[str, Any] = self._cost(name).to_json()
-        return found | self._group_sizes(name)
-
-    def _group_sizes(self, name: str) -> dict[str, Any]:
-        """Return the number of requests per model in each of the probe's prompt groups."""
-        return {"groups": asking.group_sizes(self.probes[name])}
 
     def confirm(self, names: Iterable[str]) -> None:
         """Ask the user to confirm the cost of querying chat models."""
@@ -264,11 +249,11 @@ class RunRequest:
             sampled = asking.is_sampled(name, self.loading_of(name))
             asking.check_replies(self.probes[name], sampled=sampled)
 
-    def _cost(self, name: str) -> Any:  # noqa: ANN401 - a Cost
+    def _cost(self, name: str) -> Cost:
         from tacit.models.openai.options import ServerOptions
-        from tacit.runs.estimate import Cost
 
-        return Cost.of(self.requests(name), self.loading_of(name).server or ServerOptions())
+        requests = asking.ungrouped(asking.requests_of(self.probes[name]))
+        return Cost.of(requests, self.loading_of(name).server or ServerOptions())
 
 
 def _name_of(beliefs: Path) -> str:

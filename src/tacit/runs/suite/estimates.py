@@ -70,12 +70,12 @@ def _found(run: PlannedRun, engine: Engine | TacitError | None) -> Mapping[str, 
     if run.finished:
         return {"to_ask": 0, "note": FINISHED}
     if run.request.chats(run.model):
-        return run.request.cost(run.model)
+        return run.request.size(run.model)
     if not _has_prompts(run):
         return {"note": UNKNOWN}
     if engine is not None and not isinstance(engine, TacitError):
         try:
-            return run.request.estimated(run.model, engine)
+            return run.request.size(run.model, engine)
         except TacitError as error:
             return {"error": str(error)}
     requests = asking.ungrouped(asking.requests_of(run.request.probes[run.model]))
