@@ -19,7 +19,7 @@ import yaml
 
 from tacit.engine.store import Store
 from tacit.options import build
-from tacit.probes.base import probe
+from tacit.probes.registry import probe
 from tacit.runs.suite.file import SHIPPED
 from tacit.runs.workflow import RunRequest
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from tacit.findings.compare import COMPARISON
 from tacit.findings.findings import SHARED
 from tacit.findings.scale import SCALE
-from tacit.probes.base import BUILT_IN, declared, probe
+from tacit.probes.base import declared_tables, title_of
+from tacit.probes.registry import BUILT_IN, probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +42,10 @@ def page() -> str:
 
 def _probes() -> Iterator[str]:
     for name in BUILT_IN:
-        told = declared(probe(name))
-        yield f"## {told.title}"
+        kind = probe(name)
+        yield f"## {title_of(kind)}"
         yield ""
-        for spec in told.tables.values():
+        for spec in declared_tables(kind).values():
             yield from _table(spec)
 
 

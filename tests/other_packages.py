@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.models import registry
-from tacit.probes import base
+from tacit.probes import registry as base
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,8 @@ import pytest
 import tacit
 from tacit.errors import DataError, RequestError
 from tacit.models.registry import DEMO_MASKED
-from tacit.probes import base
+from tacit.probes import registry as base
+from tacit.probes.parts.options import PartsOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -323,16 +324,19 @@ def test_errors_name_the_argument_of_python_too() -> None:
         tacit.check(twice)
 
 
-class Clash:
-    """A probe that is called as another one is."""
+class Clash(tacit.Probe):
+    """A probe that is called as one of Tacit's is."""
 
     name: ClassVar[str] = "parts"
+    summary: ClassVar[str] = "Another one."
+    Options: ClassVar[type[Any]] = PartsOptions
+    requests = measure = lambda *_: {}  # type: ignore[assignment]
 
 
 def test_a_probe_of_a_name_that_is_taken_is_refused() -> None:
     """So that no run is read as another's."""
     kind: Any = Clash
-    with pytest.raises(RequestError, match="another probe is registered as 'parts'"):
+    with pytest.raises(RequestError, match="'parts' is the name of one of Tacit's probes"):
         tacit.run(kind, model="demo")
     assert base.probe("parts").__name__ == "PartsProbe"
 

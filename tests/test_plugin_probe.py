@@ -23,7 +23,8 @@ from tacit.charts.theme import Theme
 from tacit.errors import DataError, FindingsError
 from tacit.findings.findings import Findings
 from tacit.models.registry import DEMO_MASKED
-from tacit.probes import base
+from tacit.probes import registry as base
+from tacit.probes.base import declared_tables
 from tacit.report.charts import figure as report_figure
 from tests import manifests
 from tests.cli.conftest import tacit as command
@@ -99,7 +100,7 @@ def test_it_runs_prints_compares_draws_and_is_reported(
         *("--out", "runs", "--figures", "svg"),
     )
     assert ran.code == 0, ran.err
-    for shown in ("demo: Accuracy", "95 % CI", "Differences between models", "of 6 pairs"):
+    for shown in ("demo: Accuracy", "95 % CI", "Differences between models", "n = 6 pairs"):
         assert shown in ran.out
     assert (workplace / "runs" / "figures" / "accuracy.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
@@ -135,7 +136,7 @@ def test_figures_are_right(pairs: Path) -> None:
 def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     """A row for each, not only those of the other tables."""
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
-    spec = base.declared(base.probe("synonyms")).tables["questions"]
+    spec = declared_tables(base.probe("synonyms"))["questions"]
     shown = Shown({"demo": run.findings}, {}, Theme())
     chart = tacit.marks_by(spec, "belief", "synonym")(shown)
     assert chart is not None
@@ -172,10 +173,10 @@ def test_findings_that_are_not_as_declared_are_refused(
 ) -> None:
     """When they are made: a table, a column or a kind that is another."""
     kind = base.probe("synonyms")
-    measure = kind.measure  # type: ignore[union-attr] # asks alike of all models
+    measure = kind.measure
 
     def spoilt(change: str) -> None:
-        def found(probe: base.Probe, answers: base.Answers) -> Findings:
+        def found(probe: tacit.Probe, answers: tacit.Answers) -> Findings:
             findings = measure(probe, answers)
             accuracy = findings.tables["accuracy"]
             tables = {

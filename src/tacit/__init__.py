@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.errors import TacitError
+    from tacit.findings.block import Block
     from tacit.findings.findings import Findings
     from tacit.findings.spec import Column, FigureSpec, Headline, Layout, TableSpec, View, figure
     from tacit.models.base import LanguageModel
@@ -53,6 +54,7 @@ _MODULES = {
     "tacit.engine.ask": ("Engine",),
     "tacit.engine.store": ("Store",),
     "tacit.errors": ("TacitError",),
+    "tacit.findings.block": ("Block",),
     "tacit.findings.findings": ("Findings",),
     "tacit.findings.spec": (
         *("Column", "FigureSpec", "Headline", "Layout", "TableSpec", "View"),
@@ -78,6 +80,7 @@ _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = [
     "AnswerScore",
     "Answers",
+    "Block",
     "Check",
     "Column",
     "Drawing",

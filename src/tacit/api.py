@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
     from tacit.engine.store import Store
-    from tacit.probes.base import AnyProbe
+    from tacit.probes.base import Probe
     from tacit.runs.reading import Run, Runs
     from tacit.runs.reporter import Reporter
     from tacit.runs.suite.running import SuiteRuns
 
 
 @overload
-def run(probe: str | type[AnyProbe], *, model: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
+def run(probe: str | type[Probe], *, model: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
 
 
 @overload
-def run(probe: str | type[AnyProbe], *, model: Sequence[str | Path], **options: Any) -> Runs: ...  # noqa: ANN401
+def run(probe: str | type[Probe], *, model: Sequence[str | Path], **options: Any) -> Runs: ...  # noqa: ANN401
 
 
 @overload
-def run(probe: str | type[AnyProbe], *, beliefs: str | Path | Any, **options: Any) -> Run: ...  # noqa: ANN401
+def run(probe: str | type[Probe], *, beliefs: str | Path | Any, **options: Any) -> Run: ...  # noqa: ANN401
 
 
 def run(  # noqa: PLR0913 - all of a run in one call
-    probe: str | type[AnyProbe],
+    probe: str | type[Probe],
     *,
     model: str | Path | Sequence[str | Path] | None = None,
     beliefs: str | Path | Any | None = None,
@@ -97,7 +97,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
     """
     from tacit.engine.options import EngineOptions
     from tacit.models.settings import ModelSettings
-    from tacit.probes import base
+    from tacit.probes import registry as base
     from tacit.runs.reading import Runs
     from tacit.runs.workflow import RunRequest
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.probes.base import declared, probe
+from tacit.probes.base import title_of
+from tacit.probes.registry import probe
 from tacit.sources.demo import planted
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _bundle() -> None:
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
     """Return one line of results per probe, and one line about the planted errors."""
     lines = [
-        f"{declared(probe(name)).title}: {found[name].headline}"
+        f"{title_of(probe(name))}: {found[name].block}"
         for name in ("parts", "consistency", "assumptions")
     ]
     return [*lines, _planted(found)]

@@ -9,7 +9,7 @@ import pytest
 from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
-from tacit.probes.assumptions.verdict import standing
+from tacit.probes.assumptions.block import standing
 from tacit.runs.reading import Run
 from tacit.runs.workflow import Together
 from tests.probes.assumptions.findings_by_hand import Made

@@ -8,7 +8,6 @@ import pytest
 
 from tacit.cli.run import echo_runs
 from tacit.findings.numbers import bounds, percent, score
-from tacit.probes.consistency.sentences import headline
 from tacit.probes.consistency.trace import tables_of, trace
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
@@ -117,25 +116,6 @@ def test_what_is_missing_is_told_in_terminal_and_report(
         assert sentence in printed
         assert sentence in page
     assert f"7 answers have no score: {OUTSIDE}." in page
-
-
-def test_terminal_and_report_give_the_same_verdict(
-    found: Findings, printed: str, page: str
-) -> None:
-    """One sentence, made in one place; and both counts of facts beside their relevance."""
-    row = found.summary["relevance"]
-    assert row["facts_right"] < 20
-    sides = (
-        f"{row['facts_right']} facts for which the model correctly answers \u201cyes\u201d and "
-        f"{row['facts_wrong']} facts for which it incorrectly answers \u201cno\u201d"
-    )
-    for sentence in (
-        headline(found.summary),
-        f"computed from {sides}; no interval: {row['no_interval']}.",
-    ):
-        assert sentence in printed
-        # The page sets all but the first sentence of a headline in a smaller font.
-        assert sentence in page.replace('<span class="more">', "")
 
 
 def test_the_terminal_shows_how_many_facts_are_right_and_wrong(

@@ -21,8 +21,8 @@ from tacit.models.openai.canaries import fingerprint_of, recognised, same_answer
 from tacit.models.openai.chat_preflight import same_replies
 from tacit.models.openai.preflight import Seen
 from tacit.models.openai.token_lists import Token
+from tacit.probes.assumptions.captions import ranking_notes
 from tacit.probes.assumptions.published import published_table
-from tacit.probes.assumptions.sentences import ranking_notes
 from tacit.report.elicitation import differing, elicitation_notes
 from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary

@@ -187,11 +187,11 @@ def _of_json(printed: Any) -> dict[str, str]:  # noqa: ANN401 - any JSON
     for key, value in printed.items():
         if key == "runs":
             for at, run in enumerate(value):
-                # The wording of a headline may change; its figures are among the other entries.
+                # The wording of a block may change; its figures are among the other entries.
                 found |= {
                     f"runs[{at}].{name}": sha
                     for name, sha in _of_json(run).items()
-                    if name != "headline"
+                    if name != "block"
                 }
         elif key not in _PRIVATE:
             found[key] = _sha256(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Self
@@ -15,6 +14,7 @@ from tacit import (
     Findings,
     Headline,
     Layout,
+    Probe,
     Prompt,
     Requests,
     TableSpec,
@@ -71,7 +71,7 @@ TOTAL = TableSpec(
 
 
 @dataclass(frozen=True)
-class Synonyms:
+class Synonyms(Probe):
     """Asks whether one word is a synonym of another."""
 
     name: ClassVar[str] = "synonyms"
@@ -102,12 +102,3 @@ class Synonyms:
         questions = answers.beliefs("pairs", "yes", "no").with_columns(right=right)
         tables = {spec.name: spec.of(questions) for spec in (ACCURACY, TOTAL)}
         return Findings(questions, tables)
-
-    def check_replies(self, *, sampled: bool) -> None:
-        """Replies answer every question."""
-
-    @staticmethod
-    def sentences(findings: Findings) -> Iterator[str]:
-        """What came out."""
-        row = findings.tables["total"].row(0, named=True)
-        yield f"{row['accuracy']:.0%} of {row['n']} pairs are judged as labelled."

@@ -12,11 +12,11 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import tacit
 from tacit.coherence.ontology import Ontology
+from tacit.probes.parts.block import verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
-from tacit.probes.parts.verdict import verdict
 from tacit.probes.parts.violation_baselines import shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.probes.test_violation_baselines import rates_by_hand

@@ -12,7 +12,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.options import BackgroundOptions
-from tacit.probes.base import probe
+from tacit.probes.registry import probe
 from tacit.requests import Prompt
 from tacit.runs.asking import ask
 from tacit.runs.folder import RunFolder

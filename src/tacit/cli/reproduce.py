@@ -64,7 +64,6 @@ def parrot(
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
-    from tacit.probes.parts.sentences import judged, missing
     from tacit.report.elicitation import elicitation_notes
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
@@ -91,8 +90,10 @@ def parrot(
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
         notes = [f"Ours: {run.name}."]
-        notes += [*elicitation_notes(run.summary, listed=False), judged(run.summary)]
-        notes += missing(run.summary)
+        notes += [
+            *elicitation_notes(run.summary, listed=False),
+            *(run.block.lines if run.block else ()),
+        ]
     if options.limit is not None or options.things is not None:
         notes.append(
             "Only some of the drawings are used (--limit, --things), so differences from the "
@@ -153,8 +154,8 @@ def sta(
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
     from tacit.outputs import check_outputs
+    from tacit.probes.assumptions.captions import ranking_notes
     from tacit.probes.assumptions.published import published_table
-    from tacit.probes.assumptions.sentences import ranking_notes
     from tacit.report.elicitation import elicitation_notes
 
     if out is not None:

@@ -22,15 +22,15 @@ from tacit.options import declarations, option
 from tacit.present import progress
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
-from tacit.probes import base
-from tacit.probes.base import probe, probes
+from tacit.probes.base import declared_tables
+from tacit.probes.registry import probe, probes
 from tacit.report.elicitation import elicitation_notes
 from tacit.runs.scale import unsized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tacit.probes.base import AnyProbe
+    from tacit.probes.base import Probe
     from tacit.runs.reading import Run
     from tacit.runs.workflow import Together
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class ProbeCommands(TyperGroup):
     """A command group with one command per probe; a probe is imported only when needed."""
 
-    verb: ClassVar[Callable[[type[AnyProbe]], Callable[..., None]]]
-    help_of: ClassVar[Callable[[type[AnyProbe]], str]]
+    verb: ClassVar[Callable[[type[Probe]], Callable[..., None]]]
+    help_of: ClassVar[Callable[[type[Probe]], str]]
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
         """Return the names of the probes."""
@@ -57,7 +57,7 @@ class ProbeCommands(TyperGroup):
         return typer.main.get_command(made)
 
 
-def example(command: str, kind: type[AnyProbe], options: str) -> str:
+def example(command: str, kind: type[Probe], options: str) -> str:
     """Return an example command of a probe, with all options that the probe requires.
 
     Args:
@@ -75,8 +75,8 @@ def example(command: str, kind: type[AnyProbe], options: str) -> str:
 
 def probe_group(
     about: str,
-    verb: Callable[[type[AnyProbe]], Callable[..., None]],
-    help_of: Callable[[type[AnyProbe]], str],
+    verb: Callable[[type[Probe]], Callable[..., None]],
+    help_of: Callable[[type[Probe]], str],
 ) -> typer.Typer:
     """Return a command group with one command per probe.
 
@@ -104,8 +104,6 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
     runs = list(found.values())
-    notes = [note for run in runs for note in base.declared(probe(run.probe)).notes(run.findings)]
-    typer.echo("".join(f"{note}\n" for note in dict.fromkeys(notes)), nl=False)
     if together.comparison is not None:
         print_comparison(together.comparison)
         ways = {name: run.summary.get("elicitation") for name, run in found.items()}
@@ -119,16 +117,15 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 
 def echo_run(run: Run) -> None:
     """Print a model's results as tables and sentences; also print the elicitation method."""
-    told, findings = base.declared(probe(run.probe)), run.findings
-    made = ((each.spec, each.table) for each in told.views(findings, run.request, MOST_ROWS))
-    found = ((spec, findings.table(spec)) for spec in told.tables.values() if spec.printed)
+    kind, findings = probe(run.probe), run.findings
+    made = ((each.spec, each.table) for each in kind.views(findings, run.request, MOST_ROWS))
+    tables = declared_tables(kind).values()
+    found = ((spec, findings.table(spec)) for spec in tables if spec.printed)
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
-    headline = told.headline(findings)
-    lines = [headline] if headline else []
-    lines += [*elicitation_notes(findings.summary), *told.sentences(findings)]
-    typer.echo("\n".join(lines))
+    lines = [] if run.block is None else list(run.block.lines)
+    typer.echo("\n".join([*lines, *elicitation_notes(findings.summary)]))
 
 
 def _elicited(ways: Mapping[str, str]) -> str:
@@ -269,15 +266,15 @@ class Output:
     as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 
 
-def _help(kind: type[AnyProbe]) -> str:
+def _help(kind: type[Probe]) -> str:
     """Return the help text of a probe's command: the probe's summary and an example."""
     command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
 
-def _verb(kind: type[AnyProbe]) -> Callable[..., None]:
+def _verb(kind: type[Probe]) -> Callable[..., None]:
     """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
-    asked = AskedOrFile if hasattr(kind, "measure_file") else Asked
+    asked = AskedOrFile if kind.reads_beliefs() else Asked
 
     @declared(options=kind.Options, asked=asked, figures=True)
     def verb(

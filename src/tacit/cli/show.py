@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tacit.models.huggingface.local import LocalModel
-    from tacit.probes.base import AnyProbe
+    from tacit.probes.base import Probe
     from tacit.requests import Prompt
     from tacit.sources.registry import Registry, Source, SourceFile
 
@@ -78,7 +78,7 @@ Chat = Annotated[
 ]
 
 
-def _prompts(kind: type[AnyProbe]) -> Callable[..., None]:
+def _prompts(kind: type[Probe]) -> Callable[..., None]:
     """Return the function that implements ``tacit show prompts`` for one probe."""
 
     @declared(options=kind.Options)
@@ -131,7 +131,7 @@ def _refuse_server(model: str) -> None:
 
 
 def _first_prompts(
-    made: AnyProbe, model: str, loading: LoadOptions, first: int | None
+    made: Probe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
     """Return the first prompts of each of the probe's groups of requests.
 
@@ -144,7 +144,7 @@ def _first_prompts(
     from tacit.models import loading as models
     from tacit.requests import Prompt, RankingPrompt
 
-    if not hasattr(made, "requests"):
+    if made.ranks_vocabulary:
         words = ModelWords(*models.words_of(model, loading))
         made = made.for_models({model: words})[model]
     found: list[Prompt] = []

@@ -185,7 +185,7 @@ def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
 def _echo(found: SuiteRuns) -> None:
     for name, runs in found.items():
         for model, run in runs.items():
-            typer.echo(f"{name}, {model}: {run.headline or run.folder}")
+            typer.echo(f"{name}, {model}: {run.block or run.folder}")
     if found.report:
         typer.echo(f"Report: {found.report}")
 

@@ -1,37 +1,30 @@
-"""The interface of a probe, and the registry of probes."""
+"""The base class of probes, and what passes between a probe and the engine.
+
+A probe declares its options, builds its requests and measures the answers. Querying models, caching
+answers, resuming runs, and printing and comparing results are implemented once for all probes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module, metadata
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.errors import FindingsError, RequestError
 from tacit.requests import Ranking, Samples, Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import polars as pl
 
+    from tacit.charts.shown import Shown
+    from tacit.charts.theme import Spec, Theme
+    from tacit.findings.block import Block
     from tacit.findings.findings import Findings
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.requests import AnswerScore, Request, Scores, Vocabulary
-
-GROUP = "tacit.probes"
-"""The entry-point group in which other packages declare their probe classes."""
-
-BUILT_IN = {
-    "parts": "tacit.probes.parts.probe:PartsProbe",
-    "consistency": "tacit.probes.consistency.probe:ConsistencyProbe",
-    "assumptions": "tacit.probes.assumptions.probe:Assumptions",
-}
-
-
-_HERE: dict[str, type[AnyProbe]] = {}
 
 
 @dataclass(frozen=True)
@@ -232,23 +225,47 @@ def _cells(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
     }
 
 
-class Probe(Protocol):
-    """A probe, which builds requests for a model and computes findings from the answers.
+class Probe:
+    """Base class of probes: a probe builds requests for a model and measures the answers.
 
-    ``name`` identifies the probe in ``tacit run``. ``summary`` is the line that describes the probe
-    in the help text. ``Options`` is a dataclass whose fields declare the probe's options (see
-    ``tacit.options``). ``Declared`` describes the class attributes that a probe may define in
-    addition to ``name``, ``summary`` and ``Options``.
+    A probe defines ``name``, ``summary``, ``Options``, ``requests`` and ``measure``; all other
+    members have defaults. A subclass that is itself a dataclass of options needs no ``Options``.
+
+    Attributes:
+        name: The name of the probe in ``tacit run``.
+        summary: The line that describes the probe in the help text.
+        Options: A dataclass whose fields declare the probe's options (see ``tacit.option``).
+        title: The title of the probe in reports; the default is derived from ``name``.
+        question: The question that the probe answers, shown in reports; by default ``summary``.
+        tables: The declarations of the tables that ``measure`` returns, among them ``questions``.
+        figures: The declarations of the figures.
+        headlines: The results that a report shows first.
+        filters: The columns by which the tables of a report can be filtered.
+        ranks_vocabulary: Whether the requests depend on the models' vocabularies, so that
+            ``for_models`` is called before ``requests``.
 
     Examples:
-        >>> from tacit.probes.base import probe
+        >>> from tacit.probes.registry import probe
         >>> probe("parts").name
         'parts'
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
+    name: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
     Options: ClassVar[type[Any]]
+    title: ClassVar[str] = ""
+    question: ClassVar[str] = ""
+    tables: ClassVar[Mapping[str, TableSpec] | Sequence[TableSpec]] = ()
+    figures: ClassVar[Mapping[str, FigureSpec] | Sequence[FigureSpec]] = ()
+    headlines: ClassVar[Sequence[Headline]] = ()
+    filters: ClassVar[tuple[str, ...]] = ()
+    ranks_vocabulary: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Let a probe without a class of options be its own options."""
+        super().__init_subclass__()
+        if not hasattr(cls, "Options"):
+            cls.Options = cls
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
@@ -258,15 +275,87 @@ class Probe(Protocol):
             RequestError: If the options contradict each other or select no questions.
             DataError: If a file that an option names is missing or malformed.
         """
-        ...
+        return options if isinstance(options, cls) else cls(options)  # type: ignore[call-arg]
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests of the probe, in named groups."""
-        ...
+        raise NotImplementedError
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from a model's answers."""
-        ...
+        raise NotImplementedError
+
+    def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
+        """Return a mapping from the name of each compared model to a probe for this model.
+
+        Raises:
+            RequestError: If the vocabularies of the models have no word in common, or no questions
+                remain for one of the models.
+        """
+        return dict.fromkeys(models, self)
+
+    def check_replies(self, *, sampled: bool) -> None:
+        """Raise an error, before any request is sent, if chat replies cannot be measured.
+
+        By default, they can.
+
+        Args:
+            sampled: Whether the answers are sampled replies, which have no log-probabilities.
+
+        Raises:
+            RequestError: If the probe needs log-probabilities, and chat replies do not provide
+                them.
+        """
+
+    def measure_file(self, beliefs: Path) -> Findings:  # noqa: ARG002 - a hook
+        """Compute the findings from the beliefs in a file; a probe that can sets this method.
+
+        Raises:
+            DataError: If the file of beliefs is missing or malformed.
+        """
+        raise RequestError(
+            f"the probe {self.name} cannot read beliefs from a file: give a model (--model)"
+        )
+
+    @classmethod
+    def reads_beliefs(cls) -> bool:
+        """Return whether the probe can measure beliefs from a file."""
+        return cls.measure_file is not Probe.measure_file
+
+    @staticmethod
+    def block(findings: Findings) -> Block | None:  # noqa: ARG004 - a hook
+        """Return what a reader sees first; None for the values that ``headlines`` declares."""
+        return None
+
+    @staticmethod
+    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterable[View]:
+        """Return tables that are made for display, with at most about ``most`` rows."""
+        del findings, request, most
+        return ()
+
+    def check_graphs(self, options: Any) -> None:  # noqa: ANN401 - an instance of Options
+        """Raise an error, before any request is sent, if ``graphs`` cannot draw what is wanted.
+
+        Raises:
+            RequestError: If an option names something to draw that is not among the questions.
+        """
+
+    @staticmethod
+    def graphs(shown: Shown, made: Any, options: Any) -> Mapping[str, Spec]:  # noqa: ANN401 - a probe
+        """Return the graphs that the options select, by file name."""
+        del shown, made, options
+        return {}
+
+    @staticmethod
+    def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
+        """Return a set of graphs for the report from the findings of each model."""
+        del found, look
+        return None
+
+    @staticmethod
+    def different_questions(found: Mapping[str, Findings]) -> list[str]:  # noqa: ARG004 - a hook
+        """Return warnings if the models were asked different questions."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -282,177 +371,18 @@ class ModelWords:
     words: Vocabulary
 
 
-class ProbeByVocabulary(Protocol):
-    """A probe whose requests depend on the vocabularies of the compared models."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    Options: ClassVar[type[Any]]
-
-    @classmethod
-    def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options
-        """See ``Probe.of``."""
-        ...
-
-    def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, Probe]:
-        """Return a mapping from the name of each model to a probe for this model.
-
-        Raises:
-            RequestError: If the vocabularies of the models have no word in common, or no questions
-                remain for one of the models.
-        """
-        ...
+def declared_tables(kind: type[Probe]) -> Mapping[str, TableSpec]:
+    """Return the declarations of a probe's tables, by the name of the table."""
+    tables = kind.tables
+    return tables if isinstance(tables, Mapping) else {each.name: each for each in tables}
 
 
-AnyProbe: TypeAlias = "Probe | ProbeByVocabulary"
+def declared_figures(kind: type[Probe]) -> Mapping[str, FigureSpec]:
+    """Return the declarations of a probe's figures, by the name of the figure."""
+    figures = kind.figures
+    return figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
 
 
-@dataclass(frozen=True)
-class Declared:
-    """The optional class attributes of a probe.
-
-    Args:
-        title: The title of the probe in reports (class attribute ``title``). The default title is
-            derived from ``name``.
-        question: The question that the probe answers (class attribute ``question``), shown in
-            reports. If the attribute ``question`` is not set, reports show the probe's ``summary``.
-        tables: The specifications of the probe's tables, by the name of the table.
-        figures: The specifications of the probe's figures, by the name of the figure.
-        headlines: The main results that a report shows first.
-        headline: Function that takes findings and returns a sentence on their main result, or None.
-        sentences: Function that yields complete sentences about the questions and the results in
-            the given findings.
-        notes: Function that yields complete sentences about how the numbers in the given findings
-            are computed.
-        views: Function that yields tables that are computed only for display, such as a table of
-            the questions. ``views`` is called with the findings, the run's request and a maximum
-            number of rows.
-        graphs: The function that returns a set of graphs for the report (class attribute
-            ``report_graphs``). The function returns None if there is nothing to draw. If a report
-            contains a set of graphs, the reader selects which graph is shown. ``report_graphs``
-            takes two arguments: the findings of each model, and a chart theme.
-        filters: The columns by which a report's tables can be filtered.
-    """
-
-    title: str
-    question: str
-    tables: Mapping[str, TableSpec]
-    figures: Mapping[str, FigureSpec]
-    headlines: Sequence[Headline]
-    headline: Callable[[Findings], str | None]
-    sentences: Callable[[Findings], Iterable[str]]
-    notes: Callable[[Findings], Iterable[str]]
-    views: Callable[[Findings, Mapping[str, Any], int], Iterable[View]]
-    graphs: Callable[[Mapping[str, Findings], Any], GraphSet | None]
-    filters: tuple[str, ...]
-
-
-def declared(kind: type[AnyProbe]) -> Declared:
-    """Return a probe's optional class attributes, with defaults for missing attributes."""
-    figures = getattr(kind, "figures", ())
-    figures = figures() if callable(figures) else figures
-    return Declared(
-        getattr(kind, "title", kind.name.replace("-", " ").replace("_", " ").capitalize()),
-        getattr(kind, "question", kind.summary),
-        _by_name(getattr(kind, "tables", ())),
-        _by_name(figures),
-        getattr(kind, "headlines", ()),
-        _headline(getattr(kind, "headline", _nothing)),
-        getattr(kind, "sentences", _none),
-        getattr(kind, "notes", _none),
-        getattr(kind, "views", _none),
-        getattr(kind, "report_graphs", _nothing),
-        getattr(kind, "filters", ()),
-    )
-
-
-def _by_name(declared: Any) -> Mapping[str, Any]:  # noqa: ANN401 - tables or figures
-    return declared if isinstance(declared, Mapping) else {each.name: each for each in declared}
-
-
-def _headline(of: Callable[[Findings], str | None]) -> Callable[[Findings], str | None]:
-    """Return a headline that says how a run with ``--fast`` departs from the paper's method."""
-
-    def headline(findings: Findings) -> str | None:
-        told, fast = of(findings), findings.summary.get("fast")
-        if fast is None:
-            return told
-        return f"{told or ''} Not the paper's method: {fast}.".lstrip()
-
-    return headline
-
-
-def _nothing(*_: object) -> None:
-    return None
-
-
-def _none(*_: object) -> tuple[()]:
-    return ()
-
-
-@runtime_checkable
-class ReadsReplies(Protocol):
-    """A probe whose questions can be answered by chat replies."""
-
-    def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error, before any request is sent, if the probe cannot use chat replies.
-
-        Args:
-            sampled: Whether the answers are sampled replies, which have no log-probabilities.
-
-        Raises:
-            RequestError: If the probe needs log-probabilities, and chat replies do not provide
-                them.
-        """
-        ...
-
-
-@runtime_checkable
-class ReadsBeliefs(Protocol):
-    """A probe that can also compute findings from beliefs in a file, without a model."""
-
-    def measure_file(self, beliefs: Path) -> Findings:
-        """Compute the findings from the beliefs stored in a file.
-
-        Raises:
-            DataError: If the file of beliefs is missing or malformed.
-        """
-        ...
-
-
-def register(kind: type[AnyProbe]) -> None:
-    """Register the class of a probe in the current process, for example in a notebook.
-
-    Raises:
-        RequestError: If another probe is already registered under the same name.
-    """
-    if kind.name in probes() and probe(kind.name) is not kind:
-        raise RequestError(f"another probe is registered as {kind.name!r}; choose a different name")
-    _HERE[kind.name] = kind
-
-
-def probe(name: str) -> type[AnyProbe]:
-    """Return the class of the probe with the given name.
-
-    Raises:
-        RequestError: If no probe has the given name.
-    """
-    if name in BUILT_IN:
-        module, _, kind = BUILT_IN[name].partition(":")
-        found: type[AnyProbe] = getattr(import_module(module), kind)
-        return found
-    if name in _HERE:
-        return _HERE[name]
-    if name in _others():
-        return _others()[name].load()  # type: ignore[no-any-return] # as it was registered
-    raise RequestError(f"there is no probe {name!r}; expected one of {', '.join(probes())}")
-
-
-def probes() -> tuple[str, ...]:
-    """Return the names of all probes; Tacit's own probes come first."""
-    return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
-
-
-@cache
-def _others() -> Mapping[str, metadata.EntryPoint]:
-    return {one.name: one for one in metadata.entry_points(group=GROUP)}
+def title_of(kind: type[Probe]) -> str:
+    """Return the title of a probe in reports."""
+    return kind.title or kind.name.replace("-", " ").replace("_", " ").capitalize()

@@ -149,9 +149,8 @@ class Section:
     tiles: tuple[Tile, ...] = ()
     blocks: tuple[Block, ...] = ()
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    headlines: Mapping[str, str] = field(default_factory=dict)
+    headlines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def shown(self) -> tuple[Block, ...]:

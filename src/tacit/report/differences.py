@@ -9,7 +9,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.compare import COMPARISON
 from tacit.findings.scale import SCALE
-from tacit.probes.base import probes
+from tacit.probes.registry import probes
 from tacit.report.content import Column, Section, Table
 from tacit.report.sections import shown_columns
 from tacit.runs.comparison import compared_by, warnings_of_wording

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.numbers import percent
-from tacit.probes.base import probes
+from tacit.probes.registry import probes
 from tacit.runs.comparison import warnings_of_elicitation
 
 if TYPE_CHECKING:

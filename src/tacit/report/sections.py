@@ -9,7 +9,8 @@ from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.findings.numbers import formatted, interval
 from tacit.findings.spec import QUESTIONS
-from tacit.probes.base import declared, probe
+from tacit.probes.base import declared_figures, declared_tables, title_of
+from tacit.probes.registry import probe
 from tacit.report.charts import figure, themed
 from tacit.report.content import Column, Details, Graph, Graphs, Mark, Section, Table, Tile
 from tacit.report.elicitation import elicitation_text
@@ -35,22 +36,20 @@ MOST_SCORES = 250_000
 def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
     """Return a probe's section of the report, with tiles, figures, graphs and tables."""
     kind = probe(runs[0].probe)
-    told = declared(kind)
     return Section(
         id=kind.name,
-        title=told.title,
-        question=told.question,
-        headlines={run.name: line for run in runs if (line := run.headline)},
-        said={run.name: (*told.sentences(run.findings), elicitation_text(run)) for run in runs},
-        tiles=tuple(tile(headline, runs) for headline in told.headlines),
+        title=title_of(kind),
+        question=kind.question or kind.summary,
+        headlines={run.name: run.block.lines for run in runs if run.block},
+        said={run.name: (elicitation_text(run),) for run in runs},
+        tiles=tuple(tile(headline, runs) for headline in kind.headlines),
         blocks=(
             *graphs(runs, look or Theme()),
             *figures(runs, look or Theme()),
             *tables(runs),
             *views(runs),
         ),
-        keys={name: values_of(name, runs) for name in told.filters},
-        notes=tuple(dict.fromkeys(note for run in runs for note in told.notes(run.findings))),
+        keys={name: values_of(name, runs) for name in kind.filters},
     )
 
 
@@ -58,7 +57,7 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
     """Return a filter's choices: the values of the columns that belong to the filter."""
     shown = [
         (spec.name, column)
-        for spec in declared(probe(runs[0].probe)).tables.values()
+        for spec in declared_tables(probe(runs[0].probe)).values()
         for column in spec.columns
         if column.shown
     ]
@@ -76,10 +75,9 @@ def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
 
 def views(runs: Sequence[Run]) -> Iterator[Table]:
     """Yield each model's views (see ``View``) as tables of the report."""
-    told = declared(probe(runs[0].probe))
     for number, run in enumerate(runs):
         stem = f"{run.probe}-{number}"
-        for view in told.views(run.findings, run.request, MOST_SCORES // len(runs)):
+        for view in probe(run.probe).views(run.findings, run.request, MOST_SCORES // len(runs)):
             if not view.spec.shown:
                 continue
             opens = tuple(f"{stem}-{name}" for name in view.opens)
@@ -103,7 +101,7 @@ def views(runs: Sequence[Run]) -> Iterator[Table]:
 
 def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
     """If the probe draws graphs, yield a single ``Graphs`` object that contains all graphs."""
-    found = declared(probe(runs[0].probe)).graphs({run.name: run.findings for run in runs}, look)
+    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, look)
     if found is not None:
         graphs = tuple(Graph(labels, themed(each, look.colours)) for labels, each in found.graphs)
         stem = f"{runs[0].probe}-{found.name}"
@@ -112,14 +110,14 @@ def graphs(runs: Sequence[Run], look: Theme) -> Iterator[Graphs]:
 
 def figures(runs: Sequence[Run], look: Theme) -> Iterator[Figure]:
     """Yield each figure for which there are data; every figure shows all models."""
-    told = declared(probe(runs[0].probe))
-    for spec, chart in charts(told.figures, shown_of(runs, look)):
+    drawn = declared_figures(probe(runs[0].probe))
+    for spec, chart in charts(drawn, shown_of(runs, look)):
         yield figure(runs[0].probe, spec, chart, look.colours)
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Table]:
     """Yield each table that the probe declares, with the rows of all models."""
-    for spec in declared(probe(runs[0].probe)).tables.values():
+    for spec in declared_tables(probe(runs[0].probe)).values():
         found = table_of(spec, runs) if spec.shown else None
         if found is not None:
             yield found
@@ -187,12 +185,13 @@ def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
 
 def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
     """Find a run's table or view by name; return its declaration and its rows, or None."""
-    told = declared(probe(run.probe))
-    if name in told.tables:
-        spec = told.tables[name]
+    kind = probe(run.probe)
+    tables = declared_tables(kind)
+    if name in tables:
+        spec = tables[name]
         table = _rows(spec, run)
         return None if table is None else (spec, table)
-    views = told.views(run.findings, run.request, MOST_SCORES)
+    views = kind.views(run.findings, run.request, MOST_SCORES)
     return next(((each.spec, each.table) for each in views if each.spec.name == name), None)
 
 

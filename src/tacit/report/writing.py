@@ -17,7 +17,7 @@ from tacit.english import number_of, several
 from tacit.files import publish_text
 from tacit.models.registry import DEMOS
 from tacit.outputs import Kind
-from tacit.probes.base import probes
+from tacit.probes.registry import probes
 from tacit.report import charts
 from tacit.report.charts import unchecked
 from tacit.report.content import Figure, Graphs, Table

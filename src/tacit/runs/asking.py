@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.ask import paused
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.base import Answered, Answers, ReadsReplies
+from tacit.probes.base import Answered, Answers
 from tacit.requests import Scores, Votes, missing_by_reason
 from tacit.runs.next_tokens import next_tokens
 from tacit.runs.reporter import resumable
@@ -110,16 +110,6 @@ def answers_to(
     for line in _of_answers(found):
         reporter.warn(f"{engine.model.name}: {line}")
     return found
-
-
-def check_replies(probe: object, *, sampled: bool) -> None:
-    """Check that a probe's questions can be answered by chat replies."""
-    if not isinstance(probe, ReadsReplies):
-        raise RequestError(
-            "this probe needs log-probabilities of whole texts, and a chat API returns none: use a "
-            "local model, or a server with --api completions"
-        )
-    probe.check_replies(sampled=sampled)
 
 
 def is_sampled(name: str, loading: LoadOptions) -> bool:

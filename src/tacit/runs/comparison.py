@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.findings.compare import compare, with_holm
-from tacit.probes.base import declared, probe
+from tacit.probes.base import declared_tables
+from tacit.probes.registry import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
     if hasattr(kind, "compare"):
         found = kind.compare({run.name: run.findings for run in runs})
     else:
-        specs = tuple(declared(kind).tables.values())
+        specs = tuple(declared_tables(kind).values())
         found = compare(specs, {run.name: run.questions for run in runs})
     return None if found is None else with_holm(found)
 

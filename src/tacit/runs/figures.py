@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
 from tacit.options import declarations
-from tacit.probes.base import declared, probe
+from tacit.probes.base import declared_figures
+from tacit.probes.registry import probe
 from tacit.strings import listed
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Figures:
             if one.about.figures and getattr(request.options, name) and not self.formats:
                 flag = f"--{name.replace('_', '-')}"
                 raise RequestError(f"{flag} requires --figures, which selects the file formats")
-        if self.formats and hasattr(request.made, "check_graphs"):
+        if self.formats:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Mapping[str, Run], folder: Path) -> list[Path]:
@@ -54,11 +55,10 @@ class Figures:
         from tacit.charts.save import drawn, write_charts, write_svg
 
         kind, shown = probe(request.probe), shown_of(list(runs.values()), self.look)
-        written = write_charts(declared(kind).figures, shown, folder, self.formats)
-        if hasattr(kind, "graphs"):
-            for name, graph in kind.graphs(shown, request.made, request.options).items():
-                svg = drawn(graph, self.look.colours)
-                written += write_svg(svg, folder / name, self.formats)
+        written = write_charts(declared_figures(kind), shown, folder, self.formats)
+        for name, graph in kind.graphs(shown, request.made, request.options).items():
+            svg = drawn(graph, self.look.colours)
+            written += write_svg(svg, folder / name, self.formats)
         return written
 
 
@@ -75,7 +75,7 @@ def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     """Return an Altair chart that shows the models of several runs of one probe."""
     from tacit.charts.theme import Theme, themed
 
-    figures, look = declared(probe(runs[0].probe)).figures, Theme(palette)
+    figures, look = declared_figures(probe(runs[0].probe)), Theme(palette)
     if name not in figures:
         raise RequestError(
             f"the probe {runs[0].probe} has no figure {name!r}; "

@@ -17,7 +17,8 @@ from tacit import files
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish_text
 from tacit.models import registry
-from tacit.probes.base import BUILT_IN, GROUP, declared, probe
+from tacit.probes.base import declared_tables
+from tacit.probes.registry import BUILT_IN, GROUP, probe
 from tacit.strings import shown, strings
 from tacit.tables import read_table, write_table
 from tacit.version import version
@@ -113,7 +114,7 @@ class RunFolder:
 
     def finish(self, findings: Findings) -> Findings:
         """Write the questions and the findings, and a manifest with the status "finished"."""
-        specs = declared(probe(str(self.request["probe"]))).tables
+        specs = declared_tables(probe(str(self.request["probe"])))
         findings = findings.check(specs.values()).summarised(specs.values())
         written = {} if self.folder is None else _write(findings, self.folder)
         self.manifest |= {

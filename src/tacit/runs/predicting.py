@@ -12,13 +12,13 @@ from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
 from tacit.options import build, declarations, sha256_of
-from tacit.probes.base import probe
 from tacit.probes.consistency import predictor
 from tacit.probes.consistency.features import BOTH
 from tacit.probes.consistency.new_question import NewQuestion
 from tacit.probes.consistency.options import of_knowledge_base
 from tacit.probes.consistency.prediction import adds, background_adds, why
 from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.registry import probe
 from tacit.runs import asking
 from tacit.runs.estimate import Cost, chats_of
 from tacit.runs.reporter import Quiet

@@ -15,9 +15,11 @@ import yaml
 from tacit.documents import similar
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.files import legible, publish_text
+from tacit.findings.block import Cells, block_of
 from tacit.findings.findings import SHARED, SKIPPED
 from tacit.findings.spec import check_tables
-from tacit.probes.base import declared, probe, probes
+from tacit.probes.base import declared_figures, declared_tables
+from tacit.probes.registry import probe, probes
 from tacit.runs.folder import read_findings, read_manifest
 from tacit.strings import last_part
 from tacit.tables import read_parquet
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Chart
     from tacit.engine.store import Store
+    from tacit.findings.block import Block
     from tacit.findings.findings import Findings
     from tacit.probes.consistency.new_question import AnswerPrediction
 
@@ -96,14 +99,17 @@ class Run:
         return summary
 
     @property
-    def headline(self) -> str | None:
-        """The main result of the run in one sentence; None if nothing was measured."""
-        return declared(probe(self.probe)).headline(self.findings)
+    def block(self) -> Block | None:
+        """What a reader sees first: the verdict and the main figures; None if there is none."""
+        kind, findings = probe(self.probe), self.findings
+        made = kind.block(findings)
+        return made or block_of(Cells(findings, declared_tables(kind)), kind.headlines)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the model, folder, headline and summary of the run, as printed by ``--json``."""
+        """Return the model, folder, block and summary of the run, as printed by ``--json``."""
         folder = None if self.folder is None else str(self.folder)
-        about = {"model": self.name, "out": folder, "headline": self.headline}
+        block = self.block
+        about = {"model": self.name, "out": folder, "block": list(block.lines) if block else []}
         return {**about, **self.summary}
 
     @property
@@ -138,7 +144,7 @@ class Run:
     @property
     def figures(self) -> tuple[str, ...]:
         """The names of the figures that are available for the run's probe."""
-        return tuple(declared(probe(self.probe)).figures)
+        return tuple(declared_figures(probe(self.probe)))
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure of the run as an Altair chart.
@@ -357,7 +363,7 @@ def _read(folder: Path) -> Run:
             f"names the unknown probe {named!r}; expected one of {', '.join(probes())}",
             folder / "run.yaml",
         )
-    specs = declared(probe(named)).tables
+    specs = declared_tables(probe(named))
     try:
         if specs:
             check_tables(tables, {**specs, SKIPPED: SHARED[SKIPPED]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.findings.scale import Sized, scale
-from tacit.probes.base import probe
+from tacit.probes.registry import probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,7 +13,8 @@ from tacit.errors import ModelError, RequestError
 from tacit.files import file_name
 from tacit.models.settings import ModelSettings
 from tacit.options import declarations, digests, requested, sha256_of
-from tacit.probes.base import ModelWords, ReadsBeliefs, probe
+from tacit.probes.base import ModelWords
+from tacit.probes.registry import probe
 from tacit.runs import asking
 from tacit.runs.comparison import compared, warnings
 from tacit.runs.estimate import Cost, chats_of, estimate
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.findings.findings import Findings
     from tacit.models.loading import LoadOptions
-    from tacit.probes.base import AnyProbe, Probe
+    from tacit.probes.base import Probe
     from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
@@ -74,8 +75,7 @@ class RunRequest:
         for name in self.models:
             self.engine.check([name], self.loading_of(name))
         _ = self._described  # raises if a name or a number is wrong
-        kind = probe(self.probe)
-        if hasattr(kind, "for_models"):
+        if probe(self.probe).ranks_vocabulary:
             _check_vocabularies(self.models, self.beliefs)
 
     @cached_property
@@ -105,7 +105,7 @@ class RunRequest:
         return self.store or Store.default()
 
     @cached_property
-    def made(self) -> AnyProbe:
+    def made(self) -> Probe:
         """The probe, created from ``options``."""
         return probe(self.probe).of(self.options)
 
@@ -121,7 +121,7 @@ class RunRequest:
         if self.beliefs is not None:
             request["beliefs"], name = recorded_path(self.beliefs), _name_of(self.beliefs)
             return {name: RunFolder(self.out, request, self.data, self._described[name])}
-        if hasattr(self.made, "for_models"):
+        if self.made.ranks_vocabulary:
             request["compared"] = sorted(self.models)  # the requests depend on all models
         folders = folders_of(self.models, self.out, nested=self.nested)
         return {
@@ -139,7 +139,7 @@ class RunRequest:
         """The probe for each model; some probes depend on the vocabularies of all models."""
         from tacit.models import loading
 
-        if not hasattr(self.made, "for_models"):
+        if not self.made.ranks_vocabulary:
             return dict.fromkeys(self.models, self.made)
         told = {name: loading.words_of(name, self.loading_of(name)) for name in self.models}
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
@@ -211,10 +211,8 @@ class RunRequest:
     def _measured(self, beliefs: Path) -> Run:
         """Run the probe on beliefs from a file."""
         made = self.made
-        if not isinstance(made, ReadsBeliefs):
-            raise RequestError(
-                f"the probe {self.probe} cannot read beliefs from a file: give a model"
-            )
+        if not made.reads_beliefs():
+            made.measure_file(beliefs)  # raises
         name = _name_of(beliefs)
         folder = self.folders[name]
         model = {"kind": "beliefs", "name": name, "elicitation": FROM_FILE}
@@ -247,7 +245,7 @@ class RunRequest:
         """Raise an error if a model is a chat model and the probe cannot use chat replies."""
         for name in filter(self.chats, self.models):
             sampled = asking.is_sampled(name, self.loading_of(name))
-            asking.check_replies(self.probes[name], sampled=sampled)
+            self.probes[name].check_replies(sampled=sampled)
 
     def _cost(self, name: str) -> Cost:
         from tacit.models.openai.options import ServerOptions

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from tacit.findings.findings import Findings
+from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.retrieval_measures import intervals, measures
-from tacit.probes.assumptions.verdict import standing
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.made_up import SCORES, candidates
 

@@ -18,10 +18,10 @@ from tacit.charts.theme import PALETTES, Theme, series
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
+from tacit.probes.assumptions.captions import by_wording
 from tacit.probes.assumptions.examples import chosen, phrases
 from tacit.probes.assumptions.figures import ALL, FIGURES
 from tacit.probes.assumptions.retrieval import FOUR_ORDERS
-from tacit.probes.assumptions.sentences import by_wording
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 from tests.probes.drawing import write_figures

@@ -12,7 +12,6 @@ from tacit.errors import FindingsError
 from tacit.findings.compare import COMPARISON
 from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.probe import Assumptions
-from tacit.probes.assumptions.sentences import notes, sentences
 from tacit.probes.assumptions.tables import TABLES
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
@@ -102,106 +101,6 @@ def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
     assert some["concepts"].table.height < 16
     assert "Shown: a sample of" in some["concepts"].spec.reading
     assert set(some["retrieval"].table["concept"]) == set(some["concepts"].table["concept"])
-
-
-def test_sentences_tell_the_main_figures() -> None:
-    """Each a whole sentence, with its interval, candidates and chance."""
-    told = list(sentences(FINDINGS))
-    row = views()["headline-retrieval"].table.row(0, named=True)
-    ends = f"95 % CI {row['mrr_low']:.3f} to {row['mrr_high']:.3f}"
-    text = " ".join(told).replace("\N{NO-BREAK SPACE}", " ")
-    assert f"{row['mrr']:.3f} ({ends}) given 1 property" in text
-    assert "of the correct concept among 19,998 candidate words is " in text
-    assert (
-        f"for random rankings, the mean reciprocal rank would be {row['chance_mrr']:.3f}." in text
-    )
-    assert "2 candidates have several tokens; the score of such a candidate is the sum" in text
-    assert "3 candidates could not be scored and are excluded from the rankings." in text
-    assert all(each.endswith(".") for each in (*told, *notes(FINDINGS)))
-
-
-@pytest.mark.parametrize("split", [0, 1, 7])
-def test_concepts_of_several_tokens_are_told(split: int) -> None:
-    """With why they rank low; nothing if every concept is a token."""
-    vocabulary = {"name": "concepts", "words": 9, "not_own": split, "own_left_out": 3}
-    summary = {**FINDINGS.summary, "vocabulary": vocabulary}
-    told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert (f"The model has no single token for {split} of the candidate words." in told) == bool(
-        split
-    )
-    assert ("rank low for this reason alone" in told) == bool(split)
-
-
-def test_the_share_of_namings_is_told() -> None:
-    """Beside the share of properties."""
-    properties = {"all": 10, "usable": 8, "no wording": 2}
-    summary = {**FINDINGS.summary, "properties": properties}
-    summary["namings"] = {"all": 200, "left_out": 50}
-    told = " ".join(sentences(replace(FINDINGS, summary=summary)))
-    assert (
-        "8 of 10 properties can be part of a prompt; if each property is "
-        "weighted by the number of people who named it, "
-        "75.0\N{NO-BREAK SPACE}% of the properties can be part of a prompt." in told
-    )
-
-
-def test_what_was_dropped_and_counted_is_told() -> None:
-    """Of the norms, the responses and a vocabulary of one's own."""
-    summary = {
-        **FINDINGS.summary,
-        "wordings": ["blank-last", "sentence"],
-        "vocabulary": {"name": "file", "words": 4, "not_own": 1, "own_left_out": 1_200},
-        "properties": {"all": 10, "usable": 8, "names its concept": 2, "corrected": 1},
-        "worded_by_feature": {"no wording": 3},
-        "uncounted": {"alternatives without participants": [1, 2]},
-        "responses": {"counted by the feature": 5, "none": 0},
-        "elicitation_steps": [{"filter": "several words", "removed": 2, "left": 1}],
-    }
-    told = list(sentences(replace(FINDINGS, summary=summary)))
-    for sentence in (
-        (
-            "In retrieval, each prompt has 4 candidate words (option --vocabulary file, wording "
-            "blank-last)."
-        ),
-        (
-            "The file of candidates contains 1 word for which the model has no single token. The "
-            "model's vocabulary contains 1,200 single-token words that are not in the file of "
-            "candidates."
-        ),
-        "8 of 10 properties can be part of a prompt.",
-        "Properties that are left out of prompts, by reason: names its concept (2).",
-        (
-            "Properties that are worded by their name in the feature norms instead of in a "
-            "participant's words, by reason: no wording (3)."
-        ),
-        (
-            "Rows of the feature norms that do not show how many participants used each wording "
-            "(alternative) of a property, by reason: alternatives without participants (2)."
-        ),
-        "Responses that are not used exactly as people gave them: counted by the feature (5).",
-        "Number of concepts left out of elicitation, by filter: several words (2).",
-    ):
-        assert sentence in told
-
-
-def test_candidates_that_differ_with_the_preface_are_told_apart() -> None:
-    """Else they are told once."""
-    name = "elicitation_by_relation"
-    fewer = pl.when(pl.col("preface")).then(pl.col("candidates")).otherwise(7)
-    table = FINDINGS.tables[name].with_columns(candidates=fewer.cast(pl.Int64))
-    told = list(sentences(replace(FINDINGS, tables={**FINDINGS.tables, name: table})))
-    (without,) = (
-        each for each in told if each.startswith("Number of candidate words in elicitation without")
-    )
-    assert "7 words in the set “vocabulary”; 7 words in the set “sensible”" in without
-    assert sum(each.startswith("Number of candidate words in elicitation") for each in told) == 2
-    assert (
-        sum(
-            each.startswith("Number of candidate words in elicitation")
-            for each in sentences(FINDINGS)
-        )
-        == 1
-    )
 
 
 def test_the_questions_of_a_finished_run_are_read(tmp_path: Path) -> None:

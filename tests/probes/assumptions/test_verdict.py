@@ -13,9 +13,9 @@ from wordfreq import zipf_frequency
 from tacit.findings.verdict import Verdict
 from tacit.models.fake import FakeModel
 from tacit.options import build
+from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe, Choices
-from tacit.probes.assumptions.verdict import standing
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.requests import Vocabulary
 from tacit.sources.demo import NORMS
@@ -82,14 +82,13 @@ def frequent(_: Prompt, answer: str) -> float:
 def test_the_verdict_on_models_by_hand(
     says: Callable[[Prompt, str], float], options: dict[str, object], verdict: str
 ) -> None:
-    """The headline begins with it; ranks are announced under weak and clear alone."""
+    """The block begins with it."""
     findings = found(says, **options)
     of = Verdict.of(findings.summary["verdict"])
     assert of.name == verdict
-    headline = Assumptions.headline(findings)
-    assert headline.startswith(str(of))
-    assert ("mean reciprocal rank (MRR) is" in headline) == of.shows_something
-    assert len(headline.split()) <= 65
+    block = Assumptions.block(findings)
+    assert block.verdict == of
+    assert len(block.lines) <= 4
 
 
 def test_the_top_prediction_and_the_frequency_baseline() -> None:

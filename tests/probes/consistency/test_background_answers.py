@@ -129,14 +129,14 @@ def test_intervals_resample_the_concepts() -> None:
     ],
 )
 def test_the_verdict_on_models_by_hand(says: Says, verdict: str) -> None:
-    """The headline begins with it; a lift is announced under weak and clear alone."""
+    """The block begins with it; a lift is announced under weak and clear alone."""
     findings = found(says)
     of = Verdict.of(findings.summary["verdict"])
     assert of.name == verdict
-    headline = ConsistencyProbe.headline(findings)
-    assert headline.startswith(str(of))
-    assert ("adjusted lift of the background" in headline) == of.shows_something
-    assert len(headline.split()) <= 65
+    block = ConsistencyProbe.block(findings)
+    assert block.verdict == of
+    assert ("adjusted lift of the background" in str(block)) == of.shows_something
+    assert len(block.lines) <= 4
 
 
 def test_a_model_without_answers_has_too_few_data() -> None:
@@ -144,13 +144,13 @@ def test_a_model_without_answers_has_too_few_data() -> None:
     findings = found(lambda _text, _answer: None)
     assert findings.summary["verdict"]["verdict"] == "too few data"
     assert findings.summary["background_answers"]["auroc"] is None
-    assert "yes" not in ConsistencyProbe.headline(findings)
+    assert "Yes to" not in str(ConsistencyProbe.block(findings))
 
 
 def test_irrelevant_background_that_predicts_as_well_makes_a_result_weak() -> None:
     """The lift must exceed the lift of the control."""
+    from tacit.probes.consistency.block import verdict_of
     from tacit.probes.consistency.controls import IRRELEVANT
-    from tacit.probes.consistency.verdict import verdict_of
 
     tables = found(model(40, 40)).tables
     rows = answered(tables["facts"], tables["links"], tables["anchors"])

@@ -155,15 +155,13 @@ def with_tails(cases: list[Case]) -> ConsistencyProbe:
     return replace(probe, background=replace(probe.background, tails=tails))
 
 
-def test_a_run_has_the_baseline_and_a_sentence() -> None:
+def test_a_run_has_the_baseline() -> None:
     """Facts without a negative are left out."""
     probe = with_tails(list(CASES))
     found = measured(probe, Dice(1))
     with_negative = probe.asked.facts.drop_nulls("negative").height
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
     assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
-    [sentence] = [s for s in probe.sentences(found) if "only the second concept" in s]
-    assert "A model that does not know how two concepts are related can reach" in sentence
 
 
 @pytest.mark.parametrize(
@@ -180,10 +178,6 @@ def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> N
     assert set(found.tables["no_knowledge"]["undefined"]) == {reason}
     assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
     assert found.summary["no_knowledge_auroc"] is None
-    assert (
-        "The no-knowledge baseline, which classifies statements as true or false by their second "
-        f"concept alone, is undefined: {reason}."
-    ) in list(probe.sentences(found))
 
 
 def test_without_a_knowledge_base_there_is_no_baseline() -> None:
@@ -192,4 +186,3 @@ def test_without_a_knowledge_base_there_is_no_baseline() -> None:
     found = measured(probe, Dice(1))
     assert "no_knowledge" not in found.tables
     assert found.summary["no_knowledge_auroc"] is None
-    assert not any("second concept" in sentence for sentence in probe.sentences(found))

@@ -8,7 +8,6 @@ import pytest
 from tacit.errors import FindingsError
 from tacit.findings.compare import schema
 from tacit.findings.findings import Findings
-from tacit.probes.base import declared
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tests.probes.consistency.asking_by_hand import Dice, measured, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT
@@ -16,8 +15,6 @@ from tests.probes.consistency.test_votes import measured as measured_votes
 
 if TYPE_CHECKING:
     from tests.probes.consistency.run_by_hand import Run
-
-DECLARED = declared(ConsistencyProbe)
 
 
 def test_findings_are_as_declared(run: Run) -> None:
@@ -39,7 +36,7 @@ def test_findings_of_votes_are_as_declared() -> None:
 
 def test_each_column_says_what_it_holds() -> None:
     """In a sentence of its own."""
-    for spec in DECLARED.tables.values():
+    for spec in ConsistencyProbe.tables.values():
         for column in spec.columns:
             assert column.heading
             assert column.meaning.endswith("."), (spec.name, column.name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.findings.compare import schema
 from tacit.probes.assumptions import elicitation_measures, retrieval_measures
+from tacit.probes.assumptions.block import NUMBERS
 from tacit.probes.assumptions.candidates import (
     ELICITATION,
     RETRIEVAL,
@@ -17,7 +18,6 @@ from tacit.probes.assumptions.candidates import (
 )
 from tacit.probes.assumptions.means import paired
 from tacit.probes.assumptions.retrieval_measures import MAIN
-from tacit.probes.assumptions.verdict import NUMBERS
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:

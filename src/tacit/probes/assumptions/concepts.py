@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from tacit.english import number_of, several
 from tacit.findings.numbers import score
 from tacit.findings.spec import View
+from tacit.probes.assumptions.block import NUMBERS
 from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.retrieval_measures import MAIN
 from tacit.probes.assumptions.tables import DETAILS
-from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,8 @@ from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
 from tacit.probes.assumptions.candidates import chance_mrr
+from tacit.probes.assumptions.captions import by_wording, spread, wordings
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
-from tacit.probes.assumptions.sentences import by_wording, spread, wordings
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 

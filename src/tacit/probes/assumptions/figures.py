@@ -11,11 +11,11 @@ from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
 from tacit.findings.spec import figure
-from tacit.probes.assumptions import sentences
+from tacit.probes.assumptions import captions
+from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.examples import retrieval_examples
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
 from tacit.probes.assumptions.scale import scaling
-from tacit.probes.assumptions.sentences import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.template import load_templates
 
@@ -88,11 +88,11 @@ def retrieval(shown: Shown) -> Chart | None:
         f"Retrieving a concept from its properties{_named(table['of'].unique())}",
         "means over concepts: the reciprocal rank of the concept's word among the candidates, the "
         "word's probability among all possible continuations, and the word's probability among the "
-        f"candidates only{sentences.whole_sentences(shown)}",
-        sentences.retrieval_chance(table),
+        f"candidates only{captions.whole_sentences(shown)}",
+        captions.retrieval_chance(table),
         "prompts contain the properties that people named most frequently, the most frequent "
         f"first; bands: {shown.intervals()}",
-        f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
+        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
     )
     return page(title, panels)
 
@@ -123,7 +123,7 @@ def retrieval_categories(shown: Shown) -> Chart | None:
         "of the category, so the means for larger k include fewer concepts",
         "prompts contain the properties that people named most frequently, the most frequent "
         f"first; bands: {shown.intervals()}; {wordings(table)}",
-        sentences.retrieval_chance(table),
+        captions.retrieval_chance(table),
     )
     return page(title, *panels)
 
@@ -166,8 +166,8 @@ def retrieval_orders(shown: Shown) -> Chart | None:
         "property; increasing: the prompt begins with the least frequent property",
         "random: the concept's properties in random order (mean over several orders, averaged "
         f"over concepts); band: {shown.intervals()}" * ("random" in orders),
-        sentences.retrieval_chance(table),
-        f"{counted(table['concepts'], 'concept')}{sentences.unwritable(table)}; {wordings(table)}",
+        captions.retrieval_chance(table),
+        f"{counted(table['concepts'], 'concept')}{captions.unwritable(table)}; {wordings(table)}",
     )
     return page(title, *panels)
 
@@ -186,10 +186,10 @@ def elicitation(shown: Shown) -> Chart | None:
     title = titled(
         f"Eliciting a concept's properties, by relation{_named(shown.labels.values())}",
         _SETS,
-        f"{_RANKS}; {sentences.elicitation_wording(shown)}; lines: {shown.intervals()}; n: number "
+        f"{_RANKS}; {captions.elicitation_wording(shown)}; lines: {shown.intervals()}; n: number "
         "of prompts",
-        sentences.elicitation_chance(shown),
-        *sentences.elicitation_left_out(shown),
+        captions.elicitation_chance(shown),
+        *captions.elicitation_left_out(shown),
     )
     return page(title, *in_rows(panels, 2))
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import Column, Headline, Layout, TableSpec, View
+from tacit.probes.assumptions.block import NUMBERS
 from tacit.probes.assumptions.retrieval_measures import MAIN, shown_probability
 from tacit.probes.assumptions.tables import TABLES
-from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

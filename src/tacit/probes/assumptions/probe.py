@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import categories, standings
+from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.candidates import candidate_sets
 from tacit.probes.assumptions.elicitation import (
     ElicitationRules,
@@ -17,6 +18,7 @@ from tacit.probes.assumptions.elicitation import (
     Prince,
     elicit,
 )
+from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
@@ -29,9 +31,8 @@ from tacit.probes.assumptions.properties import (
 from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
 from tacit.probes.assumptions.retrieval_measures import MAIN, intervals, measures
 from tacit.probes.assumptions.tables import TABLES
-from tacit.probes.assumptions.verdict import standing
 from tacit.probes.assumptions.vocabulary import Words
-from tacit.probes.base import Answers, Requests
+from tacit.probes.base import Answers, Probe, Requests
 from tacit.requests import TOP, Vocabulary
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Assumptions:
+class Assumptions(Probe):
     """The assumptions probe for several models: concept retrieval and property elicitation."""
 
     name: ClassVar[str] = "assumptions"
@@ -148,7 +149,10 @@ class Assumptions:
     Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[Sequence[Headline]] = HEADLINES
+    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
+    ranks_vocabulary: ClassVar[bool] = True
+    block = staticmethod(block)
 
     norms: Norms
     choices: Choices
@@ -184,34 +188,6 @@ class Assumptions:
         return different_questions({name: of.summary["wordings"] for name, of in found.items()})
 
     @staticmethod
-    def figures() -> Mapping[str, FigureSpec]:
-        """Return the specifications of the probe's figures, by the name of the figure."""
-        from tacit.probes.assumptions.figures import FIGURES
-
-        return FIGURES
-
-    @staticmethod
-    def headline(findings: Findings) -> str:
-        """Return the verdict and the main results; see ``Declared.headline``."""
-        from tacit.probes.assumptions.sentences import headline
-
-        return headline(findings)
-
-    @staticmethod
-    def sentences(findings: Findings) -> Iterator[str]:
-        """Return sentences about the prompts, results, and excluded concepts and properties."""
-        from tacit.probes.assumptions.sentences import sentences
-
-        return sentences(findings)
-
-    @staticmethod
-    def notes(findings: Findings) -> Iterator[str]:
-        """Return sentences on how the measures were computed."""
-        from tacit.probes.assumptions.sentences import notes
-
-        return notes(findings)
-
-    @staticmethod
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
         """Yield the tables that are computed only for display; see ``Declared.views``."""
         from tacit.probes.assumptions.concepts import concept_views
@@ -232,7 +208,7 @@ class Assumptions:
 
 
 @dataclass(frozen=True)
-class AssumptionsProbe:
+class AssumptionsProbe(Probe):
     """The assumptions probe for one model."""
 
     worded: WordedNorms

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.findings.scale import ScaledFigure, ratios
+from tacit.probes.assumptions.block import NUMBERS
 from tacit.probes.assumptions.compare import Side, comparable, retrieval_name
-from tacit.probes.assumptions.verdict import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.frequency import mean_zipf
-from tacit.probes.base import Answered, Answers, Requests
+from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.probes.consistency import (
     answer_tables,
     background_answers,
@@ -28,8 +28,10 @@ from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
 from tacit.probes.consistency.baselines import anchor_baselines
+from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
@@ -44,18 +46,18 @@ from tacit.probes.consistency.questions import (
 from tacit.probes.consistency.scored import ANCHORING
 from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
-from tacit.probes.consistency.verdict import verdict_of
+from tacit.probes.consistency.views import views
 from tacit.statistics import Bootstrap
 from tacit.statistics.studentised import Permutations
 from tacit.strings import convert_strings, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from tacit.findings.scale import ScaledFigure
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.answers import Chosen
     from tacit.probes.consistency.questions import PromptVariant
@@ -130,7 +132,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class ConsistencyProbe:
+class ConsistencyProbe(Probe):
     """A probe that asks anchor questions, and yes/no questions about background facts."""
 
     name: ClassVar[str] = "consistency"
@@ -146,7 +148,10 @@ class ConsistencyProbe:
     )
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
+    block = staticmethod(block)
+    views = staticmethod(views)
 
     anchors: Sequence[Anchor]
     background: Background
@@ -273,41 +278,6 @@ class ConsistencyProbe:
         from tacit.probes.consistency.scale import scaling
 
         return scaling(found)
-
-    @staticmethod
-    def figures() -> Mapping[str, FigureSpec]:
-        """Return the figures of the probe, by the name of the figure."""
-        from tacit.probes.consistency.figures import FIGURES
-
-        return FIGURES
-
-    @staticmethod
-    def headline(findings: Findings) -> str:
-        """Return the verdict, how often the model says yes, and the main results."""
-        from tacit.probes.consistency.sentences import headline
-
-        return headline(findings.summary)
-
-    @staticmethod
-    def sentences(findings: Findings) -> Iterator[str]:
-        """Yield sentences about the questions and the results of a run."""
-        from tacit.probes.consistency.sentences import sentences
-
-        return sentences(findings.summary)
-
-    @staticmethod
-    def notes(findings: Findings) -> Iterator[str]:
-        """Yield sentences that describe how the results of a run are computed."""
-        from tacit.probes.consistency.sentences import notes
-
-        return notes(findings.summary)
-
-    @staticmethod
-    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield tables of the anchor questions with their choices, facts and scores."""
-        from tacit.probes.consistency.views import views
-
-        return views(findings, request, most)
 
     def check_replies(self, *, sampled: bool) -> None:
         """Raise an error if the probe's options are incompatible with replies of chat models."""

@@ -10,7 +10,7 @@ from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
-from tacit.probes.base import Answers, Requests
+from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import (
     accuracy,
     beliefs,
@@ -20,26 +20,28 @@ from tacit.probes.parts import (
     violation_baselines,
 )
 from tacit.probes.parts.beliefs import answers_in, voted
+from tacit.probes.parts.block import block, verdict
+from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
+from tacit.probes.parts.reading import graph_set, views
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.probes.parts.tables import HEADLINES, TABLES
-from tacit.probes.parts.verdict import verdict
 from tacit.sources.drawings import is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
 from tacit.strings import Spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Spec, Theme
+    from tacit.charts.theme import Spec
     from tacit.findings.scale import ScaledFigure
-    from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.probes.parts.repaired import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.drawings import Drawing
@@ -54,7 +56,7 @@ _FAST = "one drawing per thing, and only the statements with a gold label"
 
 
 @dataclass(frozen=True)
-class PartsProbe:
+class PartsProbe(Probe):
     """A probe that asks about all possible relations between the parts of a thing."""
 
     name: ClassVar[str] = "parts"
@@ -69,7 +71,11 @@ class PartsProbe:
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
+    block = staticmethod(block)
+    views = staticmethod(views)
+    report_graphs = staticmethod(graph_set)
 
     drawings: Sequence[Drawing]
     ontology: Ontology
@@ -151,48 +157,6 @@ class PartsProbe:
 
         return scaling(found)
 
-    @staticmethod
-    def headline(findings: Findings) -> str:
-        """Return the main results in a few sentences; see ``Declared.headline``."""
-        from tacit.probes.parts.sentences import headline
-
-        return headline(findings)
-
-    @staticmethod
-    def sentences(findings: Findings) -> Iterator[str]:
-        """Yield sentences about the questions and the results; see ``Declared.sentences``."""
-        from tacit.probes.parts.sentences import sentences
-
-        return sentences(findings)
-
-    @staticmethod
-    def notes(findings: Findings) -> Iterator[str]:
-        """Yield notes about confidence intervals, beliefs and repair; see ``Declared.notes``."""
-        from tacit.probes.parts.sentences import notes
-
-        return notes(findings)
-
-    @staticmethod
-    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield a table of the statements and their prompts; see ``Declared.views``."""
-        from tacit.probes.parts.reading import views
-
-        return views(findings, request, most)
-
-    @staticmethod
-    def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
-        """Return graphs of the parts, before and after repair; see ``Declared.graphs``."""
-        from tacit.probes.parts.reading import graph_set
-
-        return graph_set(found, look)
-
-    @staticmethod
-    def figures() -> Mapping[str, FigureSpec]:
-        """Return the declarations of the figures, by name."""
-        from tacit.probes.parts.figures import FIGURES
-
-        return FIGURES
-
     def check_graphs(self, options: PartsOptions) -> None:
         """Check that every thing in ``--graphs`` has a drawing."""
         things = self._graphed(options) or []
@@ -214,9 +178,6 @@ class PartsProbe:
 
         return graph_files(shown, probe.ontology, probe._graphed(options))
 
-    def check_replies(self, *, sampled: bool) -> None:
-        """Do nothing, because chat replies can answer all questions of the probe."""
-
     def requests(self) -> Mapping[str, Requests]:
         """Return one group of requests, with one request per question; see ``Probe.requests``."""
         return {"questions": Requests(self.questions, self.prompts)}
@@ -229,7 +190,7 @@ class PartsProbe:
         return self.measure_scores(answers.scores("questions"))
 
     def measure_file(self, beliefs: Path) -> Findings:
-        """Compute the findings from a file of beliefs; see ``ReadsBeliefs.measure_file``."""
+        """Compute the findings from a file of beliefs; see ``Probe.measure_file``."""
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
 
     def measure_votes(self, votes: Sequence[Votes]) -> Findings:

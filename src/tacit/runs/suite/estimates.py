@@ -91,9 +91,7 @@ def _measurable(run: PlannedRun) -> bool:
 def _has_prompts(run: PlannedRun) -> bool:
     """Return whether all prompts of a run can be determined without downloading a model."""
     request = run.request
-    return not hasattr(request.made, "for_models") or all(
-        _is_here(run, name) for name in request.models
-    )
+    return not request.made.ranks_vocabulary or all(_is_here(run, name) for name in request.models)
 
 
 def _is_here(run: PlannedRun, model: str) -> bool:

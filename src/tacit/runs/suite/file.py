@@ -15,7 +15,7 @@ from tacit.models.openai.options import check_holds_no_key, is_address
 from tacit.models.registry import DEMOS
 from tacit.models.settings import ModelSettings
 from tacit.options import OptionError, build, declarations
-from tacit.probes.base import probe, probes
+from tacit.probes.registry import probe, probes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -120,5 +120,5 @@ def _check(request: RunRequest) -> None:
     _ = request.made
     for folder in request.folders.values():
         folder.check_data()
-    if not hasattr(request.made, "for_models"):
+    if not request.made.ranks_vocabulary:
         request.check_replies()  # other probes reject servers when the request is made

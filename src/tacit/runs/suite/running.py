@@ -164,7 +164,7 @@ class _Work:
         """Read the models' vocabularies, on which the questions of some probes depend."""
         for name, request in self.plan.requests.items():
             runs = [run for run in self._in("waiting") if run.name == name]
-            if not runs or not hasattr(request.made, "for_models") or self._stopped:
+            if not runs or not request.made.ranks_vocabulary or self._stopped:
                 continue
             with self._reporting(runs, " (its questions depend on all of its models)"):
                 _ = request.probes

@@ -1,4 +1,4 @@
-"""The verdict on a run: the rule of ``tacit.findings.verdict``, applied to concept retrieval."""
+"""What a reader sees first of a run: the verdict and the main figures beside chance."""
 
 from __future__ import annotations
 
@@ -7,19 +7,56 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.english import several
-from tacit.findings.numbers import score
-from tacit.findings.verdict import Answers, Measured, verdict
+from tacit.findings.block import Block, Cells
+from tacit.findings.numbers import percent, score
+from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
+
 NUMBERS = (1, 4, 10)
 """Numbers of properties per prompt for which headlines and sentences report results."""
 
 _FEWEST = 10
+
+
+def block(findings: Findings) -> Block:
+    """Return the verdict, the most frequent prediction and the main figures."""
+    summary, cell = findings.summary, Cells(findings, TABLES)
+    found, top = Verdict.of(summary["verdict"]), summary["top_prediction"]
+    asked, main = "", []
+    if top:
+        asked = (
+            f"The most frequent top prediction, “{top['word']}”, is {percent(top['share'])} of "
+            f"{top['n']:,}."
+        )
+    rows = main_rows(findings.tables)
+    for row in rows if len(rows) == 1 else (*rows[:1], *rows[-1:]):
+        keys = {"wording": row["wording"], "n": row["n"], "order": MAIN, "category": None}
+        if rank := cell("retrieval_by_number", "mrr", **keys):
+            given = several(row["n"], "property", "properties")
+            n = several(row["concepts"], "concept")
+            main.append(f"mean reciprocal rank {rank} given {given} (n = {n})")
+    if rows:
+        main.append(f"chance {score(rows[0]['chance_mrr'])}")
+    for row in findings.tables["elicitation_by_relation"].iter_rows(named=True):
+        keys = {name: row[name] for name in ("relation", "preface", "over")}
+        if average := cell("elicitation_by_relation", "map", **keys):
+            main.append(f"mean average precision of “{row['relation']}” {average}")
+            break
+    frequent = summary["frequency_mrr"]
+    return Block(
+        found,
+        asked,
+        f"{'; '.join(main)}." if main else "",
+        None if frequent is None else f"Control: candidates by frequency reach {score(frequent)}.",
+    )
 
 
 def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:

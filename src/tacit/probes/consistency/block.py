@@ -1,12 +1,15 @@
-"""The verdict on a run: the rule of ``tacit.findings.verdict``, applied to lift and yes-margin."""
+"""What a reader sees first of a run: the verdict and the main figures beside chance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.numbers import score
+from tacit.english import several
+from tacit.findings.block import Block, Cells
+from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.consistency.controls import IRRELEVANT
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.prediction import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
@@ -14,7 +17,40 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
+
 _SIGNIFICANT = 0.05
+
+
+def block(findings: Findings) -> Block:
+    """Return the verdict, how often the model says yes, and the main figures."""
+    summary, cell = findings.summary, Cells(findings, TABLES)
+    found = Verdict.of(summary["verdict"])
+    row = summary["background_answers"]
+    asked, main = "", []
+    if row["n"]:
+        asked = (
+            f"Yes to {percent(row['yes_facts'])} of {several(row['facts'], 'fact')} and "
+            f"{percent(row['yes_negatives'])} of {several(row['n'] - row['facts'], 'negative')}."
+        )
+    if area := cell("background_answers", "auroc"):
+        main.append(f"AUROC of the yes-margin {area}, chance {score(1 / 2)}")
+    if right := cell("anchor_accuracy", "value", of="all"):
+        guess = percent(summary["guessing_accuracy"])
+        main.append(
+            f"{several(right.row['n'], 'question')} answered: {right} correct, chance {guess}"
+        )
+    lift = cell("adjusted", "lift_adjusted")
+    if lift and found.shows_something:
+        main.append(f"adjusted lift of the background score {lift}, chance {score(0.0)}")
+    control = cell("controls", "lift_adjusted", background=IRRELEVANT)
+    shown = control and found.shows_something
+    return Block(
+        found,
+        asked,
+        f"{'; '.join(main)}.",
+        f"Control: the background of other questions has a lift of {control}." if shown else None,
+    )
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:

@@ -1,14 +1,17 @@
-"""The verdict on a parts run (see ``tacit.findings.verdict``)."""
+"""What a reader sees first of a parts run: the verdict and the main figures beside chance."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.english import several
 from tacit.findings import verdict as rule
-from tacit.findings.numbers import percent
+from tacit.findings.block import Block, Cells
+from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.questions import QUESTION
+from tacit.probes.parts.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
@@ -16,8 +19,63 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.findings.findings import Findings
+
+_SMALL = 1e-3  # a smaller probability of either answer is warned about
 _MAIN = {"set": WITHOUT_SYMMETRIC, "stage": "before"}
 _AFTER = {"set": WITHOUT_SYMMETRIC, "stage": "paper", "gold": "all"}
+
+
+def block(findings: Findings) -> Block:
+    """Return the verdict, how often the model judges statements true, and the main figures."""
+    summary, cell = findings.summary, Cells(findings, TABLES)
+    found = Verdict.of(summary["verdict"])
+    asked = several(summary["questions"] - summary["missing"], "statement")
+    things = several(summary["things"], "everyday thing")
+    share = percent(summary["true_share"])
+    main = []
+    if accuracy := cell("discrimination", "balanced", **_MAIN):
+        main.append(f"balanced accuracy {accuracy}, chance {percent(1 / 2)}")
+    if area := cell("discrimination", "auroc", **_MAIN):
+        main.append(f"AUROC {area}, chance {score(1 / 2)}")
+    if rate := cell("violation", "rate", constraint="micro", stage="before"):
+        shuffled = f", shuffled beliefs {rate.of('shuffled')}"
+        main.append(f"constraint violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
+    return Block(
+        found,
+        f"True for {share} of {asked} about {things}.",
+        f"{'; '.join(main)} (without symmetric relations)." if area else f"{'; '.join(main)}.",
+        _caution(summary) or (_gain(cell) if found.shows_something else None),
+    )
+
+
+def _gain(cell: Cells) -> str | None:
+    """Return the gain of repair, beside the accuracy of repaired shuffled beliefs."""
+    where = {"set": WITHOUT_SYMMETRIC}
+    gain = cell("accuracy_gain", "gain", objective="paper", part="whole", **where)
+    after = cell("accuracy", "accuracy", **_AFTER)
+    shuffled = cell("repaired_shuffled", "after", **where)
+    if not (gain and after and shuffled):
+        return None
+    return (
+        f"Repair changes accuracy by {gain} to {percent(after.value)}; shuffled beliefs reach "
+        f"{percent(shuffled.value)}."
+    )
+
+
+def _caution(summary: Mapping[str, Any]) -> str | None:
+    """Return the first caution that holds."""
+    mass = summary.get("answer_probability")
+    if mass is not None and mass < _SMALL:
+        return (
+            "Caution: the model rarely continues a prompt with an answer that means true or false "
+            f"(median probability {score(mass)})."
+        )
+    if summary["missing"]:
+        return (
+            f"Caution: {several(summary['missing'], 'statement has', 'statements have')} no belief."
+        )
+    return None
 
 
 def verdict(summary: Mapping[str, Any], answers: pl.DataFrame, judged: pl.DataFrame) -> Verdict:

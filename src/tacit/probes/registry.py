@@ -1,0 +1,144 @@
+"""The registry of probes: Tacit's own, those of other packages, and those of this process.
+
+Tacit finds the probes of other packages by their entry points in the group ``tacit.probes``.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import is_dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import RequestError
+from tacit.probes.base import Probe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GROUP = "tacit.probes"
+"""The entry-point group in which other packages declare their probe classes."""
+
+BUILT_IN = {
+    "parts": "tacit.probes.parts.probe:PartsProbe",
+    "consistency": "tacit.probes.consistency.probe:ConsistencyProbe",
+    "assumptions": "tacit.probes.assumptions.probe:Assumptions",
+}
+
+_HERE: dict[str, type[Probe]] = {}
+
+log = logging.getLogger(__name__)
+
+
+def register(kind: type[Probe]) -> None:
+    """Register the class of a probe in this process; a class replaces an earlier one of its name.
+
+    Raises:
+        RequestError: If the class is not a complete probe, or has the name of one of Tacit's.
+    """
+    check_class(kind)
+    if kind.name in BUILT_IN:
+        if kind is probe(kind.name):
+            return
+        raise RequestError(f"{kind.name!r} is the name of one of Tacit's probes; choose another")
+    _HERE[kind.name] = kind
+
+
+def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any object
+    """Check that an object is the class of a probe, with all members and none misspelt.
+
+    Raises:
+        RequestError: If it is not; ``whose`` (such as the package) begins the message.
+    """
+    named = whose + (kind.__name__ if isinstance(kind, type) else repr(kind))
+    if not isinstance(kind, type) or not issubclass(kind, Probe):
+        raise RequestError(f"{named} is not a class derived from tacit.Probe")
+    lacking = [name for name in ("name", "summary") if not getattr(kind, name)]
+    lacking += [
+        name for name in ("requests", "measure") if getattr(kind, name) is getattr(Probe, name)
+    ]
+    if not is_dataclass(kind.Options):
+        lacking.append("Options (a dataclass), or the decorator @dataclass on the class itself")
+    if lacking:
+        raise RequestError(f"{named} defines no {', no '.join(lacking)}")
+    hooks = {name for name in dir(Probe) if not name.startswith("_")}
+    own = {
+        name for each in kind.__mro__ if each.__module__ != Probe.__module__ for name in vars(each)
+    }
+    for name in sorted(own - hooks):
+        near = [] if name.startswith("_") else get_close_matches(name, hooks, 1, 0.85)
+        if near:
+            raise RequestError(
+                f"{named} defines {name}, which Tacit does not use; did you mean {near[0]}?"
+            )
+
+
+def probe(name: str) -> type[Probe]:
+    """Return the class of the probe with the given name.
+
+    Raises:
+        RequestError: If no probe has the given name, or the class is not a complete probe.
+    """
+    if name in BUILT_IN:
+        module, _, kind = BUILT_IN[name].partition(":")
+        found: type[Probe] = getattr(import_module(module), kind)
+        return found
+    if name in _HERE:
+        return _HERE[name]
+    if name in _others():
+        return _loaded(_others()[name])
+    raise RequestError(f"there is no probe {name!r}; expected one of {', '.join(probes())}")
+
+
+def probes() -> tuple[str, ...]:
+    """Return the names of all probes; Tacit's own probes come first."""
+    return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
+
+
+def package_of(name: str) -> tuple[str, str] | None:
+    """Return the name and the version of the package that provides a probe; None for Tacit's."""
+    entry = None if name in {*BUILT_IN, *_HERE} else _others().get(name)
+    return None if entry is None or entry.dist is None else (entry.dist.name, entry.dist.version)
+
+
+@cache
+def _loaded(entry: metadata.EntryPoint) -> type[Probe]:
+    """Load the probe of another package.
+
+    Raises:
+        RequestError: If its module cannot be imported, or it is not a complete probe.
+    """
+    package = entry.dist.name if entry.dist else entry.value
+    try:
+        kind = entry.load()
+    except Exception as error:
+        raise RequestError(
+            f"the probe {entry.name} of the package {package} cannot be loaded: {error!r}"
+        ) from error
+    check_class(kind, f"the package {package}: ")
+    if kind.name != entry.name:
+        raise RequestError(
+            f"the package {package} registers the probe {kind.name!r} under the name "
+            f"{entry.name!r}; both must be the same"
+        )
+    found: type[Probe] = kind
+    return found
+
+
+@cache
+def _others() -> Mapping[str, metadata.EntryPoint]:
+    """Return the entry points of other packages; one with the name of Tacit's probes is ignored."""
+    found = {}
+    for entry in metadata.entry_points(group=GROUP):
+        if entry.name in BUILT_IN:
+            package = entry.dist.name if entry.dist else entry.value
+            log.warning(
+                "the package %s registers a probe as %s, which is one of Tacit's: it is ignored",
+                package,
+                entry.name,
+            )
+        else:
+            found[entry.name] = entry
+    return found
