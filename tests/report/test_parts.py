@@ -51,9 +51,9 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
         }
         assert shown == {"all": False, "some": True}
     runs = read_runs([tmp_path / "some"])
-    said = " ".join(section(runs).said[runs[0].name])
+    said = " ".join(section(runs).headlines[runs[0].name])
     micro = next(row for row in runs[0].summary["violation"] if row["constraint"] == "micro")
-    assert f"{micro['undecided']} applicable constraints are undecided" in said
+    assert f"{micro['undecided']} constraints are undecided" in said
     assert (
         f"of the {micro['applicable'] - micro['undecided']} decided constraints that apply" in said
     )

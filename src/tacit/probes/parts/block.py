@@ -72,9 +72,11 @@ def _caution(summary: Mapping[str, Any]) -> str | None:
             f"(median probability {score(mass)})."
         )
     if summary["missing"]:
-        return (
-            f"Caution: {several(summary['missing'], 'statement has', 'statements have')} no belief."
-        )
+        missing = several(summary["missing"], "statement has", "statements have")
+        row = row_of(summary["violation"], constraint="micro", stage="before")
+        undecided = row["undecided"] if row else 0
+        left_out = f"; {several(undecided, 'constraint is', 'constraints are')} undecided"
+        return f"Caution: {missing} no belief{left_out * bool(undecided)}."
     return None
 
 
