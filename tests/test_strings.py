@@ -68,7 +68,7 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Filters.vocabulary": lambda given: Filters(vocabulary=given),
     "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
-        {}, given, (), {}, frozenset(), "", "", ContextFormat("", "", "")
+        {}, given, (), {}, frozenset(), "", ContextFormat("", "", "")
     ),
     "parts Template.positive": lambda given: Template("", "", " ", given, WORDS),
     "parts Template.negative": lambda given: Template("", "", " ", WORDS, given),

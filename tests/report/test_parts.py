@@ -54,9 +54,6 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
     said = " ".join(section(runs).headlines[runs[0].name])
     micro = next(row for row in runs[0].summary["violation"] if row["constraint"] == "micro")
     assert f"{micro['undecided']} constraints are undecided" in said
-    assert (
-        f"of the {micro['applicable'] - micro['undecided']} decided constraints that apply" in said
-    )
     compared = differences(runs)
     assert compared is not None
     (table,) = compared.blocks

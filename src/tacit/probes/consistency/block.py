@@ -50,7 +50,22 @@ def block(findings: Findings) -> Block:
         asked,
         f"{'; '.join(main)}.",
         f"Control: the background of other questions has a lift of {control}." if shown else None,
+        _missing(summary),
     )
+
+
+def _missing(summary: Mapping[str, Any]) -> str | None:
+    """Return how many questions have no answer, and how many answer words have no score."""
+    lacking = {
+        "background question": summary["missing_questions"],
+        "anchor question": summary["without_answer"],
+    }
+    told = [several(n, name) for name, n in lacking.items() if n]
+    unscored = summary.get("inputs_without_score", 0)
+    words = f"{unscored:,} of {several(summary.get('inputs', 0), 'answer word')} without a score"
+    if not told and not unscored:
+        return None
+    return f"Missing: {'; '.join([*told, *([words] if unscored else [])])}."
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:
