@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
 
 import polars as pl
 
+from tacit.charts import save
 from tacit.charts.save import write_charts
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme
+from tacit.charts.theme import PALETTES, Theme
 from tacit.findings.findings import Findings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from pathlib import Path
 
+    from tacit.charts.theme import Chart
     from tacit.findings.spec import FigureSpec
 
     Figures = Mapping[str, FigureSpec]
+
+_SVG = "{http://www.w3.org/2000/svg}"
 
 
 def shown(tables: Mapping[str, pl.DataFrame], look: Theme | None = None) -> Shown:
@@ -52,3 +57,44 @@ def write_figures(
 
 def _findings(tables: Mapping[str, pl.DataFrame]) -> Findings:
     return Findings(pl.DataFrame(), tables, {})
+
+
+def drawn(chart: Chart | None) -> Chart:
+    """The chart, which is there."""
+    assert chart is not None
+    return chart
+
+
+def svg(chart: Chart | None, palette: str = "house") -> str:
+    """The figure as it is written."""
+    return save.drawn(drawn(chart).to_dict(), PALETTES[palette])
+
+
+def rows(chart: Chart | None) -> list[dict[str, Any]]:
+    """The rows of all tables that the specification holds."""
+    return [row for table in drawn(chart).to_dict()["datasets"].values() for row in table]
+
+
+def texts(figure: str) -> list[str]:
+    """All texts of a figure."""
+    return [" ".join(each.itertext()) for each in _elements(figure, "text")]
+
+
+def joined_text(figure: str) -> str:
+    """All texts of a figure as one, however its caption is broken into lines."""
+    return " ".join(" ".join(texts(figure)).split())
+
+
+def tips(figure: str) -> list[str]:
+    """What a pointer that rests on a mark reads."""
+    return ["".join(each.itertext()) for each in _elements(figure, "title")]
+
+
+def rules(figure: str) -> int:
+    """How many lines that are no part of an axis."""
+    marks = [g for g in _elements(figure, "g") if "mark-rule role-mark" in (g.get("class") or "")]
+    return sum(len(list(each.iter(f"{_SVG}line"))) for each in marks)
+
+
+def _elements(figure: str, name: str) -> Iterator[ET.Element]:
+    return ET.fromstring(figure).iter(f"{_SVG}{name}")  # noqa: S314 - our own

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import altair as alt
 import polars as pl
@@ -10,12 +9,11 @@ import pytest
 
 from tacit.charts.save import FORMATS, svg_of, write_svg
 from tacit.charts.theme import PALETTES, Theme
-from tacit.coherence.ontology import Ontology
 from tacit.errors import RequestError, WorkError
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.tables import TABLES as SPECS
+from tests.probes.drawing import drawn, rows, rules, svg, texts, write_figures
 from tests.probes.drawing import shown as of_one
-from tests.probes.drawing import write_figures
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -23,9 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Chart
 
-PARTS = Ontology.load("parts")
 STAGES = ("before", "paper", "log-odds", "margin")
-SVG = "{http://www.w3.org/2000/svg}"
 MINUS = "\N{MINUS SIGN}"
 
 AT = pl.DataFrame(
@@ -82,11 +78,6 @@ AT, RELATIONS, THINGS = (
 TABLES = {"accuracy_at": AT, "accuracy_by_relation": RELATIONS, "accuracy_by_thing": THINGS}
 
 
-def rows(chart: Chart) -> list[dict[str, Any]]:
-    """The rows of all tables that the specification holds."""
-    return [row for table in chart.to_dict()["datasets"].values() for row in table]
-
-
 def within(node: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any part of a specification
     """Every object in a specification."""
     if isinstance(node, dict):
@@ -104,23 +95,6 @@ def fields(chart: Chart, channel: str) -> set[str]:
     return {each["field"] for each in found if "field" in each}
 
 
-def elements(chart: Chart, tag: str) -> Iterator[ET.Element]:
-    """The elements of the drawn chart that have a tag."""
-    return ET.fromstring(svg_of(chart.to_dict())).iter(f"{SVG}{tag}")  # noqa: S314 - our own
-
-
-def texts(chart: Chart) -> list[str]:
-    """All texts of the drawn chart."""
-    return ["".join(each.itertext()) for each in elements(chart, "text")]
-
-
-def rules(chart: Chart) -> int:
-    """How many lines that are no part of an axis the drawn chart has."""
-    groups = elements(chart, "g")
-    marks = [each for each in groups if "mark-rule role-mark" in (each.get("class") or "")]
-    return sum(len(list(each.iter(f"{SVG}line"))) for each in marks)
-
-
 def write(
     tables: Mapping[str, pl.DataFrame],
     folder: Path,
@@ -129,12 +103,6 @@ def write(
 ) -> list[Path]:
     """Writes the figures of one model's tables."""
     return write_figures(FIGURES, of_one(tables).found, folder, formats, look)
-
-
-def drawn(chart: Chart | None) -> Chart:
-    """The chart, which is there."""
-    assert chart is not None
-    return chart
 
 
 def values_of(chart: Chart, table: pl.DataFrame, column: str) -> None:
@@ -161,7 +129,7 @@ def test_accuracy_at_says_the_improvement_and_n() -> None:
     better = [row for row in rows(chart) if row.get("series") == "improvement"]
     assert {row["s"] for row in better} == {50, 60, 70, 80, 90, 100}
     assert all(row["value"] == pytest.approx(0.125) for row in better)
-    said = texts(chart)
+    said = texts(svg(chart))
     assert any("n = 300 drawings" in text for text in said)
     assert {"share of drawings", "minimum accuracy (%)", "improvement"} <= set(said)
 
@@ -196,7 +164,7 @@ def test_relations_fall_by_accuracy_before_repair() -> None:
                or ("yOffset" in each and "y" in each)]  # fmt: skip
     assert domains
     assert all(each == expected for each in domains)
-    said = texts(chart)
+    said = texts(svg(chart))
     assert set(expected) <= set(said)
     assert said.count(f"{MINUS}12.5") == 3
     assert any(
@@ -209,7 +177,7 @@ def test_accuracy_by_relation_holds_the_table() -> None:
     chart = drawn(FIGURES["accuracy_by_relation"](of_one({"accuracy_by_relation": RELATIONS})))
     values_of(chart, RELATIONS, "accuracy")
     # And the line at one half.
-    assert rules(chart) == 4 + 1
+    assert rules(svg(chart)) == 4 + 1
 
 
 def test_the_best_and_the_worst_stand_side_by_side() -> None:
@@ -217,7 +185,7 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
     chart = drawn(FIGURES["best_and_worst_things"](of_one({"accuracy_by_thing": THINGS})))
     ranks = {row["rank"] for row in rows(chart) if "rank" in row}
     assert ranks == {*range(1, 21), *range(81, 101)}
-    said = texts(chart)
+    said = texts(svg(chart))
     assert {
         "m: best: things 1 to 20 by accuracy",
         "m: worst: things 81 to 100 by accuracy",
@@ -229,7 +197,7 @@ def test_the_best_and_the_worst_stand_side_by_side() -> None:
 def test_a_band_says_which_ranks_it_holds() -> None:
     """Not 20 when there are fewer."""
     few = {"accuracy_by_thing": THINGS.filter(pl.col("rank").is_in([1, 2]))}
-    said = texts(drawn(FIGURES["best_and_worst_things"](of_one(few))))
+    said = texts(svg(FIGURES["best_and_worst_things"](of_one(few))))
     assert "m: best: things 1 to 2 by accuracy" in said
 
 
@@ -243,7 +211,7 @@ def test_all_things_are_the_middle() -> None:
         for rank, stage, accuracy in middle.select("rank", "stage", "accuracy").iter_rows()
     }
     expected = {f"m: things {ranks} by accuracy" for ranks in ("21 to 40", "41 to 60", "61 to 80")}
-    assert expected <= set(texts(chart))
+    assert expected <= set(texts(svg(chart)))
 
 
 def test_each_model_has_a_chart() -> None:
@@ -290,8 +258,8 @@ def test_violations_have_both_baselines_as_ticks() -> None:
     assert ticks["macro", "always true"] == 0.0
     assert len(ticks) == 8
     assert {row["stage"] for row in rows(chart) if "stage" in row} == {"before"}
-    assert {"symmetric (12)", "micro (1,212)", "shuffled beliefs"} <= set(texts(chart))
-    assert rules(chart) == 3  # micro has no interval
+    assert {"symmetric (12)", "micro (1,212)", "shuffled beliefs"} <= set(texts(svg(chart)))
+    assert rules(svg(chart)) == 3  # micro has no interval
 
 
 def test_violations_have_published_rates_only_for_all_drawings() -> None:
@@ -370,14 +338,11 @@ def test_a_clipped_chart_gives_the_same_bytes() -> None:
 def test_a_palette_colours_the_marks(palette: str) -> None:
     """Raw beliefs and repaired beliefs have the palette's colours."""
     colours = PALETTES[palette]
-    svg = svg_of(
-        drawn(
-            FIGURES["accuracy_at"](of_one({"accuracy_at": AT}, Theme(palette, "margin")))
-        ).to_dict()
-    ).lower()
-    assert f'"{colours.before}"' in svg
-    assert f'"{colours.after["margin"]}"' in svg
-    assert f'"{colours.after["paper"]}"' not in svg
+    chart = FIGURES["accuracy_at"](of_one({"accuracy_at": AT}, Theme(palette, "margin")))
+    figure = svg(chart, palette).lower()
+    assert f'"{colours.before}"' in figure
+    assert f'"{colours.after["margin"]}"' in figure
+    assert f'"{colours.after["paper"]}"' not in figure
 
 
 def luminance(colour: str) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import resources
+from itertools import product
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
@@ -32,9 +33,18 @@ class Text:
     reading: str
     caption: tuple[str, ...] = ()
 
-    def filled(self, values: Mapping[str, Any]) -> list[str]:
-        """Fill in the caption; a line whose placeholder has no value is left out."""
-        return [line.format_map(values) for line in self.caption if not _missing(line, values)]
+    def filled(self, values: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the lines of the caption with their values.
+
+        A line whose placeholder has no value is left out; a line whose placeholder has a list of
+        values is repeated for each.
+        """
+        for line in self.caption:
+            names = [name for _, name, _, _ in Formatter().parse(line) if name]
+            several = [v if isinstance(v := values[name], list) else [v] for name in names]
+            for each in product(*several):
+                if None not in each and "" not in each:
+                    yield line.format_map(dict(zip(names, each, strict=True)))
 
 
 class Figures(Mapping[str, FigureSpec]):
@@ -67,13 +77,8 @@ class Figures(Mapping[str, FigureSpec]):
         return TypeAdapter(dict[str, Text]).validate_python(texts)
 
 
-def _missing(line: str, values: Mapping[str, Any]) -> bool:
-    names = [name for _, name, _, _ in Formatter().parse(line) if name]
-    return any(values[name] in {None, ""} for name in names)
-
-
 def _page(text: Text, draw: Draw, shown: Shown) -> Chart | None:
     from tacit.charts.panels import page
 
     drawn = draw(shown)
-    return drawn and page(text.title, text.filled(drawn[1]), drawn[0])
+    return drawn and page(text.title, [*text.filled(drawn[1])], drawn[0])

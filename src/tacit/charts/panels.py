@@ -96,7 +96,27 @@ def heading(text: str, offset: int = 6) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _Marks:
+class _Panel:
+    """A panel of a table's rows."""
+
+    table: pl.DataFrame
+
+    def chart(self, text: str) -> alt.LayerChart:
+        """Return one panel with a heading."""
+        raise NotImplementedError
+
+    def of(self, table: pl.DataFrame) -> Self:
+        """Return the same panel of some of the rows, on the same axes and in the same series."""
+        return replace(self, table=table)
+
+    def panels(self, by: str, text: str = "{}") -> list[alt.LayerChart]:
+        """Return a panel for each value of a column, with equal axes."""
+        parts = self.table.group_by(by, maintain_order=True)
+        return [self.of(part).chart(text.format(name)) for (name,), part in parts]
+
+
+@dataclass(frozen=True)
+class _Marks(_Panel):
     """The marks of a column's values, with intervals, references and tooltips.
 
     ``label`` and ``by`` name the columns with the labels and the series of the marks, and
@@ -104,7 +124,6 @@ class _Marks:
     is a ``domain``, the axis includes all values and those of ``within``.
     """
 
-    table: pl.DataFrame
     column: Column
     colours: Palette
     _: KW_ONLY
@@ -159,20 +178,7 @@ class _Marks:
         return axis(self.column, self.span)
 
     def of(self, table: pl.DataFrame) -> Self:
-        """Return the same marks of some of the rows, on the same axis and in the same series."""
         return replace(self, table=table, domain=self.span, series=self.styles or self.series)
-
-    def panels(self, by: str, text: str = "{}") -> list[alt.LayerChart]:
-        """Return a panel for each value of a column, with equal axes and one legend."""
-        parts = self.table.group_by(by, maintain_order=True)
-        return [
-            replace(self.of(part), legend=self.legend and not at).chart(text.format(name))
-            for at, ((name,), part) in enumerate(parts)
-        ]
-
-    def chart(self, text: str) -> alt.LayerChart:
-        """Return one panel with a heading."""
-        raise NotImplementedError
 
     def place(self, marks: alt.Chart) -> alt.Chart:
         """Set the position of marks on the other axis."""
@@ -202,13 +208,19 @@ class _Marks:
         for one in self.styles or (Series("", self.colours.before),):
             yield drawn.filter(series=one.name) if self.styles else drawn, one
 
+    def bounded(self) -> pl.Expr:
+        """Whether the marks around a mark have intervals, so that one without is hollow."""
+        import polars as pl
+
+        return pl.col("low").is_not_null().any()
+
     def points(self) -> Iterator[alt.Chart]:
-        """Yield the marks; in a series with intervals, a mark without an interval is hollow."""
+        """Yield the marks."""
         import altair as alt
         import polars as pl
 
         drawn = self.drawn.drop_nulls("value")
-        bare = pl.col("low").is_null() & pl.col("low").is_not_null().any().over("series")
+        bare = pl.col("low").is_null() & self.bounded()
         styles = series_styles(self.styles, legend=self.legend)
         for part, style in ((drawn.filter(~bare), {"filled": True}), (drawn.filter(bare), _HOLLOW)):
             if part.height or style["filled"]:
@@ -229,6 +241,7 @@ class Rows(_Marks):
     labelled: bool = True
     words: Sequence[Column] = ()
     ticks: Mapping[str, str] | None = None
+    width: int = 220
 
     channel = "x"
 
@@ -253,7 +266,7 @@ class Rows(_Marks):
 
         axis: dict[str, Any] = {"ticks": False, "domain": False, "grid": True}
         axis |= {"labels": self.labelled}
-        axis |= {"labelPadding": 8, "labelLimit": 210, "tickBand": "extent"}
+        axis |= {"labelPadding": 8, "labelLimit": 270, "tickBand": "extent"}
         y = alt.Y("label:N", title=None, scale={"domain": list(self.labels)}, axis=axis)
         placed: alt.Chart = marks.encode(y=y)
         if self.styles and not self.joined:
@@ -367,6 +380,9 @@ class Curves(_Marks):
         placed: alt.Chart = marks.encode(x=x)
         return placed
 
+    def bounded(self) -> pl.Expr:
+        return super().bounded().over("series")
+
     def _line(self, rows: pl.DataFrame, column: str, one: Series) -> alt.Chart:
         import altair as alt
 
@@ -397,7 +413,7 @@ class Curves(_Marks):
 
 
 @dataclass(frozen=True)
-class Scatter:
+class Scatter(_Panel):
     """A panel with a mark for each row at the values of two columns, and a dotted diagonal.
 
     ``named`` maps labels of rows to texts of the legend; other marks are hollow, unless no row is
@@ -405,7 +421,6 @@ class Scatter:
     the marks.
     """
 
-    table: pl.DataFrame
     across: Column
     column: Column
     colours: Palette
@@ -419,7 +434,6 @@ class Scatter:
     side: int = 330
 
     def chart(self, text: str) -> alt.LayerChart:
-        """Return the panel with a heading."""
         import altair as alt
         import polars as pl
 
@@ -476,14 +490,13 @@ class Scatter:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Grid(_Panel):
     """A panel of coloured cells with a text, a tooltip (``tip``) and a colour (``hue``) each.
 
     ``across`` and ``down`` are the labels of the table's columns ``column`` and ``row``, in order;
     cells of rows whose column ``framed`` is true have a frame.
     """
 
-    table: pl.DataFrame
     colours: Palette
     _: KW_ONLY
     down: Sequence[str]
@@ -492,7 +505,6 @@ class Grid:
     cell: tuple[int, int] = (58, 24)
 
     def chart(self, text: str) -> alt.LayerChart:
-        """Return the panel with a heading."""
         import altair as alt
 
         width, height = self.cell

@@ -151,11 +151,15 @@ def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
     return tuple(whole)
 
 
+def spread(counts: Iterable[int]) -> str:
+    """Return counts as text: a single number, or a range from the smallest to the largest count."""
+    some = sorted(set(counts))
+    return " to ".join(f"{count:,}" for count in dict.fromkeys((*some[:1], *some[-1:])))
+
+
 def counted(counts: Iterable[int], one: str, many: str | None = None) -> str:
     """Return sample sizes as text, such as ``n = 266 anchors`` or a range."""
-    some = sorted(set(counts))
-    if not some:
-        return ""
+    some = set(counts)
     if len(some) == 1:
-        return f"n = {several(some[0], one, many)}"
-    return f"n = {some[0]:,} to {some[-1]:,} {many or f'{one}s'}"
+        return f"n = {several(some.pop(), one, many)}"
+    return f"n = {spread(some)} {many or f'{one}s'}" if some else ""

@@ -2,34 +2,31 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.charts import save
-from tacit.charts.marks import bounds
+from tacit.charts.panels import bounds
 from tacit.charts.save import FORMATS
 from tacit.charts.shown import Shown
 from tacit.charts.theme import PALETTES, SHAPES, Theme, mixed
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
-from tacit.probes.consistency import figures, relation_figures
+from tacit.probes.consistency.figures import FIGURES
+from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
 from tests.peers.test_consistency_compare import findings as anchors_of
 from tests.peers.test_consistency_compare import made
-from tests.probes.drawing import write_figures
+from tests.probes.drawing import drawn, joined_text, rows, rules, svg, texts, tips, write_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from tacit.charts.theme import Chart
     from tests.probes.consistency.run_by_hand import Run
 
-SVG = "{http://www.w3.org/2000/svg}"
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 PAIRS = ("Yes/No", "True/False")
 HOW = {"level": 0.95, "seed": 0, "clusters": "question concept"}
@@ -53,6 +50,11 @@ RELATIONS = (
     ("HasA", 120, 0.3, 0.4, -1 / 6, -0.3, 0.1, 0.0002, 0.15),
     ("Causes", 7, None, None, None, None, None, None, None),
 )
+OF_RELATION = (
+    "relation",
+    "facts",
+    *TABLES["background_by_relation"].column("background_score").names,
+)
 KNOWN = (
     ("Causes", 9, 0.5, 0.4, 0.6),
     ("FormOf", 2, 0.875, None, None),
@@ -74,28 +76,30 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
         for preset in ("max", "count", "calibrated")
     ]
     accuracy = ("positive_accuracy", "negative_accuracy", "background_score")
+    background = TABLES["background_score"].column("value").names
+    accuracies = TABLES["anchor_accuracy"].column("value").names
+    baselines = TABLES["anchor_baselines"].column("accuracy").names
     tables = {
         "consistency": table([whole], SUBSET),
         "consistency_by_relation": table(RELATIONS, SUBSET),
         "consistency_by_concept": table(RELATIONS[:1], SUBSET),
-        "background_by_relation": table(
-            KNOWN, ("relation", "facts", "background_score", "low", "high")
-        ),
+        "background_by_relation": table(KNOWN, OF_RELATION),
         "background_variants": table([*ways, *single], ("preset", "meta", "pair", "n", *accuracy)),
-        "anchors": pl.DataFrame({"right": [True, False, None, True]}),
-        # Five choices and two: guessing gets (1/5 + 1/2)/2.
-        "choices": pl.DataFrame(
-            {"anchor": ["a"] * 10 + ["b"] * 4, "meta": [1, 6] * 7, "pair": [None] * 14}
+        "background_score": table([(4, 0.6, 0.35, 0.85)], ("relations", *background)),
+        "anchor_accuracy": table(
+            [("all", 160, 0.5 + shift, 0.4, 0.75), ("with facts", 150, 0.99, 0.98, 1.0)],
+            ("of", "n", *accuracies),
+        ),
+        "anchor_baselines": table(
+            [("model", 160, 0.5, 0.4, 0.6), ("random", 160, 0.35, None, None)],
+            ("baseline", "n", *baselines),
+        ),
+        "controls": table(
+            [("whole background", 150, shift, shift - 0.1, shift + 0.2)],
+            ("background", "n", "lift", "lift_low", "lift_high"),
         ),
     }
-    summary = {
-        "background_score": {"relations": 4, "value": 0.6, "low": 0.35, "high": 0.85},
-        "anchor_accuracy": [
-            {"of": "all", "n": 160, "value": 0.5 + shift, "low": 0.4, "high": 0.75},
-            {"of": "with facts", "n": 150, "value": 0.99, "low": 0.98, "high": 1.0},
-        ],
-        "intervals": INTERVALS,
-    }
+    summary = {"intervals": INTERVALS}
     return Findings(pl.DataFrame(), {**tables, **other}, summary)
 
 
@@ -112,7 +116,7 @@ def shown(*names: str, sizes: Mapping[str, int | None] | None = None, **other: A
 
 OF_ONE = [
     name
-    for name in figures.FIGURES
+    for name in FIGURES
     if name
     not in {
         *("relations_across_models", "size_of_models"),
@@ -123,48 +127,6 @@ OF_ONE = [
 
 OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
 SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
-
-
-def drawn(chart: Chart | None) -> Chart:
-    """The chart, which is there."""
-    assert chart is not None
-    return chart
-
-
-def svg(chart: Chart | None, palette: str = "house") -> str:
-    """The figure as it is written."""
-    return save.drawn(drawn(chart).to_dict(), PALETTES[palette])
-
-
-def texts(figure: str) -> list[str]:
-    """All texts of a figure."""
-    return [" ".join(each.itertext()) for each in elements(figure, "text")]
-
-
-def joined_text(figure: str) -> str:
-    """All texts of a figure as one, however its caption is broken into lines."""
-    return " ".join(" ".join(texts(figure)).split())
-
-
-def tips(figure: str) -> list[str]:
-    """What a pointer that rests on a mark reads."""
-    return ["".join(each.itertext()) for each in elements(figure, "title")]
-
-
-def elements(figure: str, name: str) -> Iterator[ET.Element]:
-    """The elements of a name."""
-    return ET.fromstring(figure).iter(f"{SVG}{name}")  # noqa: S314 - our own
-
-
-def rules(figure: str) -> int:
-    """How many lines that are no part of an axis."""
-    marks = [g for g in elements(figure, "g") if "mark-rule role-mark" in (g.get("class") or "")]
-    return sum(len(list(each.iter(f"{SVG}line"))) for each in marks)
-
-
-def rows(chart: Chart | None) -> list[dict[str, Any]]:
-    """The rows of all tables that the specification holds."""
-    return [row for table in drawn(chart).to_dict()["datasets"].values() for row in table]
 
 
 def test_a_model_is_called_by_the_end_of_its_name() -> None:
@@ -204,7 +166,7 @@ def test_two_sizes_make_an_axis() -> None:
 
 def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     """As they are in the table; written with n, lift and p; how the interval was made."""
-    chart = figures.consistency(shown("one", "two"))
+    chart = FIGURES["consistency"](shown("one", "two"))
     held = rows(chart)
     for at, model in enumerate(("one", "two")):
         value = {"label": model, "value": 0.45 + at / 20, "reference": 0.4}
@@ -219,7 +181,10 @@ def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     assert "95 % CIs (5,000 studentised permutations, clustered by question concept)" in words
     # Two intervals of the lift and the line at 0.
     assert rules(figure) == 3
-    assert f"two: lift 0.050 ({MINUS}0.050 to 0.250), reference 0.120, n = 150" in tips(figure)
+    assert (
+        f"two: lift 0.050 ({MINUS}0.050 to 0.250), smallest detectable lift 0.120, n = 150"
+        in tips(figure)
+    )
 
 
 def test_an_undefined_consistency_has_no_mark() -> None:
@@ -230,20 +195,20 @@ def test_an_undefined_consistency_has_no_mark() -> None:
         .with_columns(pl.lit(None, pl.Float64).alias(name) for name in SUBSET[2:])
     )
     both = {"good": findings(), "bad": findings(consistency=empty)}
-    figure = svg(figures.consistency(Shown(both, {}, Theme())))
+    figure = svg(FIGURES["consistency"](Shown(both, {}, Theme())))
     assert texts(figure).count(DASH) == 3
     assert not any(tip.startswith("bad") for tip in tips(figure))
-    assert figures.consistency(shown("bad", consistency=empty)) is None
+    assert FIGURES["consistency"](shown("bad", consistency=empty)) is None
     by_size = Shown(both, {"good": 10**6, "bad": 10**8}, Theme())
-    assert not any(tip.startswith("bad") for tip in tips(svg(figures.consistency(by_size))))
+    assert not any(tip.startswith("bad") for tip in tips(svg(FIGURES["consistency"](by_size))))
 
 
 def test_models_stand_at_their_size() -> None:
     """On a logarithmic axis, each with its own colour and shape; one family is joined."""
     models = shown(*OPT, "y/gpt2", sizes=SIZES)
-    chart = drawn(figures.consistency(models))
+    chart = drawn(FIGURES["consistency"](models))
     assert "'type': 'log'" in str(chart.to_dict())
-    at = {row["label"]: row["at"] for row in rows(chart) if "at" in row}
+    at = {row["label"]: row["parameters"] for row in rows(chart) if "parameters" in row}
     assert at == {"gpt2": 124_000_000, "opt-125m": 125_000_000, "opt-1.3b": 1_300_000_000}
     figure = svg(chart)
     for name in at:
@@ -255,7 +220,7 @@ def test_models_stand_at_their_size() -> None:
 @given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
 def test_an_axis_holds_its_values(values: list[float | None]) -> None:
     """Ends are never equal, and within what is allowed."""
-    low, high = bounds(values, least=-1)
+    low, high = bounds(values)
     assert -1 <= low < high <= 1
     assert all(low <= value <= high for value in values if value is not None)
 
@@ -263,16 +228,16 @@ def test_an_axis_holds_its_values(values: list[float | None]) -> None:
 def test_an_interval_that_leaves_its_axis_is_told() -> None:
     """A lift's axis goes down to -1 and no further."""
     low = table([("all", 9, 0.5, 0.4, 0.1, -2.5, 0.9, 0.5, 0.9)], SUBSET)
-    chart = figures.consistency(shown("one", consistency=low))
+    chart = FIGURES["consistency"](shown("one", consistency=low))
     assert any(row.get("low") == -2.5 for row in rows(chart))
     cut = f"intervals that extend below {MINUS}1 are cut off"
     assert cut in joined_text(svg(chart))
-    assert cut not in joined_text(svg(figures.consistency(shown("one"))))
+    assert cut not in joined_text(svg(FIGURES["consistency"](shown("one"))))
 
 
 def test_background_and_anchors() -> None:
     """Both with their intervals and n; guessing gets the mean of one in so many choices."""
-    chart = figures.background_and_anchors(shown("one"))
+    chart = FIGURES["background_and_anchors"](shown("one"))
     held = rows(chart)
     background = {"label": "one", "value": 0.6, "low": 0.35, "high": 0.85}
     assert any(background.items() <= row.items() for row in held)
@@ -289,17 +254,15 @@ def test_background_and_anchors() -> None:
 
 def test_only_what_is_defined_has_a_panel() -> None:
     """Without an answered anchor there is no accuracy; without either no figure."""
-    whole = findings()
-    none = {"value": None, "low": None, "high": None}
-    silent = {**whole.summary, "anchor_accuracy": [{"of": "all", "n": 0, **none}]}
-    one = Findings(whole.questions, whole.tables, silent)
-    figure = svg(figures.background_and_anchors(Shown({"m": one}, {}, Theme())))
-    assert "a) background score" in texts(figure)
-    assert "b) anchor accuracy" not in texts(figure)
-    neither = {**silent, "background_score": {"relations": 0, **none}}
-    nothing = Findings(whole.questions, whole.tables, neither)
-    assert figures.background_and_anchors(Shown({"m": nothing}, {}, Theme())) is None
-    assert figures.background_and_anchors(shown()) is None
+    none: dict[str, Any] = {
+        name: findings().tables[name].with_columns(pl.col(pl.Float64) * None)
+        for name in ("anchor_accuracy", "background_score")
+    }
+    silent = FIGURES["background_and_anchors"](shown("m", anchor_accuracy=none["anchor_accuracy"]))
+    assert "a) background score" in texts(svg(silent))
+    assert "b) anchor accuracy" not in texts(svg(silent))
+    assert FIGURES["background_and_anchors"](shown("m", **none)) is None
+    assert FIGURES["background_and_anchors"](shown()) is None
 
 
 def test_the_six_farthest_relations_are_named() -> None:
@@ -315,17 +278,17 @@ def test_the_six_farthest_relations_are_named() -> None:
     )
     known = table(
         [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(8)],
-        ("relation", "facts", "background_score", "low", "high"),
+        OF_RELATION,
     )
     models = shown("one", consistency_by_relation=found, background_by_relation=known)
-    figure = svg(figures.background_against_consistency(models))
+    figure = svg(FIGURES["background_against_consistency"](models))
     assert {text for text in texts(figure) if re.match(r"R\d", text)} == {
         f"R{at} ({10 + at})" for at in range(2, 8)
     }
     assert len(tips(figure)) == 8
     assert (
-        "R0: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%), 20 facts; conceptual "
-        "consistency (CC) 0.490, chance 0.400, n = 10" in tips(figure)
+        "R0: background score 50.0\u00a0% (45.0 to 55.0\u00a0%), CC 0.490, facts = 20, "
+        "chance 0.400, n = 10" in tips(figure)
     )
     assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
     assert "clustered by first concept of the fact" in joined_text(figure)
@@ -337,7 +300,7 @@ def relations(*counts: int) -> dict[str, Any]:
         (f"R{at}", n, 0.5 - at / 20, 0.4, 0, -0.1, 0.1, 0.5, 0.2) for at, n in enumerate(counts)
     ]
     known = [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(len(counts))]
-    columns = ("relation", "facts", "background_score", "low", "high")
+    columns = OF_RELATION
     return {
         "consistency_by_relation": table(found, SUBSET),
         "background_by_relation": table(known, columns),
@@ -347,7 +310,7 @@ def relations(*counts: int) -> dict[str, Any]:
 def test_a_relation_with_few_anchors_is_grey_and_no_outlier() -> None:
     """The two farthest have 9 and 3; the six labelled ones have 10 or more."""
     models = shown("one", **relations(50, 50, 12, 10, 12, 50, 11, 9, 3))
-    figure = svg(figures.background_against_consistency(models))
+    figure = svg(FIGURES["background_against_consistency"](models))
     assert {text for text in texts(figure) if re.match(r"R\d", text)} == {
         *("R1 (50)", "R2 (12)", "R3 (10)", "R4 (12)", "R5 (50)", "R6 (11)")
     }
@@ -355,7 +318,7 @@ def test_a_relation_with_few_anchors_is_grey_and_no_outlier() -> None:
     assert "grey: fewer than 10 anchor questions, never coloured" in joined_text(figure)
     grey = mixed(PALETTES["house"].muted, 0.7)
     assert figure.count(f'fill="{grey}"') == 2
-    whole = svg(figures.background_against_consistency(shown("one", **relations(50, 10))))
+    whole = svg(FIGURES["background_against_consistency"](shown("one", **relations(50, 10))))
     assert "grey" not in joined_text(whole)
 
 
@@ -363,23 +326,23 @@ def test_each_relation_has_a_panel_of_all_models() -> None:
     """The most frequent first; models are numbered by size; few anchors are grey."""
     sizes = {"large": 10**9, "small": 10**6, "medium": 10**8}
     models = shown(*sizes, sizes=sizes, **relations(9, 50, 30))
-    chart = relation_figures.relations_across_models(models)
+    chart = FIGURES["relations_across_models"](models)
     figure = svg(chart)
     assert [text for text in texts(figure) if re.match(r"R\d", text)] == [
         "R1 (n = 50)",
         "R2 (n = 30)",
         "R0 (n = 9)",
     ]
-    assert "smallest first: 1 small, 2 medium, 3 large" in joined_text(figure)
+    assert "models: 1 small, 2 medium, 3 large" in joined_text(figure)
     numbers = {row["model"]: row["number"] for row in rows(chart) if "number" in row}
     assert numbers == {"small": "1", "medium": "2", "large": "3"}
     assert len(tips(figure)) == 9
     assert (
-        "small, R1: background score 50.0\u00a0% (45.0\u00a0% to 55.0\u00a0%); conceptual "
-        "consistency (CC) 0.450, number of anchor questions 50" in tips(figure)
+        "small: background score 50.0\u00a0% (45.0 to 55.0\u00a0%), CC 0.450, facts = 20, "
+        "chance 0.400, n = 50" in tips(figure)
     )
     assert figure.count(f'fill="{mixed(PALETTES["house"].muted, 0.7)}"') == 3
-    assert relation_figures.relations_across_models(shown("one")) is None
+    assert FIGURES["relations_across_models"](shown("one")) is None
 
 
 def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
@@ -387,10 +350,10 @@ def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
     made_up = {name: anchors_of(made(seed, 60)) for seed, name in enumerate("abcd")}
     families = {"a": "opt", "b": "opt", "c": "bert", "d": "opt"}
     sizes = {"a": 10**6, "b": 10**8, "c": 10**7, "d": None}
-    chart = figures.size_of_models(Shown(made_up, sizes, Theme(), families))
+    chart = FIGURES["size_of_models"](Shown(made_up, sizes, Theme(), families))
     marks = [row for row in rows(chart) if row["measure"] == "questions right"]
     by_model = {row["label"]: row for row in marks}
-    assert {name: (row["series"], row["at"]) for name, row in by_model.items()} == {
+    assert {name: (row["series"], row["parameters"]) for name, row in by_model.items()} == {
         "a": ("opt", 10**6),
         "b": ("opt", 10**8),
         "c": ("bert", 10**7),
@@ -406,9 +369,10 @@ def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
     assert "lift above chance" in text
     assert "2,000 resamples" in text
     assert (
-        figures.size_of_models(Shown(made_up, dict.fromkeys("abcd", 5), Theme(), families)) is None
+        FIGURES["size_of_models"](Shown(made_up, dict.fromkeys("abcd", 5), Theme(), families))
+        is None
     )
-    assert figures.size_of_models(Shown(made_up, sizes, Theme())) is None
+    assert FIGURES["size_of_models"](Shown(made_up, sizes, Theme())) is None
 
 
 def test_a_known_family_goes_before_the_name() -> None:
@@ -419,14 +383,14 @@ def test_a_known_family_goes_before_the_name() -> None:
 
 def test_a_relation_without_both_figures_is_told() -> None:
     """It has no mark."""
-    figure = svg(figures.background_against_consistency(shown("one")))
+    figure = svg(FIGURES["background_against_consistency"](shown("one")))
     assert not any(tip.startswith("Causes") for tip in tips(figure))
     assert "(in brackets: number of anchor questions): one: Causes (7)" in joined_text(figure)
 
 
 def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:
     """Both accuracies of both, with their mean and n."""
-    chart = figures.prompting_bias(shown("one"))
+    chart = FIGURES["prompting_bias"](shown("one"))
     held = {(row["label"], row["series"]): row["value"] for row in rows(chart) if "series" in row}
     assert held == {
         ("one: max", "facts correct"): 0.75,
@@ -446,20 +410,20 @@ def test_the_arxiv_version_has_five_meta_prompts() -> None:
         .tables["background_variants"]
         .filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
     )
-    figure = svg(figures.prompting_bias(shown("one", background_variants=ways)))
+    figure = svg(FIGURES["prompting_bias"](shown("one", background_variants=ways)))
     assert "single: only meta-prompt 5 with the answer words Yes/No" in joined_text(figure)
 
 
 def test_models_are_compared_by_their_bias() -> None:
     """Two rows each."""
-    figure = svg(figures.prompting_bias(shown("one", "two")))
+    figure = svg(FIGURES["prompting_bias"](shown("one", "two")))
     assert {"one: max", "one: single", "two: max", "two: single"} <= set(texts(figure))
-    assert "two: max, facts correct: facts correct 80.0\u00a0%, n = 150" in tips(figure)
+    assert "two: max, facts correct: accuracy 80.0\u00a0%, n = 150" in tips(figure)
 
 
 def test_relations_of_the_most_anchors_come_first() -> None:
     """The same rows for every model; what is undefined is a dash, and n stands all the same."""
-    chart = drawn(figures.consistency_by_relation(shown("one", "two")))
+    chart = drawn(FIGURES["consistency_by_relation"](shown("one", "two")))
     figure = svg(chart)
     order = [text for text in texts(figure) if text in {row[0] for row in RELATIONS}]
     assert order == ["HasA", "IsA", "Causes", "FormOf"] * 2
@@ -482,7 +446,7 @@ def test_all_models_share_one_scale() -> None:
     """So that panels can be compared."""
     other = table([("IsA", 30, 0.9, 0.85, 0.3, 0.1, 0.6, 0.5, 0.5)], SUBSET)
     both = {"one": findings(), "two": findings(consistency_by_relation=other)}
-    chart = drawn(figures.consistency_by_relation(Shown(both, {}, Theme())))
+    chart = drawn(FIGURES["consistency_by_relation"](Shown(both, {}, Theme())))
     found = re.findall(r"'value', 'scale': {'domain': (\[[^]]*\])", str(chart.to_dict()))
     assert len(found) >= 4
     assert len(set(found)) == 2
@@ -492,19 +456,49 @@ def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None
     """The caption says so."""
     fewer = table(RELATIONS[:3], SUBSET)
     both = {"one": findings(), "two": findings(consistency_by_relation=fewer)}
-    figure = svg(figures.consistency_by_relation(Shown(both, {}, Theme())))
+    figure = svg(FIGURES["consistency_by_relation"](Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
     assert "empty row: the model's results do not include the relation" in joined_text(figure)
-    assert "empty row" not in joined_text(svg(figures.consistency_by_relation(shown("one", "two"))))
+    assert "empty row" not in joined_text(
+        svg(FIGURES["consistency_by_relation"](shown("one", "two")))
+    )
 
 
 def test_concepts_are_drawn_as_relations_are() -> None:
     """With their own caption."""
-    figure = svg(figures.consistency_by_concept(shown("one")))
+    figure = svg(FIGURES["consistency_by_concept"](shown("one")))
     assert "Conceptual consistency by concept" in texts(figure)
     assert "IsA" in texts(figure)
     assert "corrected for the number of concepts" in joined_text(figure)
+
+
+def test_controls_stand_beside_baselines() -> None:
+    """The lift of each background, and the accuracy of each way to answer."""
+    held = rows(FIGURES["controls"](shown("one", "two")))
+    control = {"label": "whole background", "model": "two", "value": 0.05, "low": -0.05}
+    assert any(control.items() <= row.items() for row in held)
+    assert any(
+        {"label": "random", "value": 0.35, "low": None}.items() <= row.items() for row in held
+    )
+
+
+def test_predictors_have_their_auroc_and_brier_score() -> None:
+    """With intervals; the base rate has none of the AUROC."""
+    column = TABLES["prediction"].column
+    names = ("predictor", "n", *column("auroc").names, *column("brier").names)
+    table_ = table(
+        [("base_rate", 9, 0.5, None, None, 0.2, 0.1, 0.3), ("both", 9, 0.7, 0.6, 0.8, 0.1, 0, 0.2)],
+        names,
+    )
+    held = rows(FIGURES["prediction"](shown("one", prediction=table_)))
+    assert any(
+        {"label": "both", "value": 0.7, "low": 0.6, "high": 0.8}.items() <= row.items()
+        for row in held
+    )
+    assert any(
+        {"label": "base rate", "value": 0.2, "low": 0.1}.items() <= row.items() for row in held
+    )
 
 
 def luminance(colour: str) -> float:
@@ -531,7 +525,7 @@ def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
     series = PALETTES[palette].series
     assert len({*series}) == len({*SHAPES}) == len(series) == 8
     models = shown(*OPT, "y/gpt2", sizes=SIZES)
-    figure = svg(figures.consistency(models), palette).lower()
+    figure = svg(FIGURES["consistency"](models), palette).lower()
     assert f'fill="{PALETTES["house"].series[0]}"' in figure
     assert f'fill="{PALETTES["house"].series[1]}"' in figure
 
@@ -541,8 +535,8 @@ def test_a_name_may_hold_anything() -> None:
     """Signs of SVG and of the charts' own language among it."""
     name = "a&b \"c\" <d> 'e' [f].g"
     for figure in OF_ONE:
-        assert name in joined_text(svg(figures.FIGURES[figure](shown(name))))
-    both = relation_figures.relations_across_models(shown(name, "other"))
+        assert name in joined_text(svg(FIGURES[figure](shown(name))))
+    both = FIGURES["relations_across_models"](shown(name, "other"))
     assert name in joined_text(svg(both))
 
 
@@ -552,12 +546,12 @@ def test_findings_of_the_probe_are_drawn(run: Run) -> None:
     families = dict.fromkeys(("one", "two"), "twins")
     sizes = {"one": 10**8, "two": 10**9}
     models = Shown({"one": run.found, "two": run.found}, sizes, Theme(), families)
-    names = {name for name, draw in figures.FIGURES.items() if draw(models) is not None}
+    names = {name for name, draw in FIGURES.items() if draw(models) is not None}
     # No concept is in the backgrounds of 28 anchors, no anchor is asked in a context, and there are
     # too few anchors to predict their answers.
     absent = {"consistency_by_concept", "intervention", "prediction"}
-    assert names == {*figures.FIGURES} - absent
-    figure = svg(figures.consistency_by_relation(Shown({"one": run.found}, {}, Theme())))
+    assert names == {*FIGURES} - absent
+    figure = svg(FIGURES["consistency_by_relation"](Shown({"one": run.found}, {}, Theme())))
     for row in run.rows("consistency_by_relation"):
         assert row["name"] in texts(figure)
 
@@ -565,11 +559,11 @@ def test_findings_of_the_probe_are_drawn(run: Run) -> None:
 @pytest.mark.slow
 def test_every_format_is_written(tmp_path: Path) -> None:
     """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
-    files = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)
+    files = write_figures(FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)
     assert [file.name for file in files] == [
         f"{name}.{suffix}" for name in OF_ONE for suffix in FORMATS
     ]
-    again = write_figures(figures.FIGURES, {"one": findings()}, tmp_path / "two")
+    again = write_figures(FIGURES, {"one": findings()}, tmp_path / "two")
     assert [file.read_bytes() for file in files if file.suffix == ".svg"] == [
         file.read_bytes() for file in again
     ]
@@ -589,8 +583,8 @@ def test_nothing_to_show_gives_no_figure(tmp_path: Path) -> None:
     }
     for tables in (empty, nulls, {}):
         found = {"one": Findings(whole.questions, tables, {})}
-        assert write_figures(figures.FIGURES, found, tmp_path) == []
-    assert write_figures(figures.FIGURES, {}, tmp_path) == []
+        assert write_figures(FIGURES, found, tmp_path) == []
+    assert write_figures(FIGURES, {}, tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -598,7 +592,7 @@ def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
     """Before anything is drawn; and so is an unknown palette."""
     found = {"one": findings()}
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
-        write_figures(figures.FIGURES, found, tmp_path, ["svg", "gif"])
+        write_figures(FIGURES, found, tmp_path, ["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        write_figures(figures.FIGURES, found, tmp_path, look=Theme("pink"))
+        write_figures(FIGURES, found, tmp_path, look=Theme("pink"))
     assert list(tmp_path.iterdir()) == []
