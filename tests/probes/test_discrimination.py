@@ -16,8 +16,8 @@ from tacit.probes.parts.block import verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
+from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
-from tacit.probes.parts.violation_baselines import shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.probes.test_violation_baselines import rates_by_hand
 

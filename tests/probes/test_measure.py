@@ -18,7 +18,7 @@ from tacit.probes.parts.accuracy import shifted
 from tacit.probes.parts.compare import compare
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.probes.parts.repaired import STAGES
+from tacit.probes.parts.repair import STAGES
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
@@ -337,9 +337,16 @@ def test_a_shift_gives_the_ties_at_its_threshold_their_share() -> None:
             "repaired": [True, True, True, False, False, False],
         }
     )
-    assert shifted(beliefs, "repaired").to_list() == [1 / 3, 1.0, None, 1 / 3, 1 / 3, 0.0]
+    assert beliefs.select(shifted("repaired")).to_series().to_list() == [
+        1 / 3,
+        1.0,
+        None,
+        1 / 3,
+        1 / 3,
+        0.0,
+    ]
     none = beliefs.with_columns(repaired=pl.lit(value=False))
-    assert shifted(none, "repaired").to_list() == [0.0, 0.0, None, 0.0, 0.0, 0.0]
+    assert none.select(shifted("repaired")).to_series().to_list() == [0.0, 0.0, None, 0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("relations", [LAMP.relations, ()])

@@ -51,7 +51,7 @@ def enrich_command(
     _keep_input(path, out)
     check_outputs([], [(out, table_with("a table of labelled statements", *labelled))], force=force)
 
-    from tacit.probes.parts.drawn import enriched_drawings
+    from tacit.sources.statements import enriched_drawings
 
     table, summary = enriched_drawings(path, None if things is None else things.split(","))
     write_table(table, out)

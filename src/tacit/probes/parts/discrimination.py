@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.coherence.check import check
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
-from tacit.probes.parts.repaired import TYPES
+from tacit.probes.parts.repair import TYPES
 from tacit.probes.parts.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Mapping
 
     import polars as pl
 
@@ -71,20 +71,21 @@ def discrimination(
     rows = []
     for name in ("ParRoT", WITHOUT_SYMMETRIC) if judged["label"].count() else ():
         left_out = list(symmetric) if name == WITHOUT_SYMMETRIC else []
-        kinds = TYPES[1:] if left_out else TYPES
         kept = ~pl.col("relation").is_in(left_out)
         some, distinct = labelled.filter(kept), asked.filter(kept)
-        area = _auroc(some, bootstrap)
+        auroc = _auroc(some, bootstrap)
         for stage, threshold in above.items():
             true = pl.col("log_odds") > threshold
-            found = dict(_shares(distinct, some, true, bootstrap)) | {"auroc": area}
-            found["violation"] = _violation(violations[stage], kinds, bootstrap)
-            counts = {"things": _things(some), "statements": distinct.height, "n": some.height}
-            rows.append({"set": name, "stage": stage, **counts, **_flat(found)})
-    unwanted = () if CALIBRATED in above else ("accuracy", "violation")
-    schema = TABLES["discrimination"].schema.items()
-    wanted = {name: kind for name, kind in schema if not name.startswith(unwanted)}
-    return pl.DataFrame(rows, wanted)
+            row = {"set": name, "stage": stage, "things": _things(some), "auroc": auroc}
+            row |= {"statements": distinct.height, "n": some.height}
+            row |= _shares(distinct, some, true, bootstrap)
+            if CALIBRATED in above:
+                kinds = TYPES[1:] if left_out else TYPES
+                row["violation"] = _violation(violations[stage], kinds, bootstrap)
+            else:
+                del row["accuracy"]  # as in the table ``accuracy``
+            rows.append(row)
+    return TABLES["discrimination"].frame(rows)
 
 
 def _auroc(rows: pl.DataFrame, bootstrap: Bootstrap) -> Estimate:
@@ -100,22 +101,24 @@ def _things(labelled: pl.DataFrame) -> int:
 
 def _shares(
     distinct: pl.DataFrame, labelled: pl.DataFrame, true: pl.Expr, bootstrap: Bootstrap
-) -> Iterator[tuple[str, Estimate]]:
+) -> dict[str, Estimate]:
     import polars as pl
 
     asked = distinct.group_by("thing").agg(true=true.sum(), n=pl.len())
-    yield "share_true", bootstrap.ratio(asked["thing"], asked["true"], asked["n"])
     label = pl.col("label")
     of = labelled.group_by("thing").agg(
         hits=(true & label).sum(), false_alarms=(true & ~label).sum(), true=label.sum(), n=pl.len()
     )
     things, false = of["thing"], of["n"] - of["true"]
     rejected = false - of["false_alarms"]
-    yield "true_if_true", bootstrap.ratio(things, of["hits"], of["true"])
-    yield "true_if_false", bootstrap.ratio(things, of["false_alarms"], false)
     over, under = [of["hits"], rejected], [of["true"], false]
-    yield "balanced", bootstrap.mean_of_ratios(things, over, under, all_defined=True)
-    yield "accuracy", bootstrap.ratio(things, of["hits"] + rejected, of["n"])
+    return {
+        "share_true": bootstrap.ratio(asked["thing"], asked["true"], asked["n"]),
+        "true_if_true": bootstrap.ratio(things, of["hits"], of["true"]),
+        "true_if_false": bootstrap.ratio(things, of["false_alarms"], false),
+        "balanced": bootstrap.mean_of_ratios(things, over, under, all_defined=True),
+        "accuracy": bootstrap.ratio(things, of["hits"] + rejected, of["n"]),
+    }
 
 
 def _violation(groups: pl.DataFrame, kinds: Collection[str], bootstrap: Bootstrap) -> Estimate:
@@ -126,11 +129,3 @@ def _violation(groups: pl.DataFrame, kinds: Collection[str], bootstrap: Bootstra
         for of in ("violated", "applicable", "undecided")
     )
     return bootstrap.ratio(groups["thing"], violated, applicable - undecided)
-
-
-def _flat(found: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {
-        f"{name}{end}": value
-        for name, each in found.items()
-        for end, value in (("", each.value), ("_low", each.low), ("_high", each.high))
-    }

@@ -11,14 +11,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Probe, Requests
-from tacit.probes.parts import (
-    accuracy,
-    beliefs,
-    discrimination,
-    questions,
-    repaired,
-    violation_baselines,
-)
+from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
 from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.figures import FIGURES
@@ -42,7 +35,7 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Spec
     from tacit.findings.scale import ScaledFigure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
-    from tacit.probes.parts.repaired import RepairedBeliefs
+    from tacit.probes.parts.repair import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
     from tacit.sources.drawings import Drawing
 
@@ -213,8 +206,7 @@ class PartsProbe(Probe):
         bootstrap = Bootstrap()
         symmetric = self.ontology.symmetric
         raw = beliefs.beliefs(self.statements, answers)
-        made = repaired.check_and_repair(raw, self.ontology)
-        knowing_nothing = violation_baselines.baselines(raw, self.ontology)
+        made = repair.check_and_repair(raw, self.ontology)
         judged = made.beliefs.join(
             self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )
@@ -227,10 +219,10 @@ class PartsProbe(Probe):
                 judged, answers, above, symmetric, bootstrap, groups
             ),
             "repaired_shuffled": repaired_shuffled(judged, self.ontology),
-            "violation": repaired.violation(made.groups, knowing_nothing, bootstrap),
+            "violation": repair.violation(made, self.ontology, bootstrap),
             "violation_by_drawing": made.before.groups,
-            "repair": repaired.repair(made.repairs, accuracies["accuracy_by_drawing"]),
-            "repair_by_drawing": repaired.repair_by_drawing(made.repairs),
+            "repair": repair.repair_effects(made.repairs, accuracies["accuracy_by_drawing"]),
+            "repair_by_drawing": repair.repair_by_drawing(made.repairs),
             "agreement": agreement(self.gold),
             "beliefs": judged,
         }
@@ -255,13 +247,13 @@ class PartsProbe(Probe):
             **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
             **{name: tables[name].to_dicts() for name in _SUMMARISED},
             "shuffles": {
-                "repetitions": violation_baselines.SHUFFLES,
-                "seed": violation_baselines.SEED,
+                "repetitions": repair.SHUFFLES,
+                "seed": repair.SEED,
             },
             **({"fast": _FAST} if self.fast else {}),
             "macro": made.before.macro,
             "micro": made.before.micro,
-            **repaired.set_level(made.before.groups, bootstrap),
+            **repair.set_level(made.before.groups, bootstrap),
             "repair": [
                 {**row, "status": each.status, "seconds": each.seconds} for row, each in repairs
             ],

@@ -12,8 +12,8 @@ from tacit.coherence.effort import Effort
 from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.tables import TABLES
-from tacit.probes.parts.violation_baselines import shuffled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,9 +42,9 @@ def repaired_shuffled(
         # Families of relations are repaired separately, so the others need no repair.
         .with_columns(needed=needed)
     )
-    schema = TABLES["repaired_shuffled"].schema
+    spec = TABLES["repaired_shuffled"]
     if not rows["needed"].any():
-        return pl.DataFrame(schema=schema)
+        return spec.frame([])
     coded = code(rows.filter("needed").select(STATEMENT), ontology)
     generator = np.random.default_rng(seed)
     each: list[pl.DataFrame] = []
@@ -54,7 +54,7 @@ def repaired_shuffled(
         made = best_assignment(coded, ontology, whole_weights(weights, "paper"), Effort())
         each += _accuracies(drawn, pl.Series(made.row_true), ontology)
     figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
-    return (
+    means = (
         figures.filter(pl.col("n") > 0)
         .group_by("set", maintain_order=True)
         .agg(
@@ -63,8 +63,8 @@ def repaired_shuffled(
             pl.col("after", "gain").min().name.suffix("_least"),
             pl.col("after", "gain").max().name.suffix("_most"),
         )
-        .select(pl.col(name).cast(kind) for name, kind in schema.items())
     )
+    return spec.frame(means.iter_rows(named=True))
 
 
 def _accuracies(

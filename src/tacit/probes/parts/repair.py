@@ -1,0 +1,174 @@
+"""Check beliefs, repair them under each objective, and compare violations with baselines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, get_args
+
+from tacit.coherence.repair import Objective
+from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.tables import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import polars as pl
+
+    from tacit.coherence.check import Check
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.repair import Repaired
+    from tacit.statistics import Bootstrap
+
+OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
+STAGES = ("before", *OBJECTIVES)
+TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
+RATES = (*TYPES, "macro", "micro")
+
+SHUFFLES = 5
+"""Number of permutations over which the violation rate of shuffled beliefs is averaged."""
+SEED = 0
+
+_COUNTS = ("violated", "applicable", "undecided")
+
+
+@dataclass(frozen=True)
+class RepairedBeliefs:
+    """The raw beliefs, and the repaired beliefs for each objective of repair."""
+
+    beliefs: pl.DataFrame
+    before: Check
+    groups: Mapping[str, pl.DataFrame]
+    repairs: Mapping[Objective, Repaired]
+
+
+def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
+    """Check beliefs for constraint violations, and repair the beliefs under each objective."""
+    from tacit.coherence.check import check
+    from tacit.coherence.repair import repair
+
+    before = check(beliefs, ontology)
+    # Findings must not depend on the speed of the machine.
+    repairs = {
+        objective: repair(beliefs, ontology, objective, time_limit=None) for objective in OBJECTIVES
+    }
+    groups = {"before": before.groups} | {
+        objective: check(repaired.beliefs, ontology, believed="repaired").groups
+        for objective, repaired in repairs.items()
+    }
+    true = {"before": repairs["paper"].beliefs["believed"]} | {
+        objective: repaired.beliefs["repaired"] for objective, repaired in repairs.items()
+    }
+    table = beliefs.select(*STATEMENT, "p_true").with_columns(**true)
+    return RepairedBeliefs(table, before, groups, repairs)
+
+
+def violation(made: RepairedBeliefs, ontology: Ontology, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Return the table ``violation``; the raw beliefs are compared with the baselines."""
+    knowing_nothing = baselines(made.beliefs, ontology)
+    none = dict.fromkeys(("shuffled", "always_true"))
+    rows = []
+    for stage, groups in made.groups.items():
+        for name, row in _rates(groups, bootstrap).items():
+            beside = knowing_nothing[name] if stage == "before" else none
+            rows.append({"constraint": name, "stage": stage, **row, **beside})
+    return TABLES["violation"].frame(sorted(rows, key=lambda row: RATES.index(row["constraint"])))
+
+
+def _rates(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, dict[str, Any]]:
+    """Return the violation rate of each constraint type, and of all types together."""
+    things, rows = groups["thing"], {}
+    over, under = [], []
+    for name, prefix in (*((name, f"{name}_") for name in TYPES), ("micro", "")):
+        violated, applicable, undecided = (groups[f"{prefix}{of}"] for of in _COUNTS)
+        over.append(violated)
+        under.append(applicable - undecided)
+        rate = bootstrap.ratio(things, over[-1], under[-1])
+        rows[name] = {**{of: groups[f"{prefix}{of}"].sum() for of in _COUNTS}, "rate": rate}
+    macro = bootstrap.mean_of_ratios(things, over[:-1], under[:-1])
+    return rows | {"macro": {**dict.fromkeys(_COUNTS), "rate": macro}}
+
+
+def baselines(
+    beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
+) -> dict[str, dict[str, float | None]]:
+    """Return the violation rates of two baselines without knowledge, by constraint type."""
+    import numpy as np
+    import polars as pl
+
+    from tacit.coherence.check import check
+
+    def rates(one: pl.DataFrame) -> dict[str, float | None]:
+        found = check(one, ontology)
+        each = {name: found.counts[name].rate for name in TYPES}
+        return {**each, "macro": found.macro, "micro": found.micro}
+
+    beliefs = beliefs.select(*STATEMENT, "p_true").sort(STATEMENT)
+    true = rates(beliefs.with_columns(p_true=pl.when(pl.col("p_true").is_not_null()).then(1.0)))
+    generator = np.random.default_rng(seed)
+    drawn = [rates(shuffled(beliefs, generator)) for _ in range(shuffles)]
+    return {
+        name: {"always_true": true[name], "shuffled": _mean([of[name] for of in drawn])}
+        for name in RATES
+    }
+
+
+def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
+    """Shuffle the known beliefs among the statements about the same drawing."""
+    import polars as pl
+
+    missing = beliefs.filter(pl.col("p_true").is_null())
+    known = beliefs.filter(pl.col("p_true").is_not_null())
+    known = known.with_columns(order=pl.Series(generator.permutation(known.height)))
+    permuted = known.with_columns(pl.col("p_true").sort_by("order").over(DRAWING))
+    return pl.concat([permuted.drop("order"), missing])
+
+
+def _mean(rates: Sequence[float | None]) -> float | None:
+    defined = [rate for rate in rates if rate is not None]
+    return fmean(defined) if defined else None
+
+
+def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+    """Compute summary measures over annotators' drawings; an undefined share is None."""
+    things, density = groups["thing"], groups["density"]
+    consistent = bootstrap.ratio(things, groups["consistent"], [1] * groups.height)
+    share = bootstrap.ratio(things, density.fill_null(0.0), density.is_not_null())
+    return {
+        "drawings_with_violation": int((groups["violated"] > 0).sum()),
+        "consistent": consistent.value,
+        "consistent_interval": consistent.interval,
+        "contradiction_density": share.value,
+        "contradiction_density_interval": share.interval,
+    }
+
+
+def repair_effects(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFrame) -> pl.DataFrame:
+    """Return the table ``repair``: what repair changes, and the drawings that it makes better."""
+    rows = []
+    names = ("groups", "optimal", "value", "bound", "turned_true", "turned_false", "free")
+    for objective, repaired in repairs.items():
+        told = repaired.to_json()
+        # Both shares have the same denominator, so equal shares are exactly equal.
+        before, after = by_drawing["before"], by_drawing[objective]
+        compared = {"improved": after > before, "same": after == before, "worse": after < before}
+        rows.append(
+            {"objective": objective}
+            | {name: told[name] for name in names}
+            | {
+                name: int(which.sum()) if by_drawing.height else None
+                for name, which in compared.items()
+            }
+        )
+    return TABLES["repair"].frame(rows)
+
+
+def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
+    """Return the repair results, with one row per drawing and objective of repair."""
+    import polars as pl
+
+    return pl.concat(
+        repaired.table.select(pl.lit(objective).alias("objective"), pl.all())
+        for objective, repaired in repairs.items()
+    )
