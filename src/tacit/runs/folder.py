@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tacit import files
+from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish_text
 from tacit.models import registry
@@ -68,7 +69,7 @@ class RunFolder:
         # A hidden file is a temporary file of a process that was killed.
         if not any(self.folder.glob("[!.]*")):
             return
-        known = _stored_request(self.folder)
+        known = self._request_before(self.folder)
         self._manifest_before()  # reports a newer format before a difference in the request
         differing = [
             f"{key}: {shown(known.get(key))} there, {shown(self.request.get(key))} now"
@@ -138,6 +139,14 @@ class RunFolder:
                 self._write_manifest()
             raise
 
+    def _request_before(self, folder: Path) -> dict[str, Any]:
+        if not (folder / "run.yaml").is_file():
+            raise RequestError(f"{folder} contains files but no run: {_ANOTHER}")
+        try:
+            return read_request(folder)
+        except DataError as error:
+            raise RequestError(f"{error}. To start a new run, {_ANOTHER}") from error
+
     def _manifest_before(self) -> dict[str, Any] | None:
         """Read the manifest in the folder; return None if the folder contains no manifest."""
         path = self.folder and self.folder / "manifest.json"
@@ -174,15 +183,12 @@ class RunFolder:
 _ANOTHER = "choose another folder for the output"
 
 
-def _stored_request(folder: Path) -> dict[str, Any]:
-    path = folder / "run.yaml"
-    if not path.is_file():
-        raise RequestError(f"{folder} contains files but no run: {_ANOTHER}")
-    try:
-        known = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise RequestError(f"{path} cannot be read ({error}): {_ANOTHER}") from error
-    return known if isinstance(known, dict) else {}
+def read_request(folder: Path) -> dict[str, Any]:
+    """Read the request of a run."""
+    request = read_yaml(folder / "run.yaml")
+    if not isinstance(request, dict):
+        raise DataError("is damaged: expected a mapping", folder / "run.yaml")
+    return request
 
 
 def _parsed(path: Path) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from tacit.documents import similar
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.files import legible, publish_text
@@ -20,7 +18,7 @@ from tacit.findings.findings import SHARED, SKIPPED
 from tacit.findings.spec import check_tables
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe, probes
-from tacit.runs.folder import read_findings, read_manifest
+from tacit.runs.folder import read_findings, read_manifest, read_request
 from tacit.strings import last_part
 from tacit.tables import read_parquet
 
@@ -120,18 +118,16 @@ class Run:
 
     @property
     def elicitation(self) -> str:
-        """The elicitation method, which is inferred if the manifest does not contain it."""
-        from_file = self.model.get("kind") == "beliefs"
-        return str(
-            self.model.get("elicitation")
-            or ("beliefs from a file" if from_file else "log-probabilities of whole answers")
-        )
+        """The elicitation method."""
+        return str(self.model.get("elicitation") or "log-probabilities of whole answers")
 
     @cached_property
     def questions(self) -> pl.DataFrame:
         """A table of the questions and answers, which is read at the first access."""
-        if self._questions is not None or self.folder is None:
-            return _none() if self._questions is None else self._questions
+        if self._questions is not None:
+            return self._questions
+        if self.folder is None:
+            raise RequestError("the run has no folder from which its questions could be read")
         return read_parquet(self.folder / "questions.parquet")
 
     @property
@@ -310,12 +306,6 @@ class Runs(Mapping[str, Run]):
         return told if self.comparison is None else told + self.comparison._repr_html_()
 
 
-def _none() -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame()
-
-
 def read_runs(folders: Sequence[Path]) -> list[Run]:
     """Read the runs in the given folders, and return the runs sorted by probe."""
     places = [place for folder in folders for place in _runs_in(folder)]
@@ -356,7 +346,7 @@ def _searched(folder: Path) -> Iterator[Path]:
 
 def _read(folder: Path) -> Run:
     tables, manifest = read_findings(folder), read_manifest(folder)
-    request = _mapping(folder / "run.yaml", yaml.safe_load)
+    request = read_request(folder)
     named = request.get("probe")
     if named not in probes():
         raise DataError(
@@ -374,16 +364,6 @@ def _read(folder: Path) -> Run:
             folder,
         ) from error
     return Run(folder, "", request, manifest, tables)
-
-
-def _mapping(path: Path, parse: Any) -> Mapping[str, Any]:  # noqa: ANN401 - JSON's or YAML's
-    try:
-        content = parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise DataError(f"cannot be read: {error}", path) from error
-    if not isinstance(content, dict):
-        raise DataError("is damaged: expected a mapping", path)
-    return content
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
