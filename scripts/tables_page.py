@@ -6,9 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.findings.compare import COMPARISON
 from tacit.findings.findings import SHARED
-from tacit.findings.scale import SCALE
 from tacit.probes.base import declared_tables, title_of
 from tacit.probes.registry import BUILT_IN, probe
 
@@ -53,11 +51,11 @@ def _shared() -> Iterator[str]:
     yield "## Of every probe"
     yield ""
     yield from _table(SHARED["skipped"])
-    yield "`comparison.parquet` is written for runs of several models, and `scale.parquet` if a"
+    yield "`comparison.parquet` is written for runs of several models, and `slopes.parquet` if a"
     yield "family has models of two sizes:"
     yield ""
-    yield from _table(COMPARISON)
-    yield from _table(SCALE)
+    yield from _table(SHARED["comparison"])
+    yield from _table(SHARED["slopes"])
 
 
 def _table(spec: TableSpec) -> Iterator[str]:

@@ -104,7 +104,11 @@ def test_it_runs_prints_compares_draws_and_is_reported(
         assert shown in ran.out
     assert (workplace / "runs" / "figures" / "accuracy.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
-    assert together["figure"].to_list() == ["accuracy, label yes", "accuracy, label no", "accuracy"]
+    assert together["measure"].to_list() == [
+        "accuracy, label yes",
+        "accuracy, label no",
+        "accuracy",
+    ]
     assert together["n"].to_list() == [3, 3, 6]
     manifest = json.loads((workplace / "runs" / "demo" / "manifest.json").read_text())
     assert manifest["versions"][-1]["plugins"] == {"tacit-synonyms": "0.1"}

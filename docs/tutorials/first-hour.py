@@ -96,7 +96,7 @@ both["demo-masked"].tables["retrieval_by_number"].select("wording", "n", "mrr", 
 # that the models differ.
 
 # %%
-both.comparison.select("figure", "first_value", "second_value", "difference", "low", "high").head()
+both.comparison.select("measure", "first_value", "second_value", "difference", "p_holm").head()
 
 # %% [markdown]
 # ## A report to share

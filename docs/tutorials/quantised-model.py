@@ -110,7 +110,8 @@ changed
 
 # %%
 differences = runs.comparison.filter(first="demo").select(
-    "figure", "second", "first_value", "second_value", "difference", "low", "high"
+    *("measure", "second", "first_value", "second_value"),
+    *("difference", "difference_low", "difference_high"),
 )
 differences.drop_nulls()
 

@@ -11,9 +11,9 @@ from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.trace import tables_of, trace
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
+from tacit.runs.comparison import Together
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
-from tacit.runs.workflow import Together
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 

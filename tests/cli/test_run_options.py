@@ -42,8 +42,6 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     assert "Differences between models: demo | ./twin" in ran.out
     assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
     assert "different ways" not in ran.err
-    for name in ("first_elicitation", "second_elicitation"):
-        assert together[name].unique().to_list() == ["log-probabilities of whole answers"]
 
 
 def test_a_model_that_is_not_there_stops_before_the_first_is_asked(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from tacit.findings.scale import SCALE
+from tacit.findings.findings import SHARED
 from tacit.sources.drawings import demo_drawings
 from tests.models.sizes import save, save_sizes
 from tests.models.test_families import stored
@@ -39,24 +39,25 @@ def test_eight_models_of_three_families(tacit: Tacit, workplace: Path) -> None:
         model = model_of(workplace / "runs" / name)
         assert model["family"] == name.rpartition("-")[0]
         assert model["parameters"] == stored(folder)
-    assert "Size of models" in ran.out
-    assert "no trend test: fewer than 3 models\n" in ran.out
-    table = pl.read_parquet(workplace / "runs" / "scale.parquet")
-    SCALE.check(table)
+    assert "Slopes by model size" in ran.out
+    table = pl.read_parquet(workplace / "runs" / "slopes.parquet")
+    SHARED["slopes"].check(table)
     assert dict(table.select("family", "models").iter_rows()) == {"bert": 2, "gpt_neo": 3, "opt": 3}
-    assert table.filter(pl.col("models") == 3)["slope"].null_count() == 0
+    assert table["slope"].null_count() == 0
     compared = tacit("compare", "runs", "--json")
     assert compared.code == 0, compared.err
     found = json.loads(compared.out)
-    assert [row.pop("probe") for row in found["scale"]] == ["parts"] * 3
-    assert found["scale"] == table.to_dicts()
-    pairs = [row for row in found["comparison"] if row["figure"].startswith("violation")]
+    assert [row.pop("probe") for row in found["slopes"]] == ["parts"] * 3
+    assert found["slopes"] == table.to_dicts()
+    pairs = [row for row in found["comparison"] if row["measure"].startswith("violation")]
     assert len(pairs) == 28
     defined = [row for row in pairs if row["difference"] is not None]
-    assert [row["p_holm"] is None for row in pairs] == [row["low"] is None for row in pairs]
-    assert all(row["p_holm"] >= row["p_value"] for row in defined if row["p_value"] is not None)
+    assert [row["p_holm"] is None for row in pairs] == [
+        row["difference_low"] is None for row in pairs
+    ]
+    assert all(row["p_holm"] >= row["p"] for row in defined if row["p"] is not None)
     for page in (workplace / "runs" / "report.html", workplace / "comparison.html"):
-        assert "Size of models" in page.read_text(encoding="utf-8")
+        assert "Slopes by model size" in page.read_text(encoding="utf-8")
 
 
 def test_given_descriptions_change_no_run(tacit: Tacit, workplace: Path) -> None:
@@ -109,12 +110,12 @@ def test_models_of_unknown_size_are_told(tacit: Tacit, workplace: Path) -> None:
     assert "family" not in model_of(workplace / "runs" / "beliefs")
     compared = tacit("compare", "runs", "--json")
     assert compared.code == 0, compared.err
-    assert [row["models"] for row in json.loads(compared.out)["scale"]] == [2]
+    assert [row["models"] for row in json.loads(compared.out)["slopes"]] == [2]
     page = (workplace / "comparison.html").read_text(encoding="utf-8")
-    assert "beliefs.tsv is not in the table of sizes, because its family and number of" in page
+    assert "beliefs.tsv is not in the table of slopes, because its family and number of" in page
     given = ("--family", "beliefs.tsv=opt", "--parameters", "beliefs.tsv=1M")
     ran = tacit(*PARTS, "--beliefs", "beliefs.tsv", "--out", "runs/beliefs", *given)
     assert ran.code == 0, ran.err
     compared = tacit("compare", "runs", "--json", "--force")
-    (row,) = json.loads(compared.out)["scale"]
-    assert (row["models"], row["largest"]) == (3, 1_000_000)
+    (row,) = json.loads(compared.out)["slopes"]
+    assert (row["models"], row["largest"]) == (3, "1M")

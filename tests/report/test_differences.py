@@ -25,7 +25,7 @@ def test_models_on_the_same_data_are_compared(runs: Path) -> None:
     check_comparable(found)
     section = differences(found)
     assert section is not None
-    (table,) = (block for block in section.shown if block.id == "paired-differences")
+    (table,) = (block for block in section.shown if block.id == "comparison")
     assert set(table.frame["probe"]) == {"parts", "consistency", "assumptions"}  # type: ignore[union-attr]
 
 
@@ -83,14 +83,11 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     assert "the wording of the retrieval prompts is sentence for ada" in section.warnings[0]
     (table,) = section.shown
     assert isinstance(table, Table)
-    marked = table.frame.filter(note="the two models' prompts ask different questions")["figure"]
-    assert len(marked) == 30
-    assert all(
-        "(wordings sentence and blank-last, which ask different questions)" in figure
-        for figure in marked
-    )
+    marked = table.frame.filter(note="the models' prompts ask different questions")["measure"]
+    assert len(marked) == 9
+    assert all("(sentence and blank-last)" in measure for measure in marked)
     shown = {column.name for column in table.columns}
-    assert {"note", "first_candidates", "second_chance"} <= shown
+    assert {"note", "first_chance", "second_chance"} <= shown
 
 
 def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
@@ -104,4 +101,4 @@ def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
     assert isinstance(table, Table)
     assert "note" not in {column.name for column in table.columns}
     assert "first_chance" in {column.name for column in table.columns}
-    assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.frame["figure"])
+    assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.frame["measure"])

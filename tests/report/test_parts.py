@@ -57,7 +57,7 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
     compared = differences(runs)
     assert compared is not None
     (table,) = compared.blocks
-    assert "first_undecided" in [column.name for column in table.columns]  # type: ignore[union-attr]
+    assert "note" in [column.name for column in table.columns]  # type: ignore[union-attr]
 
 
 def test_a_statement_stands_once_where_each_drawing_has_beliefs_of_its_own(tmp_path: Path) -> None:

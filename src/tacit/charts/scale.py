@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.charts.marks import Axis, Curves, bounds, measured, page
 from tacit.charts.shown import titled
+from tacit.charts.sizes import by_size
 from tacit.charts.theme import series
 from tacit.english import several
-from tacit.findings.scale import by_family
 from tacit.findings.spec import Column
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,28 +18,19 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Chart
-    from tacit.findings.scale import Scaling
+    from tacit.findings.measure import Measures
 
 _VALUE = Column("value", "value", "score", ends=("low", "high"))
 _PER_ROW = 2
 
 
-def scale_chart(shown: Shown, scaling: Scaling) -> Chart | None:
-    """Plot each measure against the number of parameters, with one line per model family."""
-    import polars as pl
-
-    from tacit.statistics import Bootstrap
-
-    how, families = Bootstrap(), list(by_family(shown.sized))
-    if all(len(set(sizes.values())) == 1 for _, sizes in families):
+def size_chart(shown: Shown, measures: Measures) -> Chart | None:
+    """Plot each main measure against the number of parameters, with one line per model family."""
+    how = Bootstrap()
+    table = by_size(shown, measures, how)
+    if table is None:
         return None
-    rows: list[dict[str, Any]] = []
-    for family, sizes in families:
-        for measure in scaling({model: shown.found[model] for model in sizes}):
-            for (model, at), of in zip(sizes.items(), measure.estimates(how), strict=True):
-                row = {"measure": measure.name, "label": shown.labels[model], "series": family}
-                rows.append(row | {"at": at, "value": of.value, "low": of.low, "high": of.high})
-    table = pl.DataFrame(rows, infer_schema_length=None)
+    table = table.rename({"model": "label", "family": "series", "parameters": "at"})
     panels = [
         _panel(str(name), part, shown)
         for (name,), part in table.drop_nulls("value").group_by("measure", maintain_order=True)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.scale import Sized
 from tacit.findings.spec import QUESTIONS
 from tacit.strings import last_part
 
@@ -66,13 +65,6 @@ class Shown:
         return {
             label: self.known_families.get(name) or _without_size(name)
             for name, label in self.labels.items()
-        }
-
-    @property
-    def sized(self) -> Mapping[str, Sized]:
-        """The family and the number of parameters of each model; None for an unknown value."""
-        return {
-            name: Sized(self.known_families.get(name), self.sizes.get(name)) for name in self.found
         }
 
     def table(self, name: str) -> pl.DataFrame | None:

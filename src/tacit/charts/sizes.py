@@ -6,33 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.panels import Curves, in_rows
 from tacit.english import several
-from tacit.findings.scale import by_family
+from tacit.findings.comparison import by_family
 from tacit.findings.spec import Column
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from tacit.charts.figures import Drawn
-    from tacit.charts.shown import Shown
-    from tacit.findings.scale import Scaling
-
-
-def sizes(shown: Shown, scaling: Scaling) -> Drawn | None:
-    """Plot each measure against the number of parameters, with one line per model family."""
     import polars as pl
 
-    from tacit.statistics import Bootstrap
+    from tacit.charts.figures import Drawn
+    from tacit.charts.shown import Shown
+    from tacit.findings.measure import Measures
 
-    how, families = Bootstrap(), list(by_family(shown.sized))
-    if all(len(set(sizes.values())) == 1 for _, sizes in families):
-        return None
-    rows: list[dict[str, Any]] = []
-    for family, sizes in families:
-        for measure in scaling({model: shown.found[model] for model in sizes}):
-            for (model, at), of in zip(sizes.items(), measure.estimates(how), strict=True):
-                key = {"measure": measure.name, "model": shown.labels[model], "family": family}
-                value = {"value": of.value, "low": of.low, "high": of.high}
-                rows.append({**key, "parameters": at, **value})
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    if table.is_empty() or table["value"].is_null().all():
+
+def sizes(shown: Shown, measures: Measures) -> Drawn | None:
+    """Plot each main measure against the number of parameters, with one line per model family."""
+    how = Bootstrap()
+    table = by_size(shown, measures, how)
+    if table is None:
         return None
     panels = [
         Curves(
@@ -46,3 +36,20 @@ def sizes(shown: Shown, scaling: Scaling) -> Drawn | None:
         for (name,), part in table.drop_nulls("value").group_by("measure", maintain_order=True)
     ]
     return in_rows(panels, 2), {"resamples": several(how.resamples, "resample")}
+
+
+def by_size(shown: Shown, measures: Measures, how: Bootstrap) -> pl.DataFrame | None:
+    """Return the main measures of the models of each family; None if no family has two sizes."""
+    import polars as pl
+
+    families = {model: shown.known_families.get(model) for model in shown.found}
+    rows: list[dict[str, Any]] = []
+    for family, models in by_family(families, shown.sizes).items():
+        found = {model: shown.found[model] for model in models}
+        for measure in (each for each in measures(found) if each.main and not each.apart):
+            for (model, at), of in zip(models.items(), measure.estimates(how), strict=True):
+                key = {"measure": measure.name, "model": shown.labels[model], "family": family}
+                value = {"value": of.value, "low": of.low, "high": of.high}
+                rows.append({**key, "parameters": at, **value})
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    return None if table.is_empty() or table["value"].is_null().all() else table

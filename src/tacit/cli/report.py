@@ -54,7 +54,7 @@ def compare(
     """
     from tacit.files import publish_text
     from tacit.outputs import check_outputs
-    from tacit.report.differences import all_compared, all_scaled, check_comparable
+    from tacit.report.differences import check_comparable, tables_of
     from tacit.report.elicitation import differing
     from tacit.report.writing import page_kind, report
     from tacit.runs.comparison import warnings_of_wording
@@ -67,7 +67,7 @@ def compare(
         sys.stderr.write(f"tacit: {warning}\n")
     publish_text(out, report(found, "comparison", warn=force))
     if as_json:
-        tables = {"comparison": all_compared(found), "scale": all_scaled(found)}
-        typer.echo(json.dumps({name: table.to_dicts() for name, table in tables.items()}))
+        tables = tables_of(found).items()
+        typer.echo(json.dumps({name: table.to_dicts() for name, table in tables}))
         return
     typer.echo(f"Written: {out}")

@@ -16,7 +16,7 @@ from tacit.cli.options import GroupedCommand, declared
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.scale import SCALE
+from tacit.findings.findings import SHARED
 from tacit.models.settings import ModelSettings
 from tacit.options import declarations, option
 from tacit.present import progress
@@ -25,14 +25,14 @@ from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes.base import declared_tables
 from tacit.probes.registry import probe, probes
 from tacit.report.elicitation import elicitation_notes
-from tacit.runs.scale import unsized
+from tacit.runs.comparison import unsized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.probes.base import Probe
+    from tacit.runs.comparison import Together
     from tacit.runs.reading import Run
-    from tacit.runs.workflow import Together
 
 
 class ProbeCommands(TyperGroup):
@@ -108,11 +108,9 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
         print_comparison(together.comparison)
         ways = {name: run.summary.get("elicitation") for name, run in found.items()}
         typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
-    if together.scale is not None:
-        print_table(SCALE, together.scale, SCALE.title)
-        why = together.scale.drop_nulls("note").select("family", "note").unique()
-        lines = [f"{family}: {note}" for family, note in why.sort("family", "note").iter_rows()]
-        typer.echo("".join(f"{line}\n" for line in (*lines, *unsized(runs))), nl=False)
+    if together.slopes is not None:
+        print_table(SHARED["slopes"], together.slopes, SHARED["slopes"].title)
+        typer.echo("".join(f"{line}\n" for line in unsized(runs)), nl=False)
 
 
 def echo_run(run: Run) -> None:
@@ -336,7 +334,7 @@ def _run(
 def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
     """Return results, paired differences and results by model size as plain values for JSON."""
     runs = [run.to_json() for run in found.values()]
-    tables = {"comparison": together.comparison, "scale": together.scale}
+    tables = {"comparison": together.comparison, "slopes": together.slopes}
     return {"runs": runs} | {
         name: [] if table is None else table.to_dicts() for name, table in tables.items()
     }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import typer
 
 from tacit.english import several
-from tacit.findings.compare import COMPARISON
-from tacit.findings.numbers import bounds, formatted
+from tacit.findings.findings import SHARED
+from tacit.findings.numbers import bounds, formatted, score
 from tacit.findings.spec import Layout
 from tacit.present import terminal
 
@@ -118,37 +118,29 @@ def _text(column: Column, row: Mapping[str, Any]) -> str:
 _MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
 
 
-def print_comparison(together: pl.DataFrame) -> None:
-    """Print one comparison table per pair of models, followed by the notes on the rows."""
+def print_comparison(table: pl.DataFrame) -> None:
+    """Print the differences of each pair of models, followed by the notes on the rows."""
     import polars as pl
 
-    shown = together.filter("printed") if "printed" in together.columns else together
-    noted = shown["note"].drop_nulls().unique(maintain_order=True) if "note" in shown else ()
+    spec = SHARED["comparison"]
+    noted = table["note"].drop_nulls().unique(maintain_order=True)
     marks = {
         note: _MARKS[at % len(_MARKS)] * (at // len(_MARKS) + 1) for at, note in enumerate(noted)
     }
-    for (first, second), rows in shown.group_by("first", "second", maintain_order=True):
-        figures = ["\n  ".join(_lines(row, marks)) for row in rows.iter_rows(named=True)]
-        table = rows.with_columns(figure=pl.Series(figures, dtype=pl.String))
-        print_table(COMPARISON, table, f"{COMPARISON.title}: {first} | {second}")
+    for (first, second), rows in table.group_by("first", "second", maintain_order=True):
+        labels = [_labelled(row, marks) for row in rows.iter_rows(named=True)]
+        shown = rows.with_columns(measure=pl.Series(labels, dtype=pl.String))
+        print_table(spec, shown, f"{spec.title}: {first} | {second}")
     for note, mark in marks.items():
         terminal.console().print(f"{mark} {note}", markup=False)
 
 
-def _lines(row: Mapping[str, Any], marks: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a row's label: the result's name, and any chance levels."""
-    mark = marks.get(row.get("note") or "")
-    yield f"{row['figure']} {mark}" if mark else str(row["figure"])
-    if row.get("first_candidates") is not None and row.get("second_candidates") is not None:
-        yield f"chance {_sides(row, 'chance')} among {_sides(row, 'candidates')} candidates"
-
-
-def _sides(row: Mapping[str, Any], name: str) -> str:
-    """Return two models' numbers as text; equal numbers appear once, and nulls are omitted."""
-    columns = {column.name: column for column in COMPARISON.columns}
-    kind = columns[f"first_{name}"].kind
-    values = [row[f"{side}_{name}"] for side in ("first", "second")]
-    return " | ".join(dict.fromkeys(formatted(each, kind) for each in values if each is not None))
+def _labelled(row: Mapping[str, Any], marks: Mapping[str, str]) -> str:
+    """Return the measure with the mark of its note, and a line with the chance levels."""
+    label = f"{row['measure']} {marks.get(row['note'], '')}".rstrip()
+    levels = (row.get(f"{side}_chance") for side in ("first", "second"))
+    chance = dict.fromkeys(score(level) for level in levels if level is not None)
+    return f"{label}\n  chance {' | '.join(chance)}" if chance else label
 
 
 MOST = 50

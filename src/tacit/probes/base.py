@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Spec, Theme
     from tacit.findings.block import Block
     from tacit.findings.findings import Findings
+    from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
     from tacit.requests import AnswerScore, Request, Scores, Vocabulary
 
@@ -351,6 +352,13 @@ class Probe:
         """Return a set of graphs for the report from the findings of each model."""
         del found, look
         return None
+
+    @classmethod
+    def measures(cls, found: Mapping[str, Findings]) -> Sequence[Measure]:
+        """Return what is compared between models; by default, the means that the tables declare."""
+        from tacit.findings.measure import declared_means
+
+        return declared_means(tuple(declared_tables(cls).values()), found)
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:  # noqa: ARG004 - a hook

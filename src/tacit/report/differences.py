@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.compare import COMPARISON
-from tacit.findings.scale import SCALE
+from tacit.findings.findings import SHARED
 from tacit.probes.registry import probes
 from tacit.report.content import Column, Section, Table
 from tacit.report.sections import shown_columns
-from tacit.runs.comparison import compared_by, warnings_of_wording
-from tacit.runs.scale import scaled, unsized
+from tacit.runs.comparison import compared, sloped, unsized, warnings_of_wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import polars as pl
 
-    from tacit.findings.spec import TableSpec
     from tacit.runs.reading import Run
 
 # Entries of a request that describe the model and the elicitation method, and so may differ between
@@ -103,62 +100,43 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     import polars as pl
 
     runs = [run for run in runs if only is None or run.probe in only]
-    table, scale = all_compared(runs), all_scaled(runs)
-    if table.is_empty():
+    tables = tables_of(runs)
+    if tables["comparison"].is_empty():
         return None
-    # Figures that only one of two models has come last.
-    table = table.sort(pl.col("difference").is_null(), maintain_order=True)
+    # Measures that only one of two models has come last.
+    undefined = pl.col("difference").is_null()
+    tables["comparison"] = tables["comparison"].sort(undefined, maintain_order=True)
     warnings = [warning for mine in _by_probe(runs) for warning in warnings_of_wording(mine)]
-    if not scale.is_empty():
+    if not tables["slopes"].is_empty():
         warnings += [warning for mine in _by_probe(runs) for warning in unsized(mine)]
-    paired = Table(
-        "paired-differences",
-        "Paired differences",
-        "One row per measure and pair of models. The difference is the second model's value "
-        "minus the first model's value, computed over the same questions. The bootstrap of the "
-        "confidence intervals resamples clusters of questions (all questions about one thing or "
-        "question concept), and uses the same resamples for both models. A difference whose 95 "
-        "% CI includes 0 may be due to chance. Candidates: the number of words that the model "
-        "ranked. Chance: the expected value of the measure if the candidates were ranked at "
-        "random. The column \u201cp, Holm\u201d contains the two-sided p-value of the "
-        "difference, corrected by Holm's method for the number of pairs of models that are "
-        "compared on the measure.",
-        table,
-        tuple(_columns(COMPARISON, table)),
+    blocks = (
+        Table(name, SHARED[name].title, SHARED[name].reading, table, tuple(_columns(name, table)))
+        for name, table in tables.items()
+        if not table.is_empty()
     )
-    sizes = Table("scale", SCALE.title, SCALE.reading, scale, tuple(_columns(SCALE, scale)))
     return Section(
         id="differences",
         title="Differences",
         question="How do the models differ, and could chance explain the differences?",
         said={},
-        blocks=(paired,) if scale.is_empty() else (paired, sizes),
+        blocks=tuple(blocks),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
 
-def all_compared(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return one table with the paired differences between models, for all probes."""
-    return _joined(runs, compared_by)
-
-
-def all_scaled(runs: Sequence[Run]) -> pl.DataFrame:
-    """Return one table with each probe's results by model size."""
-    return _joined(runs, scaled)
-
-
-def _joined(
-    runs: Sequence[Run], table_of: Callable[[Sequence[Run]], pl.DataFrame | None]
-) -> pl.DataFrame:
-    """Combine the tables of all probes that have several runs, and add a column ``probe``."""
+def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
+    """Return the paired differences and the slopes of all probes, with a column ``probe``."""
     import polars as pl
 
-    frames = [
-        table.select(pl.lit(mine[0].probe).alias("probe"), pl.all())
-        for mine in _by_probe(runs)
-        if (table := table_of(mine)) is not None
-    ]
-    return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+    found: dict[str, list[pl.DataFrame]] = {"comparison": [], "slopes": []}
+    for mine in _by_probe(runs):
+        for name, table in (("comparison", compared(mine)), ("slopes", sloped(mine))):
+            if table is not None:
+                found[name].append(table.select(pl.lit(mine[0].probe).alias("probe"), pl.all()))
+    return {
+        name: pl.concat(some, how="diagonal_relaxed") if some else pl.DataFrame()
+        for name, some in found.items()
+    }
 
 
 def _by_probe(runs: Sequence[Run]) -> list[list[Run]]:
@@ -167,9 +145,9 @@ def _by_probe(runs: Sequence[Run]) -> list[list[Run]]:
     return [mine for mine in groups if len(mine) > 1]
 
 
-def _columns(spec: TableSpec, table: pl.DataFrame) -> Iterator[Column]:
+def _columns(name: str, table: pl.DataFrame) -> Iterator[Column]:
     yield Column("probe", "probe")
-    for declared in spec.in_table(table):
+    for declared in SHARED[name].in_table(table):
         yield from shown_columns(declared, table)
 
 

@@ -1,11 +1,11 @@
-"""Compare each pair of models that have runs of the same probe."""
+"""Compare the models that have runs of the same probe: paired differences, slopes by size."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tacit.findings.compare import compare, with_holm
-from tacit.probes.base import declared_tables
+from tacit.findings.comparison import by_family, comparison, slopes
 from tacit.probes.registry import probe
 
 if TYPE_CHECKING:
@@ -17,58 +17,74 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run
 
 
-def compared(runs: Sequence[Run], out: Path | None = None) -> pl.DataFrame | None:
-    """Return a table that compares each pair of models and lists their elicitation methods."""
-    import polars as pl
+@dataclass(frozen=True)
+class Together:
+    """The tables that compare the models of one probe; None where there is nothing to compare."""
 
-    from tacit.tables import write_table
+    comparison: pl.DataFrame | None = None
+    slopes: pl.DataFrame | None = None
 
-    table = compared_by(runs)
-    if table is None:
-        return None
-    ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
-    models = [name for name in ("first", "second") if name in table.columns]
-    table = table.with_columns(
-        pl.col(model)
-        .replace_strict(ways, default=None, return_dtype=pl.String)
-        .alias(f"{model}_elicitation")
-        for model in models
-    )
-    if out is not None:
-        write_table(table, out / "comparison.parquet")
-    return table
+    @classmethod
+    def of(cls, runs: Sequence[Run], out: Path | None) -> Together:
+        """Compare runs of one probe, and write the tables to a folder if one is given."""
+        from tacit.tables import write_table
+
+        made = cls(compared(runs), sloped(runs))
+        for name, table in (("comparison", made.comparison), ("slopes", made.slopes)):
+            if table is not None and out is not None:
+                write_table(table, out / f"{name}.parquet")
+        return made
 
 
-def compared_by(runs: Sequence[Run]) -> pl.DataFrame | None:
-    """Compare models by the probe's method ``compare`` or, without it, by mean values."""
-    kind: Any = probe(runs[0].probe)
+def compared(runs: Sequence[Run]) -> pl.DataFrame | None:
+    """Return the paired differences between each two models; None if there is only one."""
     if len(runs) == 1:
         return None
-    found: pl.DataFrame | None
-    if hasattr(kind, "compare"):
-        found = kind.compare({run.name: run.findings for run in runs})
-    else:
-        specs = tuple(declared_tables(kind).values())
-        found = compare(specs, {run.name: run.questions for run in runs})
-    return None if found is None else with_holm(found)
+    return comparison(probe(runs[0].probe).measures, {run.name: run.findings for run in runs})
+
+
+def sloped(runs: Sequence[Run]) -> pl.DataFrame | None:
+    """Return the slopes by model size; None if no family has models of two sizes."""
+    described = {run.name: run.model for run in runs}
+    families = by_family(
+        {name: model.get("family") for name, model in described.items()},
+        {name: model.get("parameters") for name, model in described.items()},
+    )
+    if not families:
+        return None
+    found = {run.name: run.findings for run in runs}
+    return slopes(probe(runs[0].probe).measures, found, families)
+
+
+def unsized(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield a warning for each model whose family or number of parameters is unknown."""
+    for run in runs:
+        lacking = [name for name in ("family", "parameters") if not run.model.get(name)]
+        if lacking:
+            options = " and ".join(f"--{name}" for name in lacking)
+            yield (
+                f"{run.probe.capitalize()}: {run.name} is not in the table of slopes, because its "
+                f"{' and '.join(_WORDS[name] for name in lacking)} "
+                f"{'are' if len(lacking) > 1 else 'is'} unknown; repeat the run with {options}"
+            )
+
+
+_WORDS = {"family": "family", "parameters": "number of parameters"}
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
     """Yield warnings about differences that make runs of one probe hard to compare."""
-    kind: Any = probe(runs[0].probe)
     ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
-    yield from warnings_of_elicitation(kind.name, ways)
+    yield from warnings_of_elicitation(runs[0].probe, ways)
     yield from warnings_of_wording(runs)
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
     """For each probe, yield a warning if different models were asked different questions."""
     for name in dict.fromkeys(run.probe for run in runs):
-        kind: Any = probe(name)
-        if hasattr(kind, "different_questions"):
-            yield from kind.different_questions(
-                {run.name: run.findings for run in runs if run.probe == name}
-            )
+        yield from probe(name).different_questions(
+            {run.name: run.findings for run in runs if run.probe == name}
+        )
 
 
 def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:

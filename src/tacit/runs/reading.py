@@ -262,15 +262,14 @@ class Runs(Mapping[str, Run]):
         return compared(self.runs)
 
     @cached_property
-    def scale(self) -> pl.DataFrame | None:
+    def slopes(self) -> pl.DataFrame | None:
         """A table that shows, for each model family, how each result changes with model size.
 
-        The table is None if the probe does not define ``scaling``, or if no family contains models
-        of two different sizes.
+        The table is None if no family contains models of two different sizes.
         """
-        from tacit.runs.scale import scaled
+        from tacit.runs.comparison import sloped
 
-        return scaled(self.runs)
+        return sloped(self.runs)
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure that shows all models; see ``Run.figure``.

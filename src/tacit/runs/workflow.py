@@ -16,18 +16,15 @@ from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords
 from tacit.probes.registry import probe
 from tacit.runs import asking
-from tacit.runs.comparison import compared, warnings
+from tacit.runs.comparison import Together, warnings
 from tacit.runs.estimate import Cost, chats_of, estimate
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet, resumable
-from tacit.runs.scale import scaled
 from tacit.tables import recorded_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    import polars as pl
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
@@ -41,14 +38,6 @@ REPORT = "report.html"
 
 FROM_FILE = "beliefs from a file"
 """The name of the elicitation method if the beliefs were read from a file."""
-
-
-@dataclass(frozen=True)
-class Together:
-    """The tables that compare several models."""
-
-    comparison: pl.DataFrame | None = None
-    scale: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)
@@ -162,7 +151,7 @@ class RunRequest:
             self.reporter.warn(warning)
         if self.out is not None and report:
             Runs(tuple(named(runs))).report(self.out / REPORT)
-        return Together(compared(runs, self.out), scaled(runs, self.out))
+        return Together.of(runs, self.out)
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the number of requests to each model, and their duration or cost."""
@@ -306,7 +295,7 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
     """Raise an error if the output of several runs would overwrite existing files."""
     if any((folder / "run.yaml").is_file() for folder in folders):
         return
-    for name in ("comparison.parquet", "scale.parquet", "figures", REPORT):
+    for name in ("comparison.parquet", "slopes.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, but {out} contains none of these runs: choose another folder"

@@ -13,7 +13,7 @@ from tacit.findings.findings import Findings
 from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.retrieval_measures import intervals, measures
 from tacit.probes.assumptions.wording import joined
-from tests.probes.assumptions.made_up import SCORES, candidates
+from tests.probes.assumptions.made_up import candidates
 
 CONCEPTS = (
     *("bear", "tiger", "ladder", "piano", "seal_(animal)", "rocket", "spoon", "banjo"),
@@ -70,8 +70,6 @@ class Made:
         }
         where["retrieval_top"] = self._retrieval_top(where["retrieval"], draw)
         where["elicitation_top"] = self._elicitation_top(draw)
-        where["retrieval_scores"] = pl.DataFrame(schema=SCORES)
-        where["candidates"] = candidates([self.wording])
         tables = {**where, **measures(where), "prince": prince(), **about(self.concepts)}
         return Findings(questions(), tables, {**standing(tables), **self._summary()})
 
@@ -81,6 +79,7 @@ class Made:
             "concepts": len(self.concepts),
             "retrieval_prompts": 10 * len(self.concepts),
             "elicitation_prompts": 5 * len(self.concepts),
+            "candidates": candidates([self.wording]),
             "vocabulary": {"name": "shared", "words": 20_000},
             "wordings": [self.wording],
             "elicitation_wording": self.wording,

@@ -50,39 +50,13 @@ ELICITATION_TOP = {
 }
 
 
-CANDIDATES = {
-    "part": pl.String,
-    "of": pl.String,
-    "relation": pl.String,
-    "words": pl.Int64,
-    "missing": pl.Int64,
-    "digest": pl.String,
-}
-SCORES = {
-    "wording": pl.String,
-    "concept": pl.String,
-    "n": pl.Int64,
-    "word": pl.String,
-    "logprob": pl.Float64,
-}
-
-
 def candidates(
-    wordings: Iterable[str] = ("sentence",),
-    relations: Iterable[str] = ("is", "is a", "has", "has a", "made of"),
-    *,
-    digest: str = "words",
-    missing: int = 0,
-) -> pl.DataFrame:
-    """The candidates of a run that ranks the same words everywhere."""
-    same = {"words": 100, "missing": missing, "digest": digest}
-    rows = [{"part": "retrieval", "of": wording, **same} for wording in wordings]
-    rows += [
-        {"part": "elicitation", "of": over, "relation": relation, **same}
-        for over in ("vocabulary", "sensible")
-        for relation in relations
-    ]
-    return pl.DataFrame(rows, schema=CANDIDATES)
+    wordings: Iterable[str] = ("sentence",), digest: str | None = "words"
+) -> dict[str, dict[str, str | None]]:
+    """The digests of a run that ranks the same words everywhere."""
+    relations = ("is", "is a", "has", "has a", "made of")
+    sets = {"retrieval": wordings, "vocabulary": relations, "sensible": relations}
+    return {part: dict.fromkeys(of, digest) for part, of in sets.items()}
 
 
 def retrieval(*rows: Mapping[str, Any]) -> pl.DataFrame:

@@ -9,13 +9,10 @@ import polars as pl
 import pytest
 
 from tacit.errors import FindingsError
-from tacit.findings.compare import COMPARISON
-from tacit.probes.assumptions.compare import compare
 from tacit.probes.assumptions.probe import Assumptions
 from tacit.probes.assumptions.tables import TABLES
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
-from tacit.statistics import Bootstrap
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:
@@ -40,15 +37,6 @@ def test_every_column_is_declared_with_a_meaning(spec: TableSpec) -> None:
     spec.check(table)
     with pytest.raises(FindingsError, match="undeclared column other"):
         spec.check(table.with_columns(other=1))
-
-
-def test_a_comparison_is_as_declared() -> None:
-    """In its columns and what they hold; the terminal shows 1, 4 and 10 properties."""
-    table = compare({"a": FINDINGS, "b": Made(seed=1).findings()}, Bootstrap(20))
-    COMPARISON.check(table)
-    assert set(table.filter("printed")["properties"]) == {None, 1, 4, 10}
-    assert set(table.filter(~pl.col("printed"))["properties"]) == {2, 3, 5, 6, 7, 8, 9}
-    assert table["figure"].n_unique() == table.height
 
 
 def test_headlines_are_rows_of_their_tables() -> None:

@@ -17,8 +17,8 @@ from tacit.findings.findings import Findings
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
-from tests.peers.test_consistency_compare import findings as anchors_of
-from tests.peers.test_consistency_compare import made
+from tests.peers.test_consistency_measures import findings as anchors_of
+from tests.peers.test_consistency_measures import made
 from tests.probes.drawing import drawn, joined_text, rows, rules, svg, texts, tips, write_figures
 
 if TYPE_CHECKING:

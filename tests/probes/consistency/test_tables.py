@@ -2,15 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
 import pytest
 
 from tacit.errors import FindingsError
-from tacit.findings.compare import schema
 from tacit.findings.findings import Findings
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tests.probes.consistency.asking_by_hand import Dice, measured, probe_of
-from tests.probes.consistency.run_by_hand import CASES, SILENT
 from tests.probes.consistency.test_votes import measured as measured_votes
 
 if TYPE_CHECKING:
@@ -50,11 +46,3 @@ def test_the_background_score_and_the_accuracy_are_those_of_the_summary(run: Run
     assert row["n"] == run.found.summary["with_background_score"]
     accuracy = run.found.tables["anchor_accuracy"].to_dicts()
     assert accuracy == run.found.summary["anchor_accuracy"]
-
-
-def test_models_are_compared_in_the_columns_of_every_comparison(run: Run) -> None:
-    """Their types as well."""
-    other = measured(probe_of(CASES), Dice(7, SILENT))
-    table = ConsistencyProbe.compare({"one": run.found, "other": other})
-    assert table.schema == pl.Schema(schema())
-    assert set(table["n"]) != {0}

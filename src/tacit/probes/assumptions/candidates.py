@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 from tacit.probes.assumptions.elicitation_measures import precisions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
     from tacit.probes.assumptions.elicitation import Eliciting
     from tacit.probes.assumptions.retrieval import Retrieval
     from tacit.requests import Ranking
-
-RETRIEVAL, ELICITATION = "retrieval", "elicitation"
 
 _PROMPT = ("relation", "preface", "over", "concept")
 _DRAWS, _TAIL = 10_000, 0.025
@@ -84,40 +82,27 @@ def with_chance(by_relation: pl.DataFrame, elicitation: pl.DataFrame) -> pl.Data
     return by_relation.join(chance, on=group, how="left", maintain_order="left")
 
 
-def candidate_sets(
+def digests(
     retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
     elicited: tuple[Eliciting, Sequence[Ranking]],
-) -> pl.DataFrame:
-    """Return a table of the candidate sets of a run, with one row per set."""
-    import polars as pl
+) -> dict[str, dict[str, str | None]]:
+    """The digest of each set of candidates, of retrieval by wording and of elicitation by relation.
 
-    schema = {
-        **dict.fromkeys(("part", "of", "relation"), pl.String),
-        **dict.fromkeys(("words", "missing"), pl.Int64),
-        "digest": pl.String,
-    }
-    rows = [*_of_retrieval(retrieved), *_of_elicitation(*elicited)]
-    return pl.DataFrame(rows, schema, orient="row")
-
-
-def _of_retrieval(
-    retrieved: Iterable[tuple[Retrieval, Sequence[Ranking]]],
-) -> Iterator[tuple[str, str, None, int, int, str]]:
-    for part, rankings in retrieved:
-        words = part.vocabulary
-        missing = max((one.missing for one in rankings if one.unranked is None), default=0)
-        yield RETRIEVAL, part.wording, None, len(words), missing, words.digest
-
-
-def _of_elicitation(
-    part: Eliciting, rankings: Sequence[Ranking]
-) -> Iterator[tuple[str, str, str, int, int, str]]:
-    missing: dict[tuple[str, str], int] = {}
-    words = {}
-    for item, ranking in zip(part.items, rankings, strict=True):
-        key = item.over, item.prompt.relation
-        words[key] = part.candidates(item)
-        lacking = ranking.missing if ranking.unranked is None else 0
-        missing[key] = max(lacking, missing.get(key, 0))
-    for key, among in words.items():
-        yield ELICITATION, *key, len(among), missing[key], among.digest
+    The digest is None if some of the candidates have no score in a prompt.
+    """
+    eliciting, rankings = elicited
+    ranked = [
+        ("retrieval", part.wording, part.vocabulary, ranking)
+        for part, found in retrieved
+        for ranking in found
+    ]
+    ranked += [
+        (item.over, item.prompt.relation, eliciting.candidates(item), ranking)
+        for item, ranking in zip(eliciting.items, rankings, strict=True)
+    ]
+    known: dict[str, dict[str, str | None]] = {"retrieval": {}}
+    for part, of, words, ranking in ranked:
+        sets = known.setdefault(part, {})
+        lacking = ranking.missing > 0 and ranking.unranked is None
+        sets[of] = None if lacking or sets.get(of, "") is None else words.digest
+    return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.assumptions.means import mean, paired
+from tacit.findings.measure import mean, shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,15 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def mean_of(
+    values: pl.DataFrame, of: str, bootstrap: Bootstrap
+) -> tuple[float | None, float | None, float | None]:
+    """Return a column's mean over concepts and the ends of its interval; None if undefined."""
+    known = values.drop_nulls(of)
+    (found,) = mean(of, known["concept"], known[of].to_numpy()[None]).estimates(bootstrap)
+    return found.value, found.low, found.high
+
+
 def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute the mean average precision for each relation, preface and candidate set."""
     import polars as pl
@@ -78,7 +87,7 @@ def by_relation(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame
     for group, every in grouped:
         without = every["value"].null_count()
         lost = (every["absent"].sum(), every["missing"].sum(), without)
-        rows.append((*group, every.height - without, *lost, *mean(every, "value", bootstrap)))
+        rows.append((*group, every.height - without, *lost, *mean_of(every, "value", bootstrap)))
     counts = dict.fromkeys(("prompts", "absent", "missing", "without"), pl.Int64)
     figures = dict.fromkeys(("map", "map_low", "map_high"), pl.Float64)
     group_schema = {"relation": pl.String, "preface": pl.Boolean, "over": pl.String}
@@ -94,7 +103,7 @@ def agreement(elicitation: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     for group, every in grouped:
         used = every["value"].count()
         counts = (every.height, used, every["too_few"].sum(), every["constant"].sum())
-        rows.append((*group, *counts, *mean(every, "value", bootstrap)))
+        rows.append((*group, *counts, *mean_of(every, "value", bootstrap)))
     names = dict.fromkeys(("prompts", "used", "too_few", "constant"), pl.Int64)
     figures = dict.fromkeys(("spearman", "spearman_low", "spearman_high"), pl.Float64)
     schema = {"relation": pl.String, "preface": pl.Boolean, **names, **figures}
@@ -135,13 +144,13 @@ def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
 def _ablated(
     values: dict[str, pl.DataFrame], bootstrap: Bootstrap
 ) -> Iterator[tuple[str, str, *tuple[float | None, ...]]]:
-    import polars as pl
-
-    for measure, every in values.items():
-        said = every.filter("preface").rename({"value": "first"})
-        bare = every.filter(~pl.col("preface")).rename({"value": "second"})
-        both = said.join(bare, on=["relation", "concept"], how="full", coalesce=True)
-        for relation in said["relation"].unique(maintain_order=True):
-            if relation in bare["relation"]:
-                pairs = both.filter(pl.col("relation") == relation)
-                yield relation, measure, *paired(pairs, bootstrap)[:-1]
+    for name, every in values.items():
+        sides = [every.filter(preface=preface) for preface in (True, False)]
+        for relation in sides[0]["relation"].unique(maintain_order=True):
+            if relation in sides[1]["relation"]:
+                asked = [side.filter(relation=relation) for side in sides]
+                rows, found = shared(asked, ["concept"], ["value"])
+                both = mean(name, rows["concept"], found["value"])
+                change = both.difference(bootstrap)
+                ends = (change.value, change.low, change.high)
+                yield relation, name, both.n, *both.values, *ends

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.charts.marks import Axis, Curves, Grid, Rows, bounds, in_rows, measured, page, written
-from tacit.charts.scale import scale_chart
+from tacit.charts.scale import size_chart
 from tacit.charts.shown import counted, titled
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
@@ -14,8 +14,8 @@ from tacit.findings.spec import figure
 from tacit.probes.assumptions import captions
 from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.examples import retrieval_examples
+from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
-from tacit.probes.assumptions.scale import scaling
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.template import load_templates
 
@@ -286,7 +286,7 @@ def favoured(shown: Shown) -> Chart | None:
 )
 def size_of_models(shown: Shown) -> Chart | None:
     """Plot the mean reciprocal rank against model size (not a figure of Weir et al. 2020)."""
-    return scale_chart(shown, scaling)
+    return size_chart(shown, measures)
 
 
 FIGURES: Mapping[str, FigureSpec] = {

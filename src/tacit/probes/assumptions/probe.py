@@ -10,7 +10,7 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import categories, standings
 from tacit.probes.assumptions.block import block, standing
-from tacit.probes.assumptions.candidates import candidate_sets
+from tacit.probes.assumptions.candidates import digests
 from tacit.probes.assumptions.elicitation import (
     ElicitationRules,
     Eliciting,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.findings.scale import ScaledFigure
+    from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
@@ -166,24 +166,17 @@ class Assumptions(Probe):
         spare_torch(None)
         return cls(read_norms(options.norms), Choices.of(options))
 
-    @staticmethod
-    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare each pair of models; see ``tacit.probes.assumptions.compare``."""
-        from tacit.probes.assumptions.compare import compare
+    @classmethod
+    def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
+        """Return what is compared between models; see ``tacit.probes.assumptions.measures``."""
+        from tacit.probes.assumptions.measures import measures
 
-        return compare(found)
-
-    @staticmethod
-    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return measures to plot against model size; see ``tacit.probes.assumptions.scale``."""
-        from tacit.probes.assumptions.scale import scaling
-
-        return scaling(found)
+        return measures(found)
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:
         """Return a warning for each pair of models whose retrieval prompts share no wording."""
-        from tacit.probes.assumptions.compare import different_questions
+        from tacit.probes.assumptions.measures import different_questions
 
         return different_questions({name: of.summary["wordings"] for name, of in found.items()})
 
@@ -352,11 +345,9 @@ class AssumptionsProbe(Probe):
         where = {
             "retrieval": _stacked([standings.retrieval_table(*each) for each in retrieved]),
             "retrieval_top": _stacked([standings.retrieval_top(*each) for each in retrieved]),
-            "retrieval_scores": _stacked([standings.retrieval_scores(*each) for each in retrieved]),
             "elicitation": standings.elicitation_table(self.eliciting, elicited),
             "elicitation_top": standings.elicitation_top(self.eliciting, elicited),
             "prince": standings.prince_table(self.prince, list(left)),
-            "candidates": candidate_sets(retrieved, (self.eliciting, elicited)),
         }
         questions = standings.questions_table(self.rankings, rankings)
         tables = {**where, **measures(where), **self._about()}
@@ -364,6 +355,7 @@ class AssumptionsProbe(Probe):
             **standing(tables),
             **self._summary(rankings),
             **_means(tables),
+            "candidates": digests(retrieved, (self.eliciting, elicited)),
             "intervals": intervals(),
         }
         return Findings(questions, tables, summary)

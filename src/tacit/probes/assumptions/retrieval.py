@@ -284,14 +284,7 @@ class Retrieval:
 
     def _ranking(self, item: Item) -> RankingPrompt:
         """Return the request to rank all candidate words for the blank of a retrieval prompt."""
-        own = item.prompt.word
-        others = [word for word in self._names if word != own] if self.is_main(item) else ()
-        return RankingPrompt(item.prompt.text, self.vocabulary, (own, *others), top=self.top)
-
-    @cached_property
-    def _names(self) -> Sequence[str]:
-        """The distinct words for all concepts, in alphabetical order."""
-        return sorted({concept.word for concept in self.concepts})
+        return RankingPrompt(item.prompt.text, self.vocabulary, (item.prompt.word,), top=self.top)
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions import elicitation_measures
 from tacit.probes.assumptions.candidates import chance_of, chance_range, with_chance
-from tacit.probes.assumptions.means import mean
+from tacit.probes.assumptions.elicitation_measures import mean_of
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def by_number(retrieval: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     for group, some in by_concept(retrieval).group_by(_GROUP, maintain_order=True):
         for (n,), every in some.sort("n", maintain_order=True).group_by("n", maintain_order=True):
             missing = every["mrr"].null_count()
-            means = (mean(every, figure, bootstrap) for figure in FIGURES)
+            means = (mean_of(every, figure, bootstrap) for figure in FIGURES)
             figures = (value for estimate in means for value in estimate)
             ranked = every.filter(pl.col("mrr").is_not_null())["candidates"]
             # With random orders, a concept's value is a mean over several rankings.

@@ -76,20 +76,6 @@ def retrieval_top(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
     return _frame(rows, {**schema, **_top(), "renormalised": pl.Float64})
 
 
-def retrieval_scores(part: Retrieval, rankings: Sequence[Ranking]) -> pl.DataFrame:
-    """Return each concept's log-probability for prompts as in Weir et al. (2020), Figure 2."""
-    import polars as pl
-
-    rows = [
-        (part.wording, item.prompt.concept, item.prompt.n, one.target, one.logprob)
-        for item, ranking in zip(part.items, rankings, strict=True)
-        if part.is_main(item)
-        for one in ranking.targets
-    ]
-    schema = {"wording": pl.String, "concept": pl.String, "n": pl.Int64, "word": pl.String}
-    return _frame(rows, {**schema, "logprob": pl.Float64})
-
-
 def elicitation_table(part: Eliciting, rankings: Sequence[Ranking]) -> pl.DataFrame:
     """Return a table: for each prompt, the rank of each response's most probable spelling."""
     import polars as pl

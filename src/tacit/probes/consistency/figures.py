@@ -11,7 +11,7 @@ from tacit.charts.shown import Shown, counted, spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import Series, series
 from tacit.findings.spec import Column
-from tacit.probes.consistency.scale import scaling
+from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
@@ -262,7 +262,7 @@ def accuracy_by_score(shown: Shown) -> Drawn | None:
 
 def size_of_models(shown: Shown) -> Drawn | None:
     """Lift, background score and accuracy against the number of parameters."""
-    return sizes(shown, scaling)
+    return sizes(shown, measures)
 
 
 def intervention(shown: Shown) -> Drawn | None:

@@ -54,9 +54,7 @@ from tacit.strings import convert_strings, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
-    from tacit.findings.scale import ScaledFigure
+    from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.answers import Chosen
@@ -265,19 +263,12 @@ class ConsistencyProbe(Probe):
         }
         return self.measure(Answers(groups))
 
-    @staticmethod
-    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare models on the same anchor questions; see ``tacit.probes.consistency.compare``."""
-        from tacit.probes.consistency.compare import compare
+    @classmethod
+    def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
+        """Return what is compared between models; see ``tacit.probes.consistency.measures``."""
+        from tacit.probes.consistency.measures import measures
 
-        return compare(found)
-
-    @staticmethod
-    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the measures that are plotted against model size."""
-        from tacit.probes.consistency.scale import scaling
-
-        return scaling(found)
+        return measures(found)
 
     def check_replies(self, *, sampled: bool) -> None:
         """Raise an error if the probe's options are incompatible with replies of chat models."""

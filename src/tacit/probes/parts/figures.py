@@ -12,7 +12,7 @@ from tacit.charts.theme import Series
 from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import Column
-from tacit.probes.parts.scale import scaling
+from tacit.probes.parts.measures import measures
 from tacit.probes.parts.tables import TABLES
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def all_things(shown: Shown) -> Drawn | None:
 
 def size_of_models(shown: Shown) -> Drawn | None:
     """Violation rates against model sizes (not a figure of Gu et al. 2023)."""
-    return sizes(shown, scaling)
+    return sizes(shown, measures)
 
 
 FIGURES = Figures(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Spec
-    from tacit.findings.scale import ScaledFigure
+    from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.probes.parts.repair import RepairedBeliefs
     from tacit.requests import Prompt, Scores, Votes
@@ -136,19 +136,12 @@ class PartsProbe(Probe):
         """The gold labels that follow from the drawings, one row per labelled statement."""
         return enrich(drawing_statements(self.drawings), self.ontology)
 
-    @staticmethod
-    def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-        """Compare each pair of models; see ``tacit.probes.parts.compare``."""
-        from tacit.probes.parts.compare import compare
+    @classmethod
+    def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
+        """Return what is compared between models; see ``tacit.probes.parts.measures``."""
+        from tacit.probes.parts.measures import measures
 
-        return compare(found)
-
-    @staticmethod
-    def scaling(found: Mapping[str, Findings]) -> list[ScaledFigure]:
-        """Return the results to compare by model size; see ``tacit.probes.parts.scale``."""
-        from tacit.probes.parts.scale import scaling
-
-        return scaling(found)
+        return measures(found)
 
     def check_graphs(self, options: PartsOptions) -> None:
         """Check that every thing in ``--graphs`` has a drawing."""

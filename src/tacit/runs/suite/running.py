@@ -15,10 +15,9 @@ from tacit.english import several
 from tacit.errors import RequestError, TacitError
 from tacit.files import SUITE, publish_text
 from tacit.outputs import Kind, check_outputs
-from tacit.runs.comparison import compared, warnings
+from tacit.runs.comparison import Together, warnings
 from tacit.runs.reading import Runs, named, read_runs
 from tacit.runs.reporter import resumable
-from tacit.runs.scale import scaled
 from tacit.runs.workflow import REPORT
 
 if TYPE_CHECKING:
@@ -146,8 +145,7 @@ class _Work:
             for warning in warnings(runs):
                 self.plan.reporter.warn(warning)
             if len(runs) > 1:
-                compared(runs, self.out / name)
-                scaled(runs, self.out / name)
+                Together.of(runs, self.out / name)
         page = self.out / REPORT if found and report else None
         if page is not None:
             Runs(tuple(found)).report(page)

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from tacit.findings.comparison import comparison
 from tacit.findings.findings import Findings
-from tacit.probes.consistency.compare import compare
+from tacit.probes.consistency.measures import measures
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import chance_level
 
@@ -25,12 +26,6 @@ FIGURES = [
     "lift, adjusted for the number of facts",
 ]
 """The figures that are defined for anchors of eight clusters."""
-
-RATIO = (
-    "log odds ratio of a correct answer (background score 1 versus 0), adjusted for the number of "
-    "facts"
-)
-"""Undefined here: it needs ten clusters."""
 
 
 def findings(rows: Sequence[tuple[str, str, float | None, bool | None]]) -> Findings:
@@ -57,8 +52,8 @@ def made(seed: int, n: int = 40) -> list[tuple[str, str, float, bool]]:
 
 
 def rows_of(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """The rows by figure."""
-    return {row["figure"]: row for row in table.to_dicts()}
+    """The rows by measure."""
+    return {row["measure"]: row for row in table.to_dicts()}
 
 
 def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float]:
@@ -87,15 +82,14 @@ def independent(rows: Sequence[tuple[str, str, float, bool]]) -> dict[str, float
 def test_values_are_those_of_scikit_learn() -> None:
     """Each model's figure, and the difference, agree with scikit-learn's."""
     first, second = made(1), made(2)
-    found = rows_of(compare({"a": findings(first), "b": findings(second)}))
-    assert list(found) == [*FIGURES, RATIO]
-    assert found.pop(RATIO)["difference"] is None
+    found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}))
+    assert list(found) == FIGURES
     one, other = independent(first), independent(second)
     for figure, row in found.items():
         assert row["first_value"] == pytest.approx(one[figure])
         assert row["second_value"] == pytest.approx(other[figure])
         assert row["difference"] == pytest.approx(other[figure] - one[figure])
-        assert row["low"] <= row["high"]
+        assert row["difference_low"] <= row["difference_high"]
         assert row["n"] == 40
 
 
@@ -103,7 +97,7 @@ def test_interval_is_that_of_rows_drawn_by_hand() -> None:
     """An interval is the percentiles over whole clusters drawn again, the same for both."""
     first, second = made(3), made(4)
     bootstrap = Bootstrap(resamples=60, seed=5)
-    found = rows_of(compare({"a": findings(first), "b": findings(second)}, bootstrap))
+    found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}, bootstrap))
     clusters = sorted({row[1] for row in first})
     drawn = np.random.default_rng(5).integers(0, 8, size=(60, 8))
     changes: dict[str, list[float]] = {figure: [] for figure in FIGURES}
@@ -116,8 +110,8 @@ def test_interval_is_that_of_rows_drawn_by_hand() -> None:
             of.append(values[1][figure] - values[0][figure])
     for figure, of in changes.items():
         low, high = np.quantile(of, [0.025, 0.975])
-        assert found[figure]["low"] == pytest.approx(low)
-        assert found[figure]["high"] == pytest.approx(high)
+        assert found[figure]["difference_low"] == pytest.approx(low)
+        assert found[figure]["difference_high"] == pytest.approx(high)
 
 
 def test_only_anchors_of_both_count() -> None:
@@ -126,37 +120,40 @@ def test_only_anchors_of_both_count() -> None:
     gone = [("x", "c0", 1.0, True)]
     first = findings([*shared, *gone, ("y", "c1", None, True), ("z", "c2", 0.5, False)])
     second = findings([*shared, ("y", "c1", 0.0, False), ("z", "c2", 0.5, None)])
-    alone = compare({"a": findings(shared), "b": findings(shared)})
-    together = compare({"a": first, "b": second})
+    alone = comparison(measures, {"a": findings(shared), "b": findings(shared)})
+    together = comparison(measures, {"a": first, "b": second})
     assert together.equals(alone)
-    assert together["n"].to_list() == [12] * 7
-    assert together["difference"].to_list() == [0.0] * 6 + [None]
-    assert together["low"].to_list() == together["high"].to_list() == [None] * 7
+    assert together["n"].to_list() == [12] * 6
+    assert together["difference"].to_list() == [0.0] * 6
+    assert together["difference_low"].to_list() == [None] * 6
 
 
 def test_no_right_answer_has_no_consistency() -> None:
     """Where a model answers nothing right, what predicts right answers is undefined, not 0."""
     first = made(7)
     second = [(name, cluster, score, False) for name, cluster, score, _ in made(8)]
-    found = rows_of(compare({"a": findings(first), "b": findings(second)}))
+    found = rows_of(comparison(measures, {"a": findings(first), "b": findings(second)}))
     for figure in FIGURES[2:]:
         row = found[figure]
         assert row["first_value"] is not None
-        assert [row[name] for name in ("second_value", "difference", "low", "high")] == [None] * 4
+        assert [
+            row[name]
+            for name in ("second_value", "difference", "difference_low", "difference_high")
+        ] == [None] * 4
     assert found["questions right"]["second_value"] == 0
 
 
 def test_one_concept_has_no_interval() -> None:
     """Anchors of one concept tell nothing of how concepts differ."""
     rows = [(name, "one", score, right) for name, _, score, right in made(9)]
-    table = compare({"a": findings(rows), "b": findings(made(9))})
-    assert table["low"].to_list() == table["high"].to_list() == [None] * 7
-    assert table["difference"].to_list() == [0.0] * 6 + [None]
+    table = comparison(measures, {"a": findings(rows), "b": findings(made(9))})
+    assert table["difference_low"].to_list() == [None] * 6
+    assert table["difference"].to_list() == [0.0] * 6
 
 
 def test_each_two_models_are_compared() -> None:
     """Three models have three pairs."""
     found = {name: findings(made(seed)) for seed, name in enumerate("abc")}
-    table = compare(found, Bootstrap(resamples=20))
+    table = comparison(measures, found, Bootstrap(resamples=20))
     pairs = table.select("first", "second").unique(maintain_order=True).rows()
     assert pairs == [("a", "b"), ("a", "c"), ("b", "c")]

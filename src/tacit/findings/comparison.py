@@ -1,0 +1,109 @@
+"""Tables that compare models: paired differences, and slopes by model size."""
+
+from __future__ import annotations
+
+from itertools import combinations, groupby
+from typing import TYPE_CHECKING, Any
+
+from tacit.findings.findings import SHARED
+from tacit.findings.numbers import size
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+    from tacit.findings.measure import Measure, Measures
+    from tacit.statistics import Bootstrap
+
+
+def comparison(
+    measures: Measures, found: Mapping[str, Findings], how: Bootstrap | None = None
+) -> pl.DataFrame:
+    """The paired differences of all measures of each pair of models."""
+    from tacit.statistics import Bootstrap
+    from tacit.statistics.prediction import holm
+
+    how = how or Bootstrap.for_pairs(len(found))
+    rows = [
+        {"first": first, "second": second, **_difference(measure, how)}
+        for first, second in combinations(found, 2)
+        for measure in measures({first: found[first], second: found[second]})
+    ]
+    for name in {row["measure"] for row in rows}:
+        mine = [row for row in rows if row["measure"] == name]
+        for row, p in zip(mine, holm([row["p"] for row in mine]), strict=True):
+            row["p_holm"] = p
+    return SHARED["comparison"].frame(rows)
+
+
+def _difference(measure: Measure, how: Bootstrap) -> dict[str, Any]:
+    from tacit.statistics import Change
+
+    first, second = measure.values
+    change = Change(None, None, None) if measure.apart else measure.difference(how)
+    chance = dict(zip(("first_chance", "second_chance"), measure.chance or (), strict=False))
+    return {
+        "measure": measure.name,
+        "first_value": first,
+        "second_value": second,
+        "difference": change,
+        "p": change.p_value,
+        "n": measure.n,
+        **chance,
+        "note": measure.remark,
+    }
+
+
+def by_family(
+    families: Mapping[str, str | None], sizes: Mapping[str, int | None]
+) -> dict[str, dict[str, int]]:
+    """The models of each family, from the smallest; empty if no family has models of two sizes."""
+    known = sorted(
+        (family, parameters, model)
+        for model, family in families.items()
+        if family and (parameters := sizes.get(model))
+    )
+    grouped = {
+        family: {model: parameters for _, parameters, model in group}
+        for family, group in groupby(known, key=lambda each: each[0])
+    }
+    return grouped if any(len(set(of.values())) > 1 for of in grouped.values()) else {}
+
+
+def slopes(
+    measures: Measures,
+    found: Mapping[str, Findings],
+    families: Mapping[str, Mapping[str, int]],
+    how: Bootstrap | None = None,
+) -> pl.DataFrame:
+    """The slope of each main measure in each family, whose models are given with their sizes."""
+    from tacit.statistics import Bootstrap
+
+    how = how or Bootstrap()
+    rows = [
+        {"family": family, **_slope(measure, list(sizes.values()), how)}
+        for family, sizes in families.items()
+        if len(set(sizes.values())) > 1
+        for measure in measures({model: found[model] for model in sizes})
+        if measure.main
+    ]
+    order = list(dict.fromkeys(row["measure"] for row in rows))
+    return SHARED["slopes"].frame(sorted(rows, key=lambda row: order.index(row["measure"])))
+
+
+def _slope(measure: Measure, parameters: Sequence[int], how: Bootstrap) -> dict[str, Any]:
+    from tacit.statistics import Change
+
+    change = Change(None, None, None) if measure.apart else measure.slope(parameters, how)
+    undefined = "undefined for a model" if change.value is None else None
+    return {
+        "measure": measure.name,
+        "models": len(parameters),
+        "smallest": size(parameters[0]),
+        "largest": size(parameters[-1]),
+        "n": measure.n,
+        "slope": change,
+        "note": measure.remark or undefined,
+    }

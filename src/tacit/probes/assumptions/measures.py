@@ -1,0 +1,130 @@
+"""What is compared between models: means over the concepts that all of them have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.findings.measure import Measure, mean, shared
+from tacit.probes.assumptions import elicitation_measures
+from tacit.probes.assumptions.block import NUMBERS
+from tacit.probes.assumptions.candidates import chance_of, chance_precisions
+from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.findings.findings import Findings
+
+_MRR = "mean reciprocal rank"
+_ELICITED = {
+    "map vocabulary": "mean average precision, vocabulary",
+    "map sensible": "mean average precision, candidates: people's responses",
+    "spearman": "agreement with people (Spearman)",
+}
+
+
+def measures(found: Mapping[str, Findings]) -> list[Measure]:
+    """Retrieval with 1, 4 and 10 properties, and elicitation of each relation."""
+    models = list(found.values())
+    told = [each.tables["retrieval"]["wording"].unique(maintain_order=True) for each in models]
+    alike = [(wording,) * len(models) for wording in told[0] if all(wording in of for of in told)]
+    retrieved = (_retrieved(models, wordings) for wordings in alike or product(*told))
+    elicited = _means([_elicitation(each) for each in models])
+    return [*(measure for some in retrieved for measure in some), *elicited]
+
+
+def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a warning for each pair of models whose retrieval prompts share no wording."""
+    return [
+        "Assumptions probe: the wording of the retrieval prompts is "
+        f"{' and '.join(wordings[one])} for {one}, but {' and '.join(wordings[other])} for "
+        f"{other}. Prompts of different wordings ask different questions. In the table of "
+        "differences, the column “note” marks rows that compare differently worded prompts."
+        for one, other in combinations(wordings, 2)
+        if not set(wordings[one]) & set(wordings[other])
+    ]
+
+
+def _retrieved(models: Sequence[Findings], wordings: Sequence[str]) -> Iterator[Measure]:
+    asked = list(dict.fromkeys(wordings))
+    note = "the models' prompts ask different questions" if len(asked) > 1 else None
+    named = " and ".join(asked)
+    each = [_retrieval(*one, named) for one in zip(models, wordings, strict=True)]
+    for measure in _means(each):
+        yield replace(measure, main=measure.name.startswith(_MRR), note=note)
+
+
+def _means(tables: Sequence[pl.DataFrame]) -> Iterator[Measure]:
+    """The mean of each measure that all models have, beside the chance level of each model."""
+    import polars as pl
+
+    for name in tables[0]["measure"].unique(maintain_order=True):
+        some = [table.filter(measure=name) for table in tables]
+        if any(table.is_empty() for table in some):
+            continue
+        rows, values = shared(some, ["concept"], ["value"])
+        kept = [table.join(rows, on="concept", how="semi") for table in some]
+        chance = tuple(table.select(pl.mean("chance")).item() for table in kept)
+        found = mean(name, rows["concept"], values["value"])
+        sets = [table["among"][0] for table in some]
+        yield replace(found, chance=chance, apart=_apart(sets))
+
+
+def _apart(sets: Sequence[str | None]) -> str | None:
+    """Why ranks among these sets of candidates, given by their digests, cannot be compared."""
+    if None in sets:
+        return "some candidates have no score"
+    return "the models ranked different candidates" if len(set(sets)) > 1 else None
+
+
+def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
+    """The value of each concept for each measure of retrieval, as in Figure 2 of the paper."""
+    import polars as pl
+
+    main = findings.tables["retrieval"].filter(
+        pl.col("category").is_null(), order=MAIN, wording=wording
+    )
+    concepts = by_concept(main).with_columns(
+        chance=pl.col("candidates").map_batches(chance_of, pl.Float64), none=None
+    )
+    digest = findings.summary["candidates"]["retrieval"].get(wording)
+    sentence = reads_sentences(findings.summary.get("kind"), wording)
+    named = {
+        _MRR: ("mrr", pl.col("chance"), digest),
+        f"probability of the {'sentence' if sentence else 'concept'}": ("probability", None, ""),
+        "probability among the candidates": ("renormalised", 1 / pl.col("candidates"), digest),
+    }
+    return pl.concat(
+        concepts.filter(n=n).select(
+            "concept",
+            measure=pl.lit(f"{label}, {several(n, 'property', 'properties')} stated ({asked})"),
+            value=value,
+            chance=pl.lit(None, pl.Float64) if chance is None else chance,
+            among=pl.lit(among, pl.String),
+        )
+        for label, (value, chance, among) in named.items()
+        for n in NUMBERS
+    )
+
+
+def _elicitation(findings: Findings) -> pl.DataFrame:
+    """The value of each prompt for each measure of elicitation, by relation."""
+    import polars as pl
+
+    keys, elicitation = ["relation", "concept"], findings.tables["elicitation"]
+    chances = chance_precisions(elicitation).filter("preface")
+    found = []
+    for of, table in elicitation_measures.measured(elicitation).items():
+        over = of.removeprefix("map ")
+        digests = {None: "", **findings.summary["candidates"].get(over, {})}
+        among = pl.col("relation").replace_strict(digests, default="", return_dtype=pl.String)
+        chance = chances.filter(over=over).select(*keys, "chance")
+        asked = table.filter("preface").join(chance, on=keys, how="left", maintain_order="left")
+        measure = pl.format(_ELICITED[of] + ", {}", "relation")
+        found.append(asked.select("concept", "value", "chance", measure=measure, among=among))
+    return pl.concat(found)

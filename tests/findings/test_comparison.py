@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tacit.findings.comparison import by_family, comparison, slopes
+from tacit.findings.findings import SHARED, Findings
+from tacit.findings.measure import Measure, mean
+from tacit.findings.numbers import size
+from tacit.probes.assumptions import measures as assumptions
+from tacit.probes.consistency import measures as consistency
+from tacit.probes.parts import measures as parts
+from tacit.statistics import Bootstrap
+from tacit.statistics.prediction import holm
+from tests.peers.test_consistency_measures import findings as anchors_of
+from tests.peers.test_consistency_measures import independent, made
+from tests.probes.assumptions.test_measures import recalled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SIZES = {"opt": {"a": 10, "c": 100, "b": 1000}}
+FEW = Bootstrap(resamples=40, seed=2)
+MADE = {
+    name: Findings(pl.DataFrame(), {}, {"values": np.random.default_rng(at).random(20)})
+    for at, name in enumerate("abc")
+}
+
+
+def measures(found: Mapping[str, Findings]) -> list[Measure]:
+    """A mean, another one that is not compared, and one that is undefined for the first model."""
+    values = np.stack([each.summary["values"] for each in found.values()])
+    clusters = np.arange(20) % 10
+    one = replace(mean("one", clusters, values), main=True)
+    undefined = replace(
+        one, name="undefined", of=lambda w: one.of(w) * ([np.nan] + [1] * (len(found) - 1))
+    )
+    return [
+        one,
+        replace(one, name="apart", apart="other words", chance=(0.1,) * len(found), main=False),
+        undefined,
+    ]
+
+
+def test_each_two_models_are_compared_and_corrected_by_holm() -> None:
+    """Per measure; a difference that is not compared keeps its values, and has no p-value."""
+    table = comparison(measures, MADE, FEW)
+    SHARED["comparison"].check(table)
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    assert table.select("first", "second").unique(maintain_order=True).rows() == pairs
+    one = table.filter(measure="one")
+    means = {name: float(each.summary["values"].mean()) for name, each in MADE.items()}
+    for row in one.iter_rows(named=True):
+        assert row["first_value"] == pytest.approx(means[row["first"]], abs=1e-15)
+        change = means[row["second"]] - means[row["first"]]
+        assert row["difference"] == pytest.approx(change, abs=1e-15)
+        assert row["difference_low"] < row["difference_high"]
+        assert row["n"] == 20
+    assert one["p_holm"].to_list() == holm(one["p"].to_list())
+    apart = table.filter(measure="apart")
+    assert apart.select("difference", "p", "p_holm").null_count().row(0) == (3, 3, 3)
+    assert apart["second_value"].equals(one["second_value"])
+    assert set(apart["note"]) == {"not compared: other words"}
+    assert set(apart["first_chance"]) == {0.1}
+    assert table.filter(measure="undefined")["first_value"].to_list() == [None] * 3
+
+
+@pytest.mark.parametrize("models", [[], ["a"]])
+def test_one_model_is_compared_with_nothing(models: list[str]) -> None:
+    """The columns alone."""
+    table = comparison(measures, {model: MADE[model] for model in models}, FEW)
+    assert table.is_empty()
+    assert {"measure", "difference_low", "p_holm", "note"} <= set(table.columns)
+
+
+def test_models_by_family() -> None:
+    """Smallest first; models without a family or a size are left out; one size is none."""
+    families = {"a": "opt", "b": "opt", "d": None, "e": "t5", "f": "bert", "g": "opt"}
+    sizes = {"a": 1000, "b": 10, "d": 5, "e": None, "f": 7, "g": 10}
+    assert by_family(families, sizes) == {"bert": {"f": 7}, "opt": {"b": 10, "g": 10, "a": 1000}}
+    assert by_family(families, dict.fromkeys(families, 10)) == {}
+    assert slopes(measures, MADE, {"bert": {"a": 7}}, FEW).is_empty()
+
+
+def test_slopes_of_main_measures() -> None:
+    """Undefined where one model has no value."""
+    table = slopes(measures, MADE, SIZES, FEW)
+    SHARED["slopes"].check(table)
+    one, undefined = table.to_dicts()
+    means = [MADE[name].summary["values"].mean() for name in SIZES["opt"]]
+    assert one["slope"] == pytest.approx(np.polyfit([1, 2, 3], means, 1)[0])
+    assert (one["family"], one["models"], one["n"]) == ("opt", 3, 20)
+    assert (one["smallest"], one["largest"], one["note"]) == ("10", "1K", None)
+    assert (undefined["slope"], undefined["note"]) == (None, "undefined for a model")
+
+
+def test_consistency_over_size() -> None:
+    """Slopes of figures computed by other libraries, on resamples of concepts drawn by hand."""
+    rows = {name: made(seed, 120) for seed, name in enumerate("acb")}
+    found = {name: anchors_of(of) for name, of in rows.items()}
+    table = slopes(consistency.measures, found, SIZES, FEW)
+    names = ["background score, mean over questions", "questions right", "lift above chance"]
+    assert table["measure"].to_list() == names
+    concepts = sorted({row[1] for row in rows["a"]})
+    draws = np.random.default_rng(2).integers(0, len(concepts), size=(40, len(concepts)))
+    resampled = [
+        {
+            name: independent([row for at in draw for row in of if row[1] == concepts[at]])
+            for name, of in rows.items()
+        }
+        for draw in draws
+    ]
+
+    def fitted(found: dict[str, dict[str, float]], figure: str) -> float:
+        return float(np.polyfit([1, 2, 3], [found[name][figure] for name in "acb"], 1)[0])
+
+    for row in table.iter_rows(named=True):
+        values = {name: independent(of) for name, of in rows.items()}
+        assert row["slope"] == pytest.approx(fitted(values, row["measure"]))
+        ends = np.quantile([fitted(found, row["measure"]) for found in resampled], [0.025, 0.975])
+        assert [row["slope_low"], row["slope_high"]] == pytest.approx(list(ends))
+
+
+def test_only_anchors_of_all_models_count() -> None:
+    """An anchor that one model lacks is left out of all; without a common one, no value."""
+    rows = {name: made(seed, 60) for seed, name in enumerate("abc")}
+    whole = {name: anchors_of(of[:50]) for name, of in rows.items()}
+    some = {name: anchors_of(of[: 50 if name == "b" else 60]) for name, of in rows.items()}
+    one, other = (slopes(consistency.measures, each, SIZES, FEW) for each in (whole, some))
+    assert one.equals(other)
+    apart = [(f"x{at}", *row[1:]) for at, row in enumerate(made(1, 20))]
+    none = {"a": anchors_of(made(2, 20)), "b": anchors_of(apart)}
+    table = slopes(consistency.measures, none, {"opt": {"a": 1, "b": 2}}, FEW)
+    assert table.select("n", "slope").unique().rows() == [(0, None)]
+
+
+def test_violations_over_size() -> None:
+    """The rate over decided constraints; what is undecided is told."""
+    counts = {
+        "a": [("egg", 4, 10, 2), ("egg", 3, 10, 0), ("lamp", 3, 4, 0), ("tree", 2, 9, 0)],
+        "b": [("egg", 1, 18, 0), ("lamp", 1, 4, 0), ("tree", 1, 9, 0)],
+        "c": [("egg", 3, 18, 0), ("lamp", 2, 4, 0), ("tree", 0, 9, 9)],
+    }
+    schema = ["thing", "violated", "applicable", "undecided"]
+    beliefs = {
+        **dict.fromkeys(("thing", "annotator", "subject", "relation", "object"), pl.String),
+        "label": pl.Boolean,
+        "p_true": pl.Float64,
+        **dict.fromkeys(("before", "paper", "log-odds", "margin"), pl.Boolean),
+    }
+    found = {
+        name: Findings(
+            pl.DataFrame(),
+            {
+                "violation_by_drawing": pl.DataFrame(rows, schema, orient="row"),
+                "beliefs": pl.DataFrame(schema=beliefs),
+            },
+        )
+        for name, rows in counts.items()
+    }
+    (row,) = slopes(parts.measures, found, SIZES, FEW).to_dicts()
+    rates = [12 / 31, 5 / 22, 3 / 31]  # of 10, 100 and 1,000 parameters
+    assert row["slope"] == pytest.approx(np.polyfit([1, 2, 3], rates, 1)[0])
+    assert (row["measure"], row["n"]) == ("violation, micro, before repair", 3)
+    assert row["note"] == "undecided constraints are left out: 2 for a, 9 for c, 0 for b"
+
+
+def test_ranks_over_size() -> None:
+    """The mean reciprocal rank over the concepts that all models rank."""
+    ranks: dict[str, list[int | None]] = {
+        "a": [4, 2, 5, 1],
+        "b": [1, 1, None, 1],
+        "c": [2, 1, 1, 2],
+    }
+    found = {name: recalled(of) for name, of in ranks.items()}
+    (row,) = slopes(assumptions.measures, found, SIZES, FEW).to_dicts()
+    means = [(1 / 4 + 1 / 2 + 1) / 3, (1 / 2 + 1 + 1 / 2) / 3, 1.0]
+    assert row["slope"] == pytest.approx(np.polyfit([1, 2, 3], means, 1)[0])
+    assert (row["n"], row["measure"].partition(" (")[0]) == (
+        3,
+        "mean reciprocal rank, 1 property stated",
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [(1, "1"), (999, "999"), (999_999, "1M"), (124_439_808, "124M"), (6_050_000_000, "6.05B")],
+)
+def test_sizes_are_written_with_three_digits(parameters: int, text: str) -> None:
+    """With a unit."""
+    assert size(parameters) == text

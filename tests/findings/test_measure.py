@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.findings.findings import Findings
+from tacit.findings.measure import declared_means, mean, ratio, shared
+from tacit.statistics import Bootstrap
+from tests.plugins.synonyms import ACCURACY, QUESTIONS, TOTAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SIZES = [125_000_000, 1_300_000_000, 350_000_000, 13_000_000_000]
+VALUES = st.lists(st.floats(-1, 1), min_size=4, max_size=4)
+
+
+def drawn(rows: NDArray[np.float64], clusters: list[str], how: Bootstrap) -> NDArray[np.float64]:
+    """The means of each model over rows drawn by hand, whole clusters at a time, by sample."""
+    names = sorted(set(clusters))
+    of = {name: [at for at, own in enumerate(clusters) if own == name] for name in names}
+    draws = np.random.default_rng(how.seed).integers(
+        0, len(names), size=(how.resamples, len(names))
+    )
+    return np.array(
+        [rows[:, [row for at in draw for row in of[names[at]]]].mean(axis=1) for draw in draws]
+    )
+
+
+def test_differences_and_slopes_are_those_of_rows_drawn_by_hand() -> None:
+    """Values, paired differences, slopes and their intervals, on the same resamples."""
+    rows = np.random.default_rng(3).random((4, 40))
+    clusters, how = [f"c{row % 7}" for row in range(40)], Bootstrap(resamples=50, seed=9)
+    of = mean("mean", clusters, rows)
+    assert (of.n, of.clusters) == (40, 7)
+    assert of.values == pytest.approx(rows.mean(axis=1), abs=1e-15)
+    samples = drawn(rows, clusters, how)
+    for at, each in enumerate(of.estimates(how)):
+        ends = np.quantile(samples[:, at], [0.025, 0.975])
+        assert (each.low, each.high) == pytest.approx(tuple(ends), abs=1e-12)
+    change = of.difference(how)
+    ends = np.quantile(samples[:, 1] - samples[:, 0], [0.025, 0.975])
+    assert change.value == pytest.approx(rows[1].mean() - rows[0].mean(), abs=1e-15)
+    assert (change.low, change.high) == pytest.approx(tuple(ends), abs=1e-12)
+    slope = of.slope(SIZES, how)
+    fits = [np.polyfit(np.log10(SIZES), values, 1)[0] for values in samples]
+    assert slope.value == pytest.approx(np.polyfit(np.log10(SIZES), rows.mean(axis=1), 1)[0])
+    ends = np.quantile(fits, [0.025, 0.975])
+    assert (slope.low, slope.high) == pytest.approx(tuple(ends), abs=1e-12)
+
+
+@given(values=VALUES, shift=st.floats(-3, 3), factor=st.integers(1, 1000))
+def test_a_slope_is_that_of_polyfit(values: list[float], shift: float, factor: int) -> None:
+    """Neither a constant added to all values nor a unit of the sizes changes it."""
+    (expected, _) = np.polyfit(np.log10(SIZES), values, 1)
+    for sizes, more in ((SIZES, 0.0), ([size * factor for size in SIZES], shift)):
+        of = mean("", ["a"], np.array(values)[:, None] + more)
+        assert of.slope(sizes, Bootstrap(2)).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_ratios_are_sums_over_sums() -> None:
+    """By cluster, sorted; clusters that no model has are dropped; of nothing, undefined."""
+    of = ratio("r", ["b", "a", "b", "c"], [[1, 2, 3, 0]], [[2, 4, 8, 0]])
+    weights = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [0.0, 0.0]])
+    assert of.of(weights)[:, 0] == pytest.approx([0.5, 0.4, 6 / 14, np.nan], nan_ok=True)
+    assert (of.n, of.clusters) == (2, 2)
+    assert of.values == pytest.approx([6 / 14])
+
+
+def test_few_clusters_of_one_model_give_no_interval() -> None:
+    """The first has four clusters; one without any has no value, and takes none from others."""
+    clusters, under = list("abcdef"), np.ones((2, 6))
+    over = np.arange(12).reshape(2, 6) / 12
+    under[0, :2] = 0
+    few = ratio("", clusters, over * under, under).difference(Bootstrap(20))
+    assert (few.value is None, few.low, few.p_value) == (False, None, None)
+    under[0] = 0
+    one, other = ratio("", clusters, over * under, under).estimates(Bootstrap(20))
+    assert (one.value, other.low is None) == (None, False)
+
+
+def test_only_rows_that_every_model_has_are_shared() -> None:
+    """With all values; in the order of the first model."""
+    tables = [
+        pl.DataFrame(
+            {"key": keys, "x": x, "y": [0.0] * len(keys)}, {"key": str, "x": float, "y": float}
+        )
+        for keys, x in ((["b", "a", "c"], [1.0, 2.0, 3.0]), (["a", "b", "d"], [4.0, 5.0, None]))
+    ]
+    rows, values = shared(tables, ["key"], ["x", "y"])
+    assert rows["key"].to_list() == ["b", "a"]
+    assert values["x"].tolist() == [[1.0, 2.0], [5.0, 4.0]]
+
+
+def test_declared_means_are_compared_by_the_keys_of_their_tables() -> None:
+    """Of the questions that both models answered, in clusters of words."""
+    words = ["big", "big", "hot", "wet"]
+    found = {
+        name: Findings(
+            pl.DataFrame(
+                {"word": words, "synonym": list("wxyz"), "label": ["yes", "no"] * 2, "right": right}
+            ),
+            {},
+        )
+        for name, right in (("a", [True, False, True, None]), ("b", [True, True, False, True]))
+    }
+    of = {each.name: each for each in declared_means((QUESTIONS, ACCURACY, TOTAL), found)}
+    assert {name: (each.n, each.values) for name, each in of.items()} == {
+        "accuracy, label yes": (2, (1.0, 0.5)),
+        "accuracy, label no": (1, (0.0, 1.0)),
+        "accuracy": (3, (2 / 3, 2 / 3)),
+    }
+    assert of["accuracy"].clusters == 2
+    assert declared_means((ACCURACY,), found) == []
+
+
+def test_a_remark_says_why_models_are_not_compared() -> None:
+    """After the caveat."""
+    of = mean("", ["a"], np.zeros((2, 1)))
+    assert of.remark is None
+    apart = replace(of, note="a caveat", apart="other candidates")
+    assert apart.remark == "a caveat; not compared: other candidates"
