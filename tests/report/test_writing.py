@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from tacit.errors import WorkError
-from tacit.probes.parts import reading
+from tacit.probes.parts import details
 from tacit.report import charts
 from tacit.report.writing import report
 from tacit.runs.reading import read_runs
@@ -146,7 +146,7 @@ def test_a_large_run_says_what_part_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where not all drawings have a graph, the page says how many have."""
-    monkeypatch.setattr(reading, "MOST_GRAPHS", 2)
+    monkeypatch.setattr(details, "MOST_GRAPHS", 2)
     html = report(read_runs([parts_run(tmp_path / "one")]))
     assert "This is a sample of 2 of 6 drawings" in html
     assert len(Page(html).blob("page")["graphs"]["parts-graphs"]) == 2

@@ -14,10 +14,10 @@ from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
 from tacit.coherence.ontology import Ontology
 from tacit.files import file_name
+from tacit.probes.parts.details import graph_files
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.probes.parts.reading import graph_files
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
 from tests.probes.drawing import write_figures

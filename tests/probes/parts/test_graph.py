@@ -17,9 +17,9 @@ from tacit.charts.theme import PALETTES, Theme
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
+from tacit.probes.parts.details import graph_files
 from tacit.probes.parts.edges import edges, without_implied
 from tacit.probes.parts.graph import parts_graphs
-from tacit.probes.parts.reading import graph_files
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import all_statements, drawing_statements
 

@@ -10,7 +10,6 @@ from tacit.english import several
 from tacit.errors import DataError, path_text
 from tacit.probes.parts.questions import QUESTION, belief, questions
 from tacit.requests import TOO_LONG
-from tacit.statistics.intervals import wilson
 from tacit.strings import Spellings
 
 if TYPE_CHECKING:
@@ -108,16 +107,14 @@ def voted(
 
     true = [each.count(*template.positive) for each in votes]
     false = [each.count(*template.negative) for each in votes]
-    beliefs = [wilson(yes, yes + no) for yes, no in zip(true, false, strict=True)]
+    shares = [yes / (yes + no) if yes + no else None for yes, no in zip(true, false, strict=True)]
     return questions.with_columns(
         pl.Series("text", [prompt.text for prompt in prompts], pl.String),
         pl.Series("votes_true", true, pl.Int64),
         pl.Series("votes_false", false, pl.Int64),
         pl.Series("unparsed", [each.unparsed for each in votes], pl.Int64),
         pl.Series("truncated", [each.truncated for each in votes], pl.Int64),
-        pl.Series("p_true", [one.value for one in beliefs], pl.Float64),
-        pl.Series("low", [one.low for one in beliefs], pl.Float64),
-        pl.Series("high", [one.high for one in beliefs], pl.Float64),
+        pl.Series("p_true", shares, pl.Float64),
         filled=pl.lit(value=False),
     )
 

@@ -14,10 +14,10 @@ from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
 from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.block import block, verdict
+from tacit.probes.parts.details import graph_set, views
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
-from tacit.probes.parts.reading import graph_set, views
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.probes.parts.tables import HEADLINES, TABLES
 from tacit.sources.drawings import is_things, read_drawings, undrawn
@@ -160,7 +160,7 @@ class PartsProbe(Probe):
     @staticmethod
     def graphs(shown: Shown, probe: PartsProbe, options: PartsOptions) -> Mapping[str, Spec]:
         """Return the parts graphs that ``--graphs`` selects, by file name."""
-        from tacit.probes.parts.reading import graph_files
+        from tacit.probes.parts.details import graph_files
 
         return graph_files(shown, probe.ontology, probe._graphed(options))
 

@@ -140,5 +140,5 @@ def _drawings(chosen: list[tuple[str, str]]) -> pl.DataFrame:
 
 _OF_ANSWERS = (
     *("text", "logprob_true", "logprob_false", "votes_true", "votes_false"),
-    *("unparsed", "truncated", "low", "high"),
+    *("unparsed", "truncated"),
 )
