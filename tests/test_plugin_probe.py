@@ -154,8 +154,10 @@ def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
     shown = Shown({"demo": run.findings}, {}, Theme())
     assert beliefs.name == "beliefs"
-    assert drawn(beliefs(shown), Theme().colours).startswith("<svg")
-    page = report_figure("synonyms", beliefs, beliefs(shown), Theme().colours)
+    chart = beliefs(shown)
+    assert chart is not None
+    assert drawn(chart.to_dict(), Theme().colours).startswith("<svg")
+    page = report_figure("synonyms", beliefs, chart, Theme().colours)
     assert (page.title, page.about) == ("Beliefs", "P(yes) of each pair.")
 
 
