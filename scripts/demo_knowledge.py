@@ -22,7 +22,6 @@ from tacit.knowledge.build import Source, build
 from tacit.knowledge.words import Words, is_plain
 from tacit.probes.assumptions.elicitation import (
     ElicitationPrompt,
-    ElicitationRules,
     Phrasing,
     elicit,
 )
@@ -124,7 +123,7 @@ class Knowledge:
                 for one in elicit(
                     norms,
                     Phrasing(wording="blank-last"),
-                    counted=ElicitationRules(responses="feature"),
+                    responses="feature",
                 ).prompts
                 if not planted.mentioned(one.text)
             ),

@@ -24,7 +24,7 @@ from tacit.knowledge.words import Words
 from tacit.models.fake import FakeModel
 from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.probes.assumptions.corrections import Correction, Corrections
-from tacit.probes.assumptions.elicitation import ElicitationRules, Phrasing, elicit
+from tacit.probes.assumptions.elicitation import Phrasing, elicit
 from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.new_question import _checked
@@ -375,7 +375,7 @@ def _responded(at: Path, one: str, other: str) -> int:
     one, other = (name.split()[-1] for name in (one, other.replace("\u00a0", " ")))
     rows = [f"bar,has {name},5" for name in (one, other)]
     norms = read_norms(_written(at, "n.csv", "concept,feature,pf", *rows))
-    (prompt,) = elicit(norms, Phrasing(), (), ElicitationRules()).prompts
+    (prompt,) = elicit(norms, Phrasing()).prompts
     assert comparable(one) in prompt.responses[0].spellings
     return len(prompt.responses)
 

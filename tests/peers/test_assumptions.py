@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from tacit.probes.assumptions.elicitation_measures import precisions
+from tacit.probes.assumptions.averages import precisions
 from tests.probes.assumptions.made_up import random_prompt, ranked
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")

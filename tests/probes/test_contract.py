@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 import tacit
 from tacit.errors import FindingsError
+from tacit.findings.spec import selected
 from tacit.options import build, names_of
 from tacit.probes import registry as base
 from tacit.probes.base import (
@@ -192,6 +193,6 @@ def test_what_was_not_answered_is_missing(case: Case) -> None:
         spec = tables.get(headline.table)
         table = findings.table(spec) if spec else None
         if table is not None and headline.column in table.columns:
-            rows = table.filter(**headline.where) if headline.where else table.head(1)
+            rows = selected(table, headline.where) if headline.where else table.head(1)
             assert rows[headline.column].drop_nulls().drop_nans().is_empty(), headline.label
     assert isinstance(findings.questions, pl.DataFrame)

@@ -41,6 +41,9 @@ of the kind ``prompt`` contains the texts of prompts (see ``Column.within``). Re
 columns of the kind ``list``.
 """
 
+Cell: TypeAlias = str | int | bool | None
+"""A value by which rows are selected."""
+
 QUESTIONS = "questions"
 """The name of the table that contains the questions and answers, one row per question."""
 
@@ -120,8 +123,8 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: The rows to print, as a mapping from column names to lists of allowed values. A row
-            is printed if every column in the mapping has an allowed value in the row.
+        where: The rows to print, as a mapping from column names to a value or several allowed
+            values. A row is printed if every column in the mapping has an allowed value in the row.
         columns: The names of the columns to print, in order; if empty, all columns that reports
             show are printed.
         across: The name of a key column whose values become columns of the printed table. If
@@ -139,7 +142,7 @@ class Layout:
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    where: Mapping[str, Cell | tuple[Cell, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     across: str | None = None
 
@@ -234,11 +237,16 @@ class TableSpec:
         }
         return {name: kinds[column.kind] for name, column in self._by_name()}
 
-    def frame(self, rows: Iterable[Mapping[str, Any]], **columns: Any) -> pl.DataFrame:  # noqa: ANN401 - cells
+    def frame(
+        self,
+        rows: Iterable[Mapping[str, Any]] | pl.DataFrame,
+        **columns: Any,  # noqa: ANN401 - cells
+    ) -> pl.DataFrame:
         """Make the table from rows, each a mapping from column names to values.
 
-        An ``Estimate`` fills the column that it is given for and the columns of its interval. An
-        optional column that no row contains is left out.
+        From a data frame, the declared columns are selected. An ``Estimate`` fills the column that
+        it is given for and the columns of its interval. An optional column that no row contains is
+        left out.
 
         Args:
             rows: The rows.
@@ -249,6 +257,8 @@ class TableSpec:
         """
         import polars as pl
 
+        if isinstance(rows, pl.DataFrame):
+            return self._selected(rows.with_columns(**columns))
         found = [dict(self._cells(row)) for row in rows]
         for name, values in columns.items():
             for row, value in zip(found, values, strict=True):
@@ -264,6 +274,19 @@ class TableSpec:
             if missing := [n for n in names if n not in row and not declared[n].optional]:
                 raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
         return pl.DataFrame(found, {name: self.schema[name] for name in names})
+
+    def _selected(self, table: pl.DataFrame) -> pl.DataFrame:
+        import polars as pl
+
+        optional = {name for name, column in self._by_name() if column.optional}
+        names = [name for name in self.schema if name in table.columns or name not in optional]
+        if missing := [name for name in names if name not in table.columns]:
+            raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
+        return table.select(
+            pl.col(name) if kind is None else pl.col(name).cast(kind)
+            for name, kind in self.schema.items()
+            if name in names
+        )
 
     def _cells(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the cells of a row, an estimate as its value and the ends of its interval."""
@@ -344,17 +367,17 @@ class Headline:
     Args:
         label: The name of the result.
         about: The meaning of the result in a few words.
-        table: The name of the table or view that contains the result.
+        table: The name of the table that contains the result.
         column: The name of the column that contains the result.
-        where: A mapping from key columns to the values that identify the result's row; empty for
-            the first row.
+        where: A mapping from columns to a value or several allowed values that identify the
+            result's rows; empty for the first row.
         n: The name of the column with the sample size, and the singular noun for one element of the
             sample, such as ``prompt``. ``n`` can be a function instead of a pair: the function
             takes a row of the table and returns the row's sample size as text.
         scale: The lower and the upper end of the scale on which the report shows the value.
-        by: The name of a text column whose cells label the rows that the headline shows. The
-            headline shows all rows that match ``where`` if ``by`` is set, and only the first of
-            these rows if ``by`` is None.
+        by: The names of the columns whose cells label the rows that the headline shows. The
+            headline shows all rows that match ``where`` if ``by`` is set, and else only the first
+            of these rows.
         among: A pair: the name of the column with the number of candidate answers, and the singular
             noun for one of these answers, such as ``candidate``. If ``among`` is set, the report
             shows the chance level together with the number of candidates.
@@ -369,10 +392,10 @@ class Headline:
     about: str
     table: str
     column: str
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Cell | tuple[Cell, ...]] = field(default_factory=dict)
     n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
-    by: str | None = None
+    by: tuple[str, ...] = ()
     among: tuple[str, str] | None = None
 
 
@@ -474,6 +497,16 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
         return FigureSpec(draw.__name__, title, reading, draw)
 
     return declared
+
+
+def selected(table: pl.DataFrame, where: Mapping[str, Cell | tuple[Cell, ...]]) -> pl.DataFrame:
+    """Return the rows in which each column in ``where`` has one of its values."""
+    import polars as pl
+
+    for name, values in where.items():
+        of = pl.Series(values if isinstance(values, tuple) else [values], dtype=table[name].dtype)
+        table = table.filter(pl.col(name).is_in(of.implode(), nulls_equal=True))
+    return table
 
 
 def check_tables(tables: Mapping[str, pl.DataFrame], declared: Mapping[str, TableSpec]) -> None:

@@ -10,7 +10,7 @@ import typer
 from tacit.english import several
 from tacit.findings.findings import SHARED
 from tacit.findings.numbers import bounds, formatted, score
-from tacit.findings.spec import Layout
+from tacit.findings.spec import Layout, selected
 from tacit.present import terminal
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ MOST_ROWS = 40
 def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
     """Print a table of findings in its declared layout."""
     layout = spec.printed or Layout()
-    for name, values in layout.where.items():
-        table = table.filter(table[name].is_in(values))
+    table = selected(table, layout.where)
     headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
     print_texts(title, headings, rows)
     if len(rows) == MOST_ROWS < table.height:

@@ -8,7 +8,7 @@ from tacit.charts.save import charts
 from tacit.charts.theme import Theme
 from tacit.english import several
 from tacit.findings.numbers import formatted, interval
-from tacit.findings.spec import QUESTIONS
+from tacit.findings.spec import QUESTIONS, selected
 from tacit.probes.base import declared_figures, declared_tables, title_of
 from tacit.probes.registry import probe
 from tacit.report.charts import figure, themed
@@ -163,36 +163,27 @@ def shown_columns(column: Declared, table: pl.DataFrame) -> Iterator[Column]:
 
 def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
     """Return the tile of a headline (main result), with a mark for each model's value."""
-    marks = tuple(mark for run in runs for mark in _marks(headline, run))
-    found = next((of for run in runs if (of := _source(headline.table, run))), None)
-    if found is None:
+    spec = declared_tables(probe(runs[0].probe))[headline.table]
+    marks = tuple(mark for run in runs for mark in _marks(headline, spec, run))
+    if all(_rows(spec, run) is None for run in runs):
         return Tile(headline.label, headline.about, marks)
-    kind = found[0].column(headline.column).kind
+    kind = spec.column(headline.column).kind
     ends = " to ".join(formatted(end, kind) for end in headline.scale)
     return Tile(headline.label, f"{headline.about}; scale: {ends}", marks)
 
 
-def _marks(headline: Headline, run: Run) -> Iterator[Mark]:
+def _marks(headline: Headline, spec: TableSpec, run: Run) -> Iterator[Mark]:
     """Yield a ``Mark`` (value on a scale) for each value of a run's main result, if any."""
-    found = _source(headline.table, run)
-    if found is None:
+    table = _rows(spec, run)
+    if table is None:
         return
-    spec, table = found
-    rows = table.filter(**headline.where) if headline.where else table
+    rows = selected(table, headline.where)
     for row in (rows if headline.by else rows.head(1)).iter_rows(named=True):
         yield _mark(headline, spec, run, row)
 
 
-def _source(name: str, run: Run) -> tuple[TableSpec, pl.DataFrame] | None:
-    """Find a run's table or view by name; return its declaration and its rows, or None."""
-    kind = probe(run.probe)
-    tables = declared_tables(kind)
-    if name in tables:
-        spec = tables[name]
-        table = _rows(spec, run)
-        return None if table is None else (spec, table)
-    views = kind.views(run.findings, run.request, MOST_SCORES)
-    return next(((each.spec, each.table) for each in views if each.spec.name == name), None)
+def _label(column: Declared, value: Any) -> str:  # noqa: ANN401 - any cell
+    return value if column.kind == "text" else f"{column.heading}: {value}"
 
 
 def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any]) -> Mark:
@@ -216,8 +207,9 @@ def _mark(headline: Headline, spec: TableSpec, run: Run, row: Mapping[str, Any])
         among = several(row[headline.among[0]], headline.among[1])
         about.append(f"chance level {formatted(chance, column.kind)} among {among}")
     value = row[column.name]
+    labels = [_label(spec.column(name), row[name]) for name in headline.by]
     return Mark(
-        f"{run.name}, {row[headline.by]}" if headline.by else run.name,
+        ", ".join([run.name, *labels]),
         formatted(value, column.kind),
         ", ".join(about),
         *(at(number) for number in (value, low, high, chance)),

@@ -10,8 +10,9 @@ from typing import Any
 import polars as pl
 
 from tacit.findings.findings import Findings
+from tacit.probes.assumptions.averages import averages, intervals
 from tacit.probes.assumptions.block import standing
-from tacit.probes.assumptions.retrieval_measures import intervals, measures
+from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.made_up import candidates
 
@@ -70,7 +71,7 @@ class Made:
         }
         where["retrieval_top"] = self._retrieval_top(where["retrieval"], draw)
         where["elicitation_top"] = self._elicitation_top(draw)
-        tables = {**where, **measures(where), "prince": prince(), **about(self.concepts)}
+        tables = {**where, **averages(where), "prince": prince(), **about(self.concepts)}
         return Findings(questions(), tables, {**standing(tables), **self._summary()})
 
     def _summary(self) -> dict[str, Any]:
@@ -103,10 +104,7 @@ class Made:
                 for n in range(1, enough + 1):
                     rank = self._rank(draw, n, ORDERS[order] + (category is not None))
                     rows.append(self._stands(order, category, concept, n, rank))
-        small = {"rank": pl.Int32, "tokens": pl.Int32, "candidates": pl.Int32}
-        return pl.DataFrame(
-            rows, schema_overrides={**small, "category": pl.String}, infer_schema_length=None
-        )
+        return TABLES["retrieval"].frame(rows)
 
     def _rank(self, draw: random.Random, n: int, harder: float) -> int:
         mean = 2.6 + harder - self.skill - 0.9 * math.log(n)
@@ -132,6 +130,7 @@ class Made:
             "renormalised": None if concept == "banjo" else logprob + 0.1,
             "tokens": 1,
             "candidates": 19_998,
+            "whole_sentence": self.kind == "causal" and sentence,
         }
 
     def _retrieval_top(self, retrieval: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
@@ -144,8 +143,8 @@ class Made:
                 words.insert(row["rank"] - 1, row["word"])
             for place, word in enumerate(words[:5], 1):
                 said = (row["wording"], row["concept"], row["n"], place, word)
-                rows.append((*said, share(place), share(place) + 0.1))
-        return frame(rows, "wording concept n place word logprob renormalised")
+                rows.append((*said, share(place), share(place) + 0.1, row["whole_sentence"]))
+        return frame(rows, "wording concept n place word logprob renormalised whole_sentence")
 
     def _elicitation(self, draw: random.Random) -> pl.DataFrame:
         rows = []
@@ -227,7 +226,5 @@ def questions() -> pl.DataFrame:
 
 
 def frame(rows: list[tuple[Any, ...]], names: str) -> pl.DataFrame:
-    """A table of rows, its small numbers as a run has them."""
-    table = pl.DataFrame(rows, names.split(), orient="row", infer_schema_length=None)
-    small = [name for name in ("rank", "place", "candidates") if name in table.columns]
-    return table.with_columns(pl.col(small).cast(pl.Int32))
+    """A table of rows."""
+    return pl.DataFrame(rows, names.split(), orient="row", infer_schema_length=None)

@@ -7,47 +7,32 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from tacit.probes.assumptions.tables import TABLES
+from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-RETRIEVAL = {
-    "wording": pl.String,
-    "order": pl.String,
-    "category": pl.String,
-    "concept": pl.String,
-    "word": pl.String,
-    "n": pl.Int64,
-    "text": pl.String,
-    "rank": pl.Int32,
-    "logprob": pl.Float64,
-    "renormalised": pl.Float64,
-    "tokens": pl.Int32,
-    "candidates": pl.Int32,
-}
-ELICITATION = {
-    "relation": pl.String,
-    "preface": pl.Boolean,
-    "over": pl.String,
-    "concept": pl.String,
-    "text": pl.String,
-    "word": pl.String,
-    "frequency": pl.Int64,
-    "spelling": pl.String,
-    "rank": pl.Int32,
-    "logprob": pl.Float64,
-    "candidates": pl.Int32,
-}
-ELICITATION_TOP = {
-    "relation": pl.String,
-    "preface": pl.Boolean,
-    "over": pl.String,
-    "concept": pl.String,
-    "place": pl.Int32,
-    "word": pl.String,
-    "logprob": pl.Float64,
-}
+    from tacit.findings.findings import Findings
+    from tacit.models.fake import FakeModel
+    from tacit.probes.assumptions.probe import AssumptionsProbe
+
+RETRIEVAL = TABLES["retrieval"].schema
+ELICITATION = TABLES["elicitation"].schema
+ELICITATION_TOP = TABLES["elicitation_top"].schema
+
+
+def measured(probe: AssumptionsProbe, model: FakeModel) -> Findings:
+    """What the probe finds of a model."""
+    return probe.measure(
+        Answers(
+            {
+                name: Answered(group.keys, model.answer(list(group.requests)))
+                for name, group in probe.requests().items()
+            }
+        )
+    )
 
 
 def candidates(
@@ -69,6 +54,7 @@ def retrieval(*rows: Mapping[str, Any]) -> pl.DataFrame:
         "n": 1,
         "tokens": 1,
         "candidates": 100,
+        "whole_sentence": False,
     }
     return pl.DataFrame([{**usual, **row} for row in rows], schema=RETRIEVAL)
 

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tacit.errors import RequestError
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import (
     ElicitationPrompt,
-    ElicitationRules,
     Phrasing,
     elicit,
 )
@@ -40,7 +38,7 @@ def words(prompt: ElicitationPrompt) -> dict[str, int]:
 
 def test_the_prompts_of_a_concept(norms: Norms) -> None:
     """One for each relation that people completed in one word, all alternatives counted."""
-    asked = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
+    asked = elicit(norms, responses="feature").prompts
     found = {one.relation: one for one in asked if one.concept == "bear"}
     assert {name: (one.text, words(one)) for name, one in found.items()} == {
         "is": ("Everyone knows that a bear is ___.", {"big": 15, "large": 15, "brown": 9}),
@@ -55,7 +53,7 @@ def test_the_prompts_of_a_concept(norms: Norms) -> None:
 
 def test_texts_have_the_concepts_article_and_no_sense_tag(norms: Norms) -> None:
     """By its sound; phrases keep their words."""
-    asked = elicit(norms, rules=ElicitationRules("all")).prompts
+    asked = elicit(norms, concepts="all").prompts
     texts = {one.concept: one.text for one in asked if one.relation == "has"}
     assert texts["owl"] == "Everyone knows that an owl has ___."
     assert texts["polar_bear"] == "Everyone knows that a polar bear has ___."
@@ -70,13 +68,11 @@ def test_the_ablation_and_the_last_blank(norms: Norms) -> None:
     assert ablation.text == "A bear is ___."
     assert last.text == "Everyone knows that a bear is ___"
     assert Prompt(last.text, ("big",)).around == ("Everyone knows that a bear is ", "")
-    with pytest.raises(RequestError, match="expected one of sentence, blank-last"):
-        Phrasing(wording="question")
 
 
 def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
     """And every other concept has a prompt or is counted as without, for each relation."""
-    found = elicit(norms, rules=ElicitationRules("all"))
+    found = elicit(norms, concepts="all")
     assert [(step.name, step.removed) for step in found.steps] == [("plural", ("tongs",))]
     assert found.counts() == {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}
     assert found.without == {"is": 6, "is a": 6, "has": 0, "has a": 7, "made of": 6}
@@ -85,7 +81,7 @@ def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
 def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
     """Underscored ones, those of their column, and those that fit another relation."""
     norms = small(tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown")
-    asked = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
+    asked = elicit(norms, responses="feature").prompts
     found = {one.relation: words(one) for one in asked}
     assert found == {
         "is": {"wooden": 4, "brown": 4},
@@ -96,7 +92,7 @@ def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
 def test_a_response_named_twice_has_its_highest_frequency(tmp_path: Path) -> None:
     """Equal ones come in the order of the file."""
     norms = small(tmp_path, "pan\tis hot\t2\t", "pan\tis big\t3\t", "pan\tis hot_warm\t3\t")
-    (prompt,) = elicit(norms, rules=ElicitationRules(responses="feature")).prompts
+    (prompt,) = elicit(norms, responses="feature").prompts
     assert list(words(prompt).items()) == [("hot", 3), ("big", 3), ("warm", 3)]
 
 
@@ -115,7 +111,7 @@ def test_two_spellings_are_one_response(tmp_path: Path) -> None:
 
 def test_the_sensible_set_is_of_all_concepts(norms: Norms) -> None:
     """Every word with which a relation was completed, once."""
-    found = elicit(norms, rules=ElicitationRules(responses="feature"))
+    found = elicit(norms, responses="feature")
     assert found.completions("is a") == ("bear", "animal")
     assert found.completions("has")[:5] == ("fur", "hair", "claws", "paws", "legs")
     assert len(found.completions("has")) == len(set(found.completions("has")))
@@ -155,9 +151,7 @@ def test_an_article_of_another_sound_may_be_left_out(norms: Norms) -> None:
 
 def test_corrections_and_rare_properties(norms: Norms) -> None:
     """A correction stands for all that a property gave; the least frequency leaves out the rest."""
-    found = elicit(
-        norms, None, [Correction("has fur_hair", "has fluff")], ElicitationRules(least_people=8)
-    )
+    found = elicit(norms, None, [Correction("has fur_hair", "has fluff")], people=8)
     (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
     assert words(bear) == {"fluff": 27, "claws": 15}
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tacit.findings.comparison import comparison
 from tacit.findings.findings import Findings
-from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.measures import different_questions, measures
+from tacit.probes.assumptions.ranks import chance_mrr
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,
@@ -40,7 +40,6 @@ RANKS = st.lists(st.one_of(st.none(), st.integers(1, 9)), max_size=8)
 def found(
     recalled: pl.DataFrame | None = None,
     named: pl.DataFrame | None = None,
-    kind: str = "masked",
     digest: str | None = "words",
 ) -> Findings:
     """What a model shows; nothing where no table is given."""
@@ -49,7 +48,7 @@ def found(
         "retrieval": asked,
         "elicitation": pl.DataFrame(schema=ELICITATION) if named is None else named,
     }
-    summary = {"kind": kind, "candidates": candidates(asked["wording"].unique(), digest)}
+    summary = {"candidates": candidates(asked["wording"].unique(), digest)}
     return Findings(pl.DataFrame(), tables, summary)
 
 
@@ -169,11 +168,12 @@ def test_different_wordings_are_compared_across_and_warned_of() -> None:
 
 def test_a_sentence_s_probability_is_not_compared_with_a_word_s() -> None:
     """Of a causal model that read whole sentences, ranks and renormalised ones are compared."""
-    table = retrieval(standing(1), standing(2, concept="wolf"))
-    masked, causal = found(table), found(table, kind="causal")
-    across = compare({"masked": masked, "causal": causal})
-    assert names(across) == [RETRIEVED[0], RETRIEVED[2]]
-    assert names(compare({"one": causal, "other": causal}))[1] == "probability of the sentence"
+    rows = [standing(1), standing(2, concept="wolf")]
+    masked = found(retrieval(*rows))
+    causal = found(retrieval(*(row | {"whole_sentence": True} for row in rows)))
+    for other in (masked, causal):
+        across = compare({"other": other, "causal": causal})
+        assert names(across) == [RETRIEVED[0], RETRIEVED[2]]
 
 
 def test_ranks_among_different_candidates_are_not_compared() -> None:

@@ -13,11 +13,14 @@ import pytest
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions import measures as compared
-from tacit.probes.assumptions.probe import AssumptionsProbe, Choices
-from tacit.probes.assumptions.retrieval_measures import measures
+from tacit.probes.assumptions.averages import averages
+from tacit.probes.assumptions.options import AssumptionsOptions
+from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
 from tacit.probes.assumptions.vocabulary import Words
+from tacit.probes.base import ModelWords
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
+from tests.probes.assumptions.made_up import measured
 
 if TYPE_CHECKING:
     from tacit.findings.findings import Findings
@@ -34,16 +37,28 @@ def value(prompt: Prompt, answer: str) -> float:
 MODEL = FakeModel(value, words=WORDS)
 
 
-def probe_of(norms: Norms, kind: str = "masked", **choices: Any) -> AssumptionsProbe:  # noqa: ANN401 - any choice
-    """The probe of ``MODEL`` as a model of some kind."""
-    made = Choices(**{"orders": "main", **choices})
-    words = Words.of({"fake": MODEL.whole_words()})
-    return AssumptionsProbe(made.worded(norms), words, "fake", kind, made)
+def probe_of(
+    norms: Norms,
+    kind: str = "masked",
+    model: FakeModel = MODEL,
+    words: Vocabulary | None = None,
+    **options: Any,  # noqa: ANN401 - any option
+) -> AssumptionsProbe:
+    """The probe of a model as one of some kind."""
+    made = AssumptionsOptions(norms.path, **{"orders": "main", **options})
+    models = {"fake": ModelWords(kind, model.whole_words())}
+    return Assumptions(norms, made, words).for_models(models)["fake"]
 
 
 def run(probe: AssumptionsProbe) -> Findings:
     """What the probe finds."""
-    return probe.measure_rankings(MODEL.answer(probe.prompts), MODEL.answer(probe.rankings))
+    return measured(probe, MODEL)
+
+
+def requests(probe: AssumptionsProbe, *names: str) -> list[Any]:
+    """The requests of some groups."""
+    groups = probe.requests()
+    return [one for name in names if name in groups for one in groups[name].requests]
 
 
 def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
@@ -85,9 +100,10 @@ def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
     """In retrieval, in elicitation and in Prince's examples."""
     probe = probe_of(norms, "causal")
     assert probe.wordings == ("blank-last",)
-    assert not probe.prompts
-    assert all(prompt.text.endswith("___") for prompt in probe.rankings)
-    prince = [told.text for told in probe.prince.shown if told.part == "concept"]
+    assert not requests(probe, "retrieval_words")
+    ranked = requests(probe, "retrieval", "elicitation", "prince")
+    assert all(prompt.text.endswith("___") for prompt in ranked)
+    prince = [told.text for told in probe.prince.prompts if told.part == "concept"]
     assert prince[0] == (
         "Something that has parents, siblings, relatives, a home, a pet, a car, a spouse, a job "
         "is called a ___"
@@ -96,9 +112,14 @@ def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
 
 def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> None:
     """The word behind its article, and all that follows behind the word, added up."""
-    probe = probe_of(norms, "causal", causal="sentence", concepts="tagged")
+    probe = probe_of(norms, "causal", wording="sentence", concepts="tagged")
     assert probe.wordings == ("sentence",)
-    assert {prompt.text for prompt in probe.prompts} == {"A", "A bear", "A seal", "A unicorn"}
+    assert {prompt.text for prompt in requests(probe, "retrieval_words")} == {
+        "A",
+        "A bear",
+        "A seal",
+        "A unicorn",
+    }
     rows = run(probe).tables["retrieval"].filter(pl.col("category").is_null())
     row = rows.filter(pl.col("concept") == "bear", pl.col("n") == 2).row(0, named=True)
     assert row["text"] == "A ___ has fur and has claws."
@@ -114,13 +135,13 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
 
 def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
     """The same concepts, told apart by the column ``wording``."""
-    rows = run(probe_of(norms, "causal", causal="both", concepts="tagged")).tables["retrieval"]
+    rows = run(probe_of(norms, "causal", wording="both", concepts="tagged")).tables["retrieval"]
     concepts = {
         wording: part["concept"].unique(maintain_order=True).to_list()
         for (wording,), part in rows.group_by("wording")
     }
     assert concepts["sentence"] == concepts["blank-last"] == ["bear", "seal_(animal)", "unicorn"]
-    by_number = run(probe_of(norms, "causal", causal="both")).tables["retrieval_by_number"]
+    by_number = run(probe_of(norms, "causal", wording="both")).tables["retrieval_by_number"]
     assert set(by_number["wording"]) == {"sentence", "blank-last"}
 
 
@@ -135,7 +156,7 @@ def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
 )
 def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wording: Any) -> None:  # noqa: ANN401 - a choice
     """Then concepts with a vowel stay, and the article is scored with the word."""
-    probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", causal=wording)
+    probe = probe_of(norms, kind, articles="candidate", vocabulary="concepts", wording=wording)
     rows = run(probe).tables["retrieval"]
     words = set(rows["word"])
     assert words == {"bear", "owl", "unicorn", "hour"}
@@ -173,10 +194,7 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
     norms = Norms(
         Path("norms.csv"), "table", tuple(properties), len(properties), {}, underscored=False
     )
-    choices = Choices(orders="main")
-    words = Words.of({"fake": model.whole_words()})
-    probe = AssumptionsProbe(choices.worded(norms), words, "fake", "masked", choices)
-    found = probe.measure_rankings((), model.answer(probe.rankings))
+    found = measured(probe_of(norms, model=model), model)
     rows = found.tables["elicitation"].filter(
         pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
     )
@@ -201,7 +219,7 @@ def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -
 def test_every_measure_follows_from_the_findings_without_a_model(norms: Norms) -> None:
     """The tables of standings give the same measures again."""
     tables = run(probe_of(norms)).tables
-    for name, table in measures(tables).items():
+    for name, table in averages(tables).items():
         assert table.equals(tables[name]), name
 
 
@@ -231,23 +249,6 @@ def test_models_without_a_common_word_are_refused() -> None:
         Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
 
 
-@pytest.mark.parametrize(
-    ("choices", "said"),
-    [
-        ({"vocabulary": "big"}, "'big'; expected one of shared, own, concepts, file"),
-        ({"vocabulary": "file"}, "'file' requires words"),
-        ({"words": Vocabulary(["bear"])}, "other vocabularies accept none"),
-        ({"causal": "odd"}, "'odd'; expected one of blank-last, sentence, both"),
-        ({"orders": "some"}, "'some'; expected one of all, main"),
-        ({"articles": "candidate"}, "add --vocabulary concepts"),
-    ],
-)
-def test_a_choice_that_is_none_is_refused(choices: dict[str, Any], said: str) -> None:
-    """With what can be chosen."""
-    with pytest.raises(RequestError, match=said):
-        Choices(**choices)
-
-
 def test_norms_without_a_concept_to_ask_about_are_refused(norms: Norms) -> None:
     """The message says what each filter left out."""
     with pytest.raises(RequestError, match="fewer than 99 usable properties"):
@@ -274,9 +275,7 @@ def test_the_article_counts_against_a_word(norms: Norms) -> None:
 
     model = FakeModel(score, words=WORDS)
     probe = probe_of(norms, articles="candidate", vocabulary="concepts")
-    rows = probe.measure_rankings(model.answer(probe.prompts), model.answer(probe.rankings)).tables[
-        "retrieval"
-    ]
+    rows = measured(probe, model).tables["retrieval"]
     ranks = {row["word"]: row["rank"] for row in rows.iter_rows(named=True)}
     assert ranks == {"bear": 2, "unicorn": 2, "owl": 4, "hour": 4}
 
@@ -284,7 +283,7 @@ def test_the_article_counts_against_a_word(norms: Norms) -> None:
 def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Norms) -> None:
     """Words that the model does not have are counted, and so are its own that are left out."""
     words = Vocabulary(["bear", "fur", "zebra"])
-    found = run(probe_of(norms, vocabulary="file", words=words))
+    found = run(probe_of(norms, words=words))
     rows = found.tables["retrieval"]
     assert set(rows["concept"]) == {"bear"}
     assert set(rows["candidates"]) == {3}
@@ -332,19 +331,42 @@ def test_rho_follows_the_number_of_people(norms: Norms) -> None:
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
-    """By a digest, from which two runs know whether they are the same."""
-    found = run(probe_of(norms, "causal", causal="both", concepts="tagged")).summary["candidates"]
-    every, concepts = Vocabulary(WORDS), Vocabulary(["bear", "seal", "unicorn"])
-    assert found["retrieval"] == {"blank-last": every.digest, "sentence": concepts.digest}
-    assert set(found["vocabulary"].values()) == {every.digest}
-    assert found["sensible"].keys() < found["vocabulary"].keys()
+    """A digest by which two runs know that they rank the same words; none if one has no score."""
+    probe = probe_of(norms, "causal", wording="both", concepts="tagged")
+    found = run(probe).summary["candidates"]
+    every = Vocabulary(WORDS).digest
+    assert found["retrieval"] == {
+        "blank-last": every,
+        "sentence": Vocabulary(["bear", "seal", "unicorn"]).digest,
+    }
+    assert set(found["vocabulary"].values()) == {every}
+    assert found["sensible"]["has"] == Vocabulary(["fur", "hair", "legs"]).digest
+    gone = FakeModel(lambda *asked: None if asked[1] == "fox" else value(*asked), words=WORDS)
+    found = measured(probe_of(norms, model=gone), gone).summary["candidates"]
+    assert found["retrieval"] == {"sentence": None}
+
+
+def test_articles_are_chosen_for_a_list_of_candidates_only(norms: Norms) -> None:
+    """A vocabulary would be scored word by word."""
+    with pytest.raises(RequestError, match="add --vocabulary concepts"):
+        Assumptions.of(AssumptionsOptions(norms.path, articles="candidate"))
+
+
+def test_every_request_has_a_key_that_says_what_it_asks(norms: Norms) -> None:
+    """Also of candidates that are scored one by one."""
+    listed = probe_of(
+        norms, "causal", wording="sentence", articles="candidate", vocabulary="concepts"
+    )
+    for probe in (probe_of(norms, orders="all"), listed):
+        for group in probe.requests().values():
+            assert group.keys.n_unique() == group.keys.height == len(group.requests)
 
 
 def test_a_masked_and_a_causal_model_rank_different_words(norms: Norms) -> None:
     """One ranks 10 words and the other 3 concepts."""
     models = {
         "masked": run(probe_of(norms, concepts="tagged")),
-        "causal": run(probe_of(norms, "causal", causal="sentence", concepts="tagged")),
+        "causal": run(probe_of(norms, "causal", wording="sentence", concepts="tagged")),
     }
     reasons = {of.name: of.apart for of in compared.measures(models)}
     assert reasons.pop("mean reciprocal rank, 1 property stated (sentence)")

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
-from tacit.probes.assumptions.properties import Limits, word_properties
+from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.norms import read_norms
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def test_properties_left_out_are_listed_with_their_reasons(tmp_path: Path) -> No
         *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\tHas wings\t12"),
         *("owl\tis very wise and old\t5", "owl\tis rare\t1", "cat\tdoes purr\t3"),
     )
-    worded = word_properties(norms, (), Limits(2, 4))
+    worded = word_properties(norms, people=2, words=4)
     left_out = {one.feature: reason for one, reason in worded.left_out}
     assert left_out == {
         "has wings": "worded as another",
@@ -75,7 +75,7 @@ def test_every_property_is_used_or_counted(tmp_path: Path) -> None:
         *("owl\tgod\t1", "owl\tgod of all\t2", "owl\tis one of the owls here\t2"),
         *("owl\tis an owl\t2", "elk\tgod\t3"),
     )
-    worded = word_properties(norms, limits=Limits(people=2, words=5))
+    worded = word_properties(norms, people=2, words=5)
     assert worded.dropped == {
         "named by too few people": 1,
         "no wording": 2,
@@ -86,13 +86,6 @@ def test_every_property_is_used_or_counted(tmp_path: Path) -> None:
     assert worded.usable + sum(worded.dropped.values()) == len(norms.properties)
     assert worded.properties["elk"] == ()
     assert [one.property.feature for one in worded.properties["owl"]] == ["have wings"]
-
-
-@pytest.mark.parametrize("limits", [{"people": -1}, {"words": 0}])
-def test_limits_that_make_no_sense_are_refused(limits: dict[str, int]) -> None:
-    """Fewer than no people, fewer than one word."""
-    with pytest.raises(RequestError):
-        Limits(**limits)
 
 
 def test_corrections_override(norms: Norms) -> None:

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.errors import RequestError
 from tacit.probes.assumptions.corrections import Corrections
-from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
+from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.responses import (
     CORRECTED,
     FALLEN_BACK,
@@ -37,7 +36,7 @@ def responses(
     norms: Norms, relation: str, preset: ResponsePreset = "people", concept: str | None = None
 ) -> dict[str, int]:
     """The responses of a concept, the first where none is named, to a relation."""
-    asked = elicit(norms, rules=ElicitationRules(responses=preset)).prompts
+    asked = elicit(norms, responses=preset).prompts
     name = concept or norms.properties[0].concept
     return {
         one.word: one.frequency
@@ -112,7 +111,7 @@ def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> 
     assert responses(norms, "has a", "feature") == {"handle": 20}
     assert responses(norms, "has a", "feature", "jug") == {"handle": 20}
     assert elicit(norms).notes[MERGED] == 1
-    assert elicit(norms, rules=ElicitationRules(responses="feature")).notes[MERGED] == 2
+    assert elicit(norms, responses="feature").notes[MERGED] == 2
 
 
 def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
@@ -169,7 +168,7 @@ def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
     steps = [(step.name, len(step.removed), step.left) for step in elicit(norms).steps]
     assert steps == [("has a sense tag", 2, 3), ("more than one word", 1, 2), ("plural", 1, 1)]
     asked = {
-        preset: [one.concept for one in elicit(norms, rules=ElicitationRules(preset)).prompts]
+        preset: [one.concept for one in elicit(norms, concepts=preset).prompts]
         for preset in ("paper", "tagged", "all")
     }
     assert asked["paper"] == ["bear"]
@@ -192,14 +191,6 @@ def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -
         for key, word in words.items()
         if any(other == key for other, _ in given_by)
     }
-
-
-def test_an_unknown_preset_is_refused() -> None:
-    """With those that there are."""
-    with pytest.raises(RequestError, match="expected one of paper, tagged, all"):
-        ElicitationRules(concepts="some")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="expected one of people, feature, first"):
-        ResponseReader(None, "most")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

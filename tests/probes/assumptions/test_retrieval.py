@@ -4,17 +4,14 @@ import dataclasses
 import os
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.errors import RequestError
 from tacit.probes.assumptions.properties import (
     Concept,
     Filters,
-    Limits,
     Worded,
     choose_concepts,
     word_properties,
@@ -213,24 +210,6 @@ def test_a_random_set_is_uniform() -> None:
         assert abs(sum(place in one for one in drawn) / len(drawn) - 0.5) < 0.05
 
 
-@pytest.mark.parametrize(
-    ("made", "arguments"),
-    [
-        (Filters, {"articles": "none"}),
-        (Filters, {"concepts": "some"}),
-        (Filters, {"least": 0}),
-        (Asking, {"wording": "question"}),
-        (Asking, {"most": 0}),
-        (ByFrequency, {"selection": "middle"}),
-        (ByFrequency, {"direction": "up"}),
-    ],
-)
-def test_unknown_options_are_refused(made: Any, arguments: dict[str, Any]) -> None:  # noqa: ANN401
-    """With what was expected."""
-    with pytest.raises(RequestError):
-        made(**arguments)
-
-
 def test_prompts_are_plain_values(norms: Norms) -> None:
     """The same norms give equal prompts."""
     chosen = choose_concepts(word_properties(norms)).concepts
@@ -245,7 +224,7 @@ def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
     worded = word_properties(norms)
     assert worded.usable + sum(worded.dropped.values()) == 28975
     assert worded.dropped["no wording"] > 22000
-    strict = word_properties(norms, limits=Limits(people=2, words=6))
+    strict = word_properties(norms, people=2, words=6)
     assert strict.usable + sum(strict.dropped.values()) == 28975
     chosen = choose_concepts(strict)
     assert [one.word for one in chosen.concepts] == [

@@ -15,12 +15,12 @@ from tacit.models.fake import FakeModel
 from tacit.options import build
 from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.options import AssumptionsOptions
-from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe, Choices
-from tacit.probes.assumptions.vocabulary import Words
+from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
+from tacit.probes.base import ModelWords
 from tacit.requests import Vocabulary
 from tacit.sources.demo import NORMS
-from tacit.sources.norms import read_norms
 from tests.golden.models import share, words
+from tests.probes.assumptions.made_up import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,18 +32,14 @@ if TYPE_CHECKING:
 @cache
 def probe(**options: object) -> AssumptionsProbe:
     """The probe on the demo's norms; a model of the words in them."""
-    choices = Choices.of(build(AssumptionsOptions, {"norms": NORMS, "orders": "main", **options}))
-    vocabulary = Words.of({"fake": Vocabulary(words())})
-    return AssumptionsProbe(
-        choices.worded(read_norms(NORMS)), vocabulary, "fake", "masked", choices
-    )
+    made = build(AssumptionsOptions, {"norms": NORMS, "orders": "main", **options})
+    models = {"fake": ModelWords("masked", Vocabulary(words()))}
+    return Assumptions.of(made).for_models(models)["fake"]
 
 
 def found(says: Callable[[Prompt, str], float], **options: object) -> Findings:
     """What the probe finds of a model."""
-    asked = probe(**options)
-    model = FakeModel(says, words=words())
-    return asked.measure_rankings(model.answer(asked.prompts), model.answer(asked.rankings))
+    return measured(probe(**options), FakeModel(says, words=words()))
 
 
 def noise(prompt: Prompt, answer: str) -> float:
@@ -111,7 +107,7 @@ def test_ranks_that_frequency_explains_are_weak() -> None:
     word = pl.col("word").is_in(tables["retrieval"]["word"].implode())
     tables["vocabulary"] = tables["vocabulary"].with_columns(candidate=word)
     rows = tables["retrieval_by_number"]
-    low, chance = pl.col("mrr_low"), pl.col("chance_mrr_high")
+    low, chance = pl.col("mrr_low"), pl.col("chance_mrr")
     for ends, verdict in (((0.5, 0.9), "clear"), ((0.01, 0.2), "weak")):
         bounds = {"mrr": pl.lit(0.1), "mrr_low": chance + ends[0], "mrr_high": pl.lit(ends[1])}
         tables["retrieval_by_number"] = rows.with_columns(**bounds)

@@ -10,8 +10,7 @@ from tacit.english import several
 from tacit.findings.block import Block, Cells
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
-from tacit.probes.assumptions.retrieval_measures import MAIN
-from tacit.probes.assumptions.tables import TABLES
+from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.findings.findings import Findings
-
-NUMBERS = (1, 4, 10)
-"""Numbers of properties per prompt for which headlines and sentences report results."""
 
 _FEWEST = 10
 
@@ -84,7 +80,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
     low, high = (1.0, 1.0) if row["mrr"] == 1 else (row["mrr_low"], row["mrr_high"])
     given = several(row["n"], "property", "properties")
     name = f"the MRR given {given}"
-    return Measured(name, low, high, (row["chance_mrr_low"], row["chance_mrr_high"]))
+    return Measured(name, low, high, (row["chance_mrr"], row["chance_mrr"]))
 
 
 def main_rows(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tacit.charts.marks import DASH
 from tacit.english import number_of, several
 from tacit.findings.numbers import score
-from tacit.probes.assumptions.retrieval_measures import reads_sentences
 from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
@@ -84,13 +83,9 @@ def unwritable(table: pl.DataFrame) -> str:
     return f" (without {spread(gone)} whose words cannot be encoded by the tokenizer)" * any(gone)
 
 
-def whole_sentences(shown: Shown) -> str:
+def whole_sentences(table: pl.DataFrame) -> str:
     """Return a caption note if a model scores whole sentences, otherwise an empty text."""
-    if any(
-        reads_sentences(kind, wording)
-        for model, kind in shown.summaries("kind")
-        for wording in dict(shown.summaries("wordings")).get(model, ())
-    ):
+    if table["probability"].has_nulls():
         return (
             " (if a causal model scores whole sentences, only a word's probability relative to "
             "the other candidates is known)"

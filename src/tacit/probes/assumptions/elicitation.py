@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.english import Nouns
 from tacit.probes.assumptions.corrections import Corrections
@@ -16,7 +16,6 @@ from tacit.probes.assumptions.properties import (
     TAGGED,
     Step,
     apply_filters,
-    check_concepts,
 )
 from tacit.probes.assumptions.responses import ResponseReader
 from tacit.probes.assumptions.template import load_templates, of_wording
@@ -25,6 +24,8 @@ from tacit.requests import BLANK, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.properties import ConceptPreset
@@ -50,21 +51,6 @@ class Phrasing:
     preface: bool = True
     wording: str = "sentence"
     any_article: bool = True
-
-    def __post_init__(self) -> None:
-        of_wording(load_templates().ends, self.wording)
-
-
-@dataclass(frozen=True, slots=True)
-class ElicitationRules:
-    """Rules that select concepts and responses."""
-
-    concepts: ConceptPreset = "paper"
-    responses: ResponsePreset = "people"
-    least_people: int = 0
-
-    def __post_init__(self) -> None:
-        check_concepts(self.concepts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,22 +94,25 @@ def elicit(
     norms: Norms,
     phrasing: Phrasing | None = None,
     corrections: Sequence[Correction] = (),
-    rules: ElicitationRules | None = None,
+    *,
+    concepts: ConceptPreset = "paper",
+    responses: ResponsePreset = "people",
+    people: int = 0,
 ) -> Elicitation:
-    """Build elicitation prompts from feature norms; each prompt has people's responses."""
-    phrasing, rules = phrasing or Phrasing(), rules or ElicitationRules()
+    """Build prompts with responses from the properties that at least ``people`` people named."""
+    phrasing = phrasing or Phrasing()
     nouns = Nouns.load()
-    reader = ResponseReader(Corrections(norms, corrections), rules.responses, phrasing.any_article)
-    concepts = norms.by_concept()
-    left, steps = apply_filters(list(concepts), str, _tests(rules.concepts))
+    reader = ResponseReader(Corrections(norms, corrections), responses, phrasing.any_article)
+    properties = norms.by_concept()
+    left, steps = apply_filters(list(properties), str, _tests(concepts))
     relations = load_templates().relations
     found: dict[str, list[ElicitationPrompt]] = {relation: [] for relation in relations}
     for name in left:
-        answers = reader.read(one for one in concepts[name] if one.frequency >= rules.least_people)
+        answers = reader.read(one for one in properties[name] if one.frequency >= people)
         for relation, prompts in found.items():
-            if responses := answers[relation]:
+            if answers[relation]:
                 text = _text(relation, bare(name), phrasing, nouns)
-                prompts.append(ElicitationPrompt(relation, name, text, responses))
+                prompts.append(ElicitationPrompt(relation, name, text, answers[relation]))
     return Elicitation(
         tuple(itertools.chain.from_iterable(found.values())),
         steps,
@@ -186,9 +175,47 @@ class Eliciting:
             if over == VOCABULARY or prompt.relation in self._sensible
         ]
 
+    @property
+    def keys(self) -> pl.DataFrame:
+        """What identifies each item, its text and its candidates."""
+        import polars as pl
+
+        rows = [
+            (
+                *(item.prompt.relation, item.preface, item.over, item.prompt.concept),
+                *(item.prompt.text, len(among), among.digest),
+            )
+            for item in self.items
+            for among in (self.candidates(item),)
+        ]
+        names = ("relation", "preface", "over", "concept", "text", "words", "digest")
+        types = {"preface": pl.Boolean, "words": pl.Int64}
+        return pl.DataFrame(rows, {**dict.fromkeys(names, pl.String), **types}, orient="row")
+
+    @property
+    def responses(self) -> pl.DataFrame:
+        """People's responses to each item, with their spellings."""
+        import polars as pl
+
+        rows = [
+            (
+                *(item.prompt.relation, item.preface, item.over, item.prompt.concept),
+                *(response.word, response.frequency, response.spellings),
+            )
+            for item in self.items
+            for response in item.prompt.responses
+        ]
+        names = ("relation", "preface", "over", "concept", "word", "frequency", "spellings")
+        types: dict[str, Any] = {
+            "preface": pl.Boolean,
+            "frequency": pl.Int64,
+            "spellings": pl.List(pl.String),
+        }
+        return pl.DataFrame(rows, {**dict.fromkeys(names, pl.String), **types}, orient="row")
+
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt for each combination of elicitation prompt and candidate set."""
+        """One ranking prompt for each item."""
         return [self._ranking(item) for item in self.items]
 
     def candidates(self, item: Item) -> Vocabulary:
@@ -237,8 +264,28 @@ class Prince:
     top: int = 20
     examples: Sequence[Example] = field(default_factory=lambda: load_templates().prince)
 
+    @property
+    def keys(self) -> pl.DataFrame:
+        """What identifies each prompt, its text and its number of candidates."""
+        import polars as pl
+
+        rows = [(one.concept, one.part, one.text) for one in self.prompts]
+        names = dict.fromkeys(("concept", "part", "text"), pl.String)
+        words = pl.lit(len(self.candidates), pl.Int64)
+        return pl.DataFrame(rows, names, orient="row").with_columns(words=words)
+
+    @property
+    def meant(self) -> pl.DataFrame:
+        """The words that Prince gives in each example."""
+        import polars as pl
+
+        rows = [(one.concept, one.part, word) for one in self.prompts for word in one.targets]
+        return pl.DataFrame(
+            rows, dict.fromkeys(("concept", "part", "word"), pl.String), orient="row"
+        )
+
     @cached_property
-    def shown(self) -> Sequence[ListPrompt]:
+    def prompts(self) -> Sequence[ListPrompt]:
         """The prompts for Prince's examples, which ask for the concept or for its properties."""
         return [
             told
@@ -248,7 +295,7 @@ class Prince:
 
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """The prompts from the linguist Ellen Prince's examples, as ``RankingPrompt`` objects."""
+        """A ranking prompt for each of the prompts."""
         return [
             RankingPrompt(
                 one.text,
@@ -256,7 +303,7 @@ class Prince:
                 tuple(target for target in one.targets if target in self.candidates),
                 top=self.top,
             )
-            for one in self.shown
+            for one in self.prompts
         ]
 
     def _concept(self, example: Example) -> ListPrompt:

@@ -14,9 +14,9 @@ from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import figure
-from tacit.probes.assumptions.candidates import chance_mrr
 from tacit.probes.assumptions.captions import by_wording, spread, wordings
-from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
+from tacit.probes.assumptions.ranks import chance_mrr
+from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 
@@ -46,8 +46,8 @@ def retrieval_examples(shown: Shown) -> Chart | None:
     table, top = shown.table("retrieval"), shown.table("retrieval_top")
     if table is None or top is None:
         return None
-    kinds = dict(shown.summaries("kind"))
-    table, top = (_with_shown(each, kinds) for each in (table, top))
+    probability = pl.when("whole_sentence").then("renormalised").otherwise("logprob").exp()
+    table, top = (each.with_columns(shown=probability) for each in (table, top))
     table = by_wording(table.filter(pl.col("category").is_null(), order=MAIN))
     top = by_wording(top.filter(pl.col("place") <= BEST))
     names, how = chosen(table)
@@ -63,32 +63,15 @@ def retrieval_examples(shown: Shown) -> Chart | None:
         "Best candidates for a concept as properties are added",
         f"each row adds a property to the prompt and shows the {BEST} best candidates; deeper "
         "shade: higher probability; framed: the concept itself",
-        _among(table, kinds),
+        _among(table),
         f"concepts: {how}; {wordings(table)}",
     )
     return page(title, *panels)
 
 
-def _with_shown(table: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """Add the column ``shown``, which contains the probabilities to display in the figure."""
-    import polars as pl
-
-    shown = [
-        row["renormalised"]
-        if reads_sentences(kinds.get(row["model"]), row["wording"])
-        else row["logprob"]
-        for row in table.select("model", "wording", "logprob", "renormalised").iter_rows(named=True)
-    ]
-    return table.with_columns(shown=pl.Series(shown, dtype=pl.Float64).exp())
-
-
-def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
+def _among(table: pl.DataFrame) -> str:
     """Return a caption text on the number of candidates, the chance level and the probabilities."""
     counts = sorted(set(table["candidates"]))
-    whole = any(
-        reads_sentences(kinds.get(model), wording)
-        for model, wording in table.select("model", "wording").unique().iter_rows()
-    )
     chances = " to ".join(dict.fromkeys(score(chance_mrr(n)) for n in counts if n))
     told = (
         f"ranks are among {spread(counts)} candidates (chance level of the mean reciprocal rank: "
@@ -98,7 +81,7 @@ def _among(table: pl.DataFrame, kinds: Mapping[str, str]) -> str:
         "for causal models and the wording “sentence”, the probability of each candidate is "
         "divided by the sum of all candidates' probabilities"
     )
-    return f"{told}; {among}" if whole else told
+    return f"{told}; {among}" if table["whole_sentence"].any() else told
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:

@@ -15,8 +15,7 @@ from tacit.probes.assumptions import captions
 from tacit.probes.assumptions.captions import by_wording, spread, with_preface, wordings
 from tacit.probes.assumptions.examples import retrieval_examples
 from tacit.probes.assumptions.measures import measures
-from tacit.probes.assumptions.retrieval_measures import MAIN, reads_sentences
-from tacit.probes.assumptions.tables import TABLES
+from tacit.probes.assumptions.tables import MAIN, TABLES
 from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def retrieval(shown: Shown) -> Chart | None:
         f"Retrieving a concept from its properties{_named(table['of'].unique())}",
         "means over concepts: the reciprocal rank of the concept's word among the candidates, the "
         "word's probability among all possible continuations, and the word's probability among the "
-        f"candidates only{captions.whole_sentences(shown)}",
+        f"candidates only{captions.whole_sentences(table)}",
         captions.retrieval_chance(table),
         "prompts contain the properties that people named most frequently, the most frequent "
         f"first; bands: {shown.intervals()}",
@@ -306,22 +305,8 @@ FIGURES: Mapping[str, FigureSpec] = {
 
 def _ranked(shown: Shown) -> pl.DataFrame | None:
     """Return the retrieval rows whose MRR is defined, with row labels in the column ``of``."""
-    import polars as pl
-
     table = shown.defined("retrieval_by_number", "mrr")
-    if table is None:
-        return None
-    kinds = dict(shown.summaries("kind"))
-    whole = pl.Series(
-        [
-            reads_sentences(kinds.get(model), wording)
-            for model, wording in table.select("model", "wording").iter_rows()
-        ],
-        dtype=pl.Boolean,
-    )
-    names = [f"probability{end}" for end in ("", "_low", "_high")]
-    hidden = (pl.when(~whole).then(pl.col(name)).alias(name) for name in names)
-    return by_wording(table.with_columns(hidden).drop_nulls("mrr"))
+    return None if table is None else by_wording(table.drop_nulls("mrr"))
 
 
 def _curves(

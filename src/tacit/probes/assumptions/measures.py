@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.findings.measure import Measure, mean, shared
-from tacit.probes.assumptions import elicitation_measures
-from tacit.probes.assumptions.block import NUMBERS
-from tacit.probes.assumptions.candidates import chance_of, chance_precisions
-from tacit.probes.assumptions.retrieval_measures import MAIN, by_concept, reads_sentences
+from tacit.probes.assumptions.averages import by_concept, chance_of, measured
+from tacit.probes.assumptions.tables import MAIN, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,12 +91,13 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
         chance=pl.col("candidates").map_batches(chance_of, pl.Float64), none=None
     )
     digest = findings.summary["candidates"]["retrieval"].get(wording)
-    sentence = reads_sentences(findings.summary.get("kind"), wording)
-    named = {
+    named: dict[str, tuple[str, pl.Expr | None, str | None]] = {
         _MRR: ("mrr", pl.col("chance"), digest),
-        f"probability of the {'sentence' if sentence else 'concept'}": ("probability", None, ""),
+        "probability of the concept": ("probability", None, ""),
         "probability among the candidates": ("renormalised", 1 / pl.col("candidates"), digest),
     }
+    if main["whole_sentence"].any():
+        del named["probability of the concept"]
     return pl.concat(
         concepts.filter(n=n).select(
             "concept",
@@ -116,15 +115,12 @@ def _elicitation(findings: Findings) -> pl.DataFrame:
     """The value of each prompt for each measure of elicitation, by relation."""
     import polars as pl
 
-    keys, elicitation = ["relation", "concept"], findings.tables["elicitation"]
-    chances = chance_precisions(elicitation).filter("preface")
     found = []
-    for of, table in elicitation_measures.measured(elicitation).items():
+    for of, table in measured(findings.tables["elicitation"]).items():
         over = of.removeprefix("map ")
         digests = {None: "", **findings.summary["candidates"].get(over, {})}
         among = pl.col("relation").replace_strict(digests, default="", return_dtype=pl.String)
-        chance = chances.filter(over=over).select(*keys, "chance")
-        asked = table.filter("preface").join(chance, on=keys, how="left", maintain_order="left")
         measure = pl.format(_ELICITED[of] + ", {}", "relation")
+        asked = table.filter("preface")
         found.append(asked.select("concept", "value", "chance", measure=measure, among=among))
     return pl.concat(found)

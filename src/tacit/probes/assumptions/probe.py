@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
-from tacit.probes.assumptions import categories, standings
+from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
-from tacit.probes.assumptions.candidates import digests
-from tacit.probes.assumptions.elicitation import (
-    ElicitationRules,
-    Eliciting,
-    Phrasing,
-    Prince,
-    elicit,
-)
+from tacit.probes.assumptions.elicitation import Eliciting, Phrasing, Prince, elicit
 from tacit.probes.assumptions.figures import FIGURES
-from tacit.probes.assumptions.headlines import HEADLINES
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
     Filters,
-    Limits,
     all_removed,
     choose_concepts,
     word_properties,
 )
-from tacit.probes.assumptions.retrieval import TIES, Retrieval, has_ties, orders_of
-from tacit.probes.assumptions.retrieval_measures import MAIN, intervals, measures
-from tacit.probes.assumptions.tables import TABLES
+from tacit.probes.assumptions.retrieval import (
+    FOUR_ORDERS,
+    TIES,
+    Retrieval,
+    has_ties,
+    random_baseline,
+)
+from tacit.probes.assumptions.tables import HEADLINES, TABLES
 from tacit.probes.assumptions.vocabulary import Words
-from tacit.probes.base import Answers, Probe, Requests
-from tacit.requests import TOP, Vocabulary
+from tacit.probes.base import Answered, Answers, Probe, Requests
+from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,92 +40,14 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.properties import (
-        Articles,
-        Chosen,
-        ConceptPreset,
-        Step,
-        WordedNorms,
-    )
-    from tacit.probes.assumptions.responses import ResponsePreset
+    from tacit.probes.assumptions.properties import Chosen, WordedNorms
+    from tacit.probes.assumptions.retrieval import Order
     from tacit.probes.base import ModelWords
-    from tacit.requests import Prompt, Ranking, RankingPrompt, Scores
+    from tacit.requests import Ranking
     from tacit.sources.norms import Norms
 
 FAST = "properties stand in the main order alone, and only after “Everyone knows that”"
 """How a fast run departs from Weir et al. (2020)."""
-
-Candidates = Literal["shared", "own", "concepts", "file"]
-CausalWording = Literal["blank-last", "sentence", "both"]
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The settings of a run for all of its models; the defaults follow Weir et al. (2020)."""
-
-    vocabulary: Candidates = "shared"
-    words: Vocabulary | None = None
-    causal: CausalWording = "blank-last"
-    articles: Articles = "fixed"
-    orders: str = "all"
-    concepts: ConceptPreset = "paper"
-    responses: ResponsePreset = "people"
-    least: int = 10
-    limits: Limits = field(default_factory=Limits)
-    corrections: Sequence[Correction] = ()
-    limit: int | None = None
-    top: int = TOP
-    seed: int = 0
-    fast: bool = False
-
-    def __post_init__(self) -> None:
-        if self.vocabulary not in get_args(Candidates):
-            raise RequestError(
-                f"unknown vocabulary {self.vocabulary!r}; expected one of "
-                f"{', '.join(get_args(Candidates))}"
-            )
-        if (self.vocabulary == "file") != (self.words is not None):
-            raise RequestError(
-                "the vocabulary 'file' requires words; other vocabularies accept none"
-            )
-        if self.causal not in get_args(CausalWording):
-            raise RequestError(
-                f"unknown wording {self.causal!r}; expected one of "
-                f"{', '.join(get_args(CausalWording))}"
-            )
-        if self.articles == "candidate" and self.vocabulary != "concepts":
-            raise RequestError(
-                "--articles candidate scores every candidate separately with its article, which is "
-                "feasible only for a short list: add --vocabulary concepts"
-            )
-        orders_of(self.orders)
-
-    @classmethod
-    def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the settings from the options of the assumptions probe."""
-        from tacit.probes.assumptions.vocabulary import read_words
-
-        file = vocabulary_file(options.vocabulary)
-        return cls(
-            vocabulary="file" if file else cast("Candidates", options.vocabulary),
-            words=read_words(file) if file else None,
-            causal=options.wording,
-            articles=options.articles,
-            orders="main" if options.fast else options.orders,
-            concepts=options.concepts,
-            responses=options.responses,
-            least=options.least,
-            limits=Limits(options.least_people, options.most_words),
-            corrections=options.own_wordings(),
-            limit=options.limit,
-            top=options.top,
-            seed=options.seed,
-            fast=options.fast,
-        )
-
-    def worded(self, norms: Norms) -> WordedNorms:
-        """Convert the properties of the norms to predicates; see ``word_properties``."""
-        return word_properties(norms, self.corrections, self.limits)
 
 
 @dataclass(frozen=True)
@@ -155,16 +73,27 @@ class Assumptions(Probe):
     block = staticmethod(block)
 
     norms: Norms
-    choices: Choices
+    options: AssumptionsOptions
+    words: Vocabulary | None = None
+    """The candidates of retrieval, if they come from a file."""
+    corrections: Sequence[Correction] = ()
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
         """Build the probe from options; see ``ProbeByVocabulary.of``."""
         from tacit.knowledge.words import spare_torch
+        from tacit.probes.assumptions.vocabulary import read_words
         from tacit.sources.norms import read_norms
 
         spare_torch(None)
-        return cls(read_norms(options.norms), Choices.of(options))
+        if options.articles == "candidate" and options.vocabulary != "concepts":
+            raise RequestError(
+                "--articles candidate scores every candidate separately with its article, which is "
+                "feasible only for a short list: add --vocabulary concepts"
+            )
+        file = vocabulary_file(options.vocabulary)
+        words = read_words(file) if file else None
+        return cls(read_norms(options.norms), options, words, options.own_wordings())
 
     @classmethod
     def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
@@ -183,20 +112,23 @@ class Assumptions(Probe):
     @staticmethod
     def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
         """Yield the tables that are computed only for display; see ``Declared.views``."""
-        from tacit.probes.assumptions.concepts import concept_views
-        from tacit.probes.assumptions.headlines import headline_views, printed_views
+        from tacit.probes.assumptions.details import views
 
-        yield from headline_views(findings)
-        yield from printed_views(findings)
-        yield from concept_views(findings, most)
+        return views(findings, most)
+
+    @cached_property
+    def worded(self) -> WordedNorms:
+        """The properties that retrieval prompts can state."""
+        options = self.options
+        return word_properties(
+            self.norms, self.corrections, people=options.least_people, words=options.most_words
+        )
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
         """Return each model's probe; see ``ProbeByVocabulary.for_models``."""
         words = Words.of({name: model.words for name, model in models.items()})
-        worded = self.choices.worded(self.norms)
         return {
-            name: AssumptionsProbe(worded, words, name, model.kind, self.choices)
-            for name, model in models.items()
+            name: AssumptionsProbe(self, words, name, model.kind) for name, model in models.items()
         }
 
 
@@ -204,56 +136,56 @@ class Assumptions(Probe):
 class AssumptionsProbe(Probe):
     """The assumptions probe for one model."""
 
-    worded: WordedNorms
+    probe: Assumptions
     words: Words
     model: str
     kind: str
-    choices: Choices = field(default_factory=Choices)
 
     def __post_init__(self) -> None:
         if not self.chosen.concepts:
             removed = {step.name: len(step.removed) for step in self.chosen.steps}
-            raise all_removed(removed, len(self.worded.properties))
+            raise all_removed(removed, len(self.probe.worded.properties))
 
     @property
-    def norms(self) -> Norms:
-        """The feature norms from which the prompts are built."""
-        return self.worded.norms
+    def options(self) -> AssumptionsOptions:
+        """The options of the run."""
+        return self.probe.options
 
     @cached_property
     def chosen(self) -> Chosen:
         """The concepts of the retrieval prompts, and the concepts that each filter removed."""
-        choices = self.choices
-        among = None if choices.vocabulary == "concepts" else self._whole_words.words
-        filters = Filters(choices.concepts, choices.articles, among, choices.least)
-        return choose_concepts(self.worded, filters).limited(self.choices.limit)
+        options = self.options
+        among = None if options.vocabulary == "concepts" else self._whole_words.words
+        filters = Filters(options.concepts, options.articles, among, options.least)
+        return choose_concepts(self.probe.worded, filters).limited(options.limit)
 
     @property
     def _whole_words(self) -> Vocabulary:
-        if self.choices.words is not None:
-            return self.choices.words
-        shared = self.choices.vocabulary == "shared"
+        if self.probe.words is not None:
+            return self.probe.words
+        shared = self.options.vocabulary == "shared"
         return self.words.shared if shared else self.words.own[self.model]
 
     @cached_property
     def retrievals(self) -> Sequence[Retrieval]:
         """The retrieval prompts and their candidate words, with one entry per wording."""
-        concepts = self.chosen.concepts
+        concepts, options = self.chosen.concepts, self.options
         names = Vocabulary(concept.word for concept in concepts)
-        choices = self.choices
+        orders: tuple[Order, ...] = (*FOUR_ORDERS, *random_baseline(options.seed))
+        main = options.fast or options.orders == "main"
         found = []
         for wording in self.wordings:
             sentences = self.kind == "causal" and wording == "sentence"
-            listed = sentences or choices.vocabulary == "concepts"
+            listed = sentences or options.vocabulary == "concepts"
             found.append(
                 Retrieval(
                     concepts,
                     names if listed else self._whole_words,
                     wording,
-                    choices.articles,
-                    orders_of(choices.orders, choices.seed),
+                    options.articles,
+                    orders[:1] if main else orders,
                     sentences,
-                    choices.top,
+                    options.top,
                 )
             )
         return found
@@ -263,22 +195,22 @@ class AssumptionsProbe(Probe):
         """The wordings of the retrieval prompts."""
         if self.kind != "causal":
             return ("sentence",)
-        both = self.choices.causal == "both"
-        return ("blank-last", "sentence") if both else (self.choices.causal,)
+        both = self.options.wording == "both"
+        return ("blank-last", "sentence") if both else (self.options.wording,)
 
     @cached_property
     def eliciting(self) -> Eliciting:
         """The elicitation prompts with and without "Everyone knows that", and their candidates."""
-        prefaces = (True,) if self.choices.fast else (True, False)
+        prefaces = (True,) if self.options.fast else (True, False)
         asked = {preface: self._elicited(preface=preface) for preface in prefaces}
         own = self.words.own[self.model]
-        return Eliciting(asked, own, self.words.shared, self.choices.top)
+        return Eliciting(asked, own, self.words.shared, self.options.top)
 
     @cached_property
     def prince(self) -> Prince:
         """The prompts from the linguist Ellen Prince's examples (Weir et al. 2020, Table 3)."""
         ending = self._ending
-        return Prince(self.words.own[self.model], ending, ending, self.choices.top)
+        return Prince(self.words.own[self.model], ending, ending, self.options.top)
 
     @property
     def _ending(self) -> str:
@@ -286,184 +218,154 @@ class AssumptionsProbe(Probe):
         return "blank-last" if self.kind == "causal" else "sentence"
 
     def _elicited(self, *, preface: bool) -> Elicitation:
-        choices = self.choices
+        norms, options = self.probe.norms, self.options
         found = elicit(
-            self.norms,
+            norms,
             Phrasing(preface, self._ending),
-            choices.corrections,
-            ElicitationRules(choices.concepts, choices.responses, choices.limits.people),
+            self.probe.corrections,
+            concepts=options.concepts,
+            responses=options.responses,
+            people=options.least_people,
         )
-        return found.limited(self.norms, choices.limit)
-
-    @cached_property
-    def rankings(self) -> Sequence[RankingPrompt]:
-        """All ranking prompts: retrieval, elicitation, and Table 3 of Weir et al. (2020)."""
-        retrieval = [one for part in self.retrievals for one in part.rankings]
-        return [*retrieval, *self.eliciting.rankings, *self.prince.rankings]
-
-    @cached_property
-    def prompts(self) -> Sequence[Prompt]:
-        """The retrieval prompts for which the model scores each candidate separately."""
-        return [prompt for part in self.retrievals for prompt in part.prompts]
+        return found.limited(norms, options.limit)
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests for rankings and the requests for scores; see ``Probe.requests``."""
-        retrieval = [one for part in self.retrievals for one in part.rankings]
-        groups: dict[str, Sequence[Prompt] | Sequence[RankingPrompt]] = {
-            "retrieval": retrieval,
-            "elicitation": self.eliciting.rankings,
-            "prince": self.prince.rankings,
-            "retrieval_words": self.prompts,
+        import polars as pl
+
+        parts: dict[str, Sequence[Retrieval | Eliciting | Prince]] = {
+            "retrieval": [part for part in self.retrievals if not part.listed],
+            "elicitation": [self.eliciting],
+            "prince": [self.prince],
         }
-        return {
+        found = {
             # Orders and categories may select the same properties.
-            name: Requests(_numbered(len(asked)), asked, repeats=True)
-            for name, asked in groups.items()
-            if asked
+            name: Requests(
+                pl.concat([part.keys for part in some]),
+                [request for part in some for request in part.rankings],
+                repeats=True,
+            )
+            for name, some in parts.items()
+            if some
         }
+        words = [(part.wording, one) for part in self.retrievals for one in part.prompts]
+        rows = [
+            {"wording": wording, "text": one.text, "first": one.answers[0]}
+            for wording, one in words
+        ]
+        found["retrieval_words"] = Requests(pl.DataFrame(rows), [prompt for _, prompt in words])
+        return {name: group for name, group in found.items() if group.requests}
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
-        answers = answers.joined(self.requests())
-        ranked = [name for name in answers.groups if name != "retrieval_words"]
-        scores = answers.scores("retrieval_words") if self.prompts else ()
-        return self.measure_rankings(scores, [r for name in ranked for r in answers.rankings(name)])
-
-    def measure_rankings(self, scores: Sequence[Scores], rankings: Sequence[Ranking]) -> Findings:
-        """Compute the findings from the answers to ``prompts`` and ``rankings``."""
-        left, scored = iter(rankings), iter(scores)
-        retrieved = [
-            (
-                part,
-                part.ranked(
-                    [next(left) for _ in part.rankings], [next(scored) for _ in part.prompts]
-                ),
-            )
-            for part in self.retrievals
-        ]
-        elicited = [next(left) for _ in self.eliciting.rankings]
-        where = {
-            "retrieval": _stacked([standings.retrieval_table(*each) for each in retrieved]),
-            "retrieval_top": _stacked([standings.retrieval_top(*each) for each in retrieved]),
-            "elicitation": standings.elicitation_table(self.eliciting, elicited),
-            "elicitation_top": standings.elicitation_top(self.eliciting, elicited),
-            "prince": standings.prince_table(self.prince, list(left)),
+        requests = self.requests()
+        answers = answers.joined(requests)
+        whole = self._whole(answers)
+        found = {
+            "retrieval": ranks.retrieval(whole),
+            "retrieval_top": ranks.retrieval_top(whole),
+            "elicitation": ranks.elicitation(whole, self.eliciting.responses),
+            "elicitation_top": ranks.elicitation_top(whole),
+            "prince": ranks.prince(whole, self.prince.meant),
         }
-        questions = standings.questions_table(self.rankings, rankings)
-        tables = {**where, **measures(where), **self._about()}
+        tables = {**found, **averages.averages(found), **self._about()}
         summary = {
             **standing(tables),
-            **self._summary(rankings),
-            **_means(tables),
-            "candidates": digests(retrieved, (self.eliciting, elicited)),
-            "intervals": intervals(),
+            **self._summary(whole.rankings("retrieval")),
+            "candidates": ranks.digests(whole),
         }
-        return Findings(questions, tables, summary)
+        return Findings(ranks.questions(requests, answers), tables, summary)
+
+    def _whole(self, answers: Answers) -> Answers:
+        """Return the rankings, and make those of prompts whose candidates were scored."""
+        import polars as pl
+
+        groups = answers.groups
+        rankings = list(answers.rankings("retrieval")) if "retrieval" in groups else []
+        if "retrieval_words" in groups:
+            scored = answers.frame("retrieval_words")
+            for part in self.retrievals:
+                own = scored.filter(wording=part.wording)
+                known = {
+                    (text, answer): (score, tokens)
+                    for text, answer, score, tokens in own.select(
+                        "text", "answer", "score", "tokens"
+                    ).iter_rows()
+                }
+                rankings += part.ranked(known) if part.listed else []
+        keys = pl.concat([part.keys for part in self.retrievals])
+        # There may be no elicitation prompts.
+        elicited = {"elicitation": Answered(self.eliciting.keys, ())}
+        return Answers({**elicited, **groups, "retrieval": Answered(keys, rankings)})
 
     def _about(self) -> dict[str, pl.DataFrame]:
         """Return the tables of candidate words, removed concepts and property categories."""
-        import polars as pl
-
         own, shared = self.words.own[self.model], self.words.shared
         candidates = self.retrievals[0].vocabulary
-        words = pl.DataFrame(
-            [
-                (word, word in own, word in shared, word in candidates)
-                for word in sorted({*own.words, *candidates.words})
-            ],
-            {
-                "word": pl.String,
-                "own": pl.Boolean,
-                "shared": pl.Boolean,
-                "candidate": pl.Boolean,
-            },
-            orient="row",
-        )
-        steps = pl.DataFrame(
-            [(step.name, name) for step in self.chosen.steps for name in step.removed],
-            {"filter": pl.String, "concept": pl.String},
-            orient="row",
-        )
         return {
-            "vocabulary": words,
-            "left_out": steps,
-            "categories": categories.by_category(self.norms),
-            "category_counts": categories.counts(self.norms),
+            "vocabulary": TABLES["vocabulary"].frame(
+                {
+                    "word": word,
+                    "own": word in own,
+                    "shared": word in shared,
+                    "candidate": word in candidates,
+                }
+                for word in sorted({*own.words, *candidates.words})
+            ),
+            "left_out": TABLES["left_out"].frame(
+                {"filter": step.name, "concept": name}
+                for step in self.chosen.steps
+                for name in step.removed
+            ),
+            **averages.categories(self.probe.norms),
         }
 
-    def _summary(self, rankings: Sequence[Ranking]) -> dict[str, Any]:
-        first = self.retrievals[0]
-        asked = self.eliciting.asked[True]
-        named = "concepts" if first.listed else self.choices.vocabulary
-        retrieved = rankings[: sum(len(part.rankings) for part in self.retrievals)]
+    def _summary(self, retrieved: Sequence[Ranking]) -> dict[str, Any]:
+        first, options = self.retrievals[0], self.options
+        asked, worded = self.eliciting.asked[True], self.probe.worded
         ranked = [one for one in retrieved if one.unranked is None]
-        own = self.words.own[self.model]
-        beside = sum(word not in own for word in first.vocabulary.words)
         return {
             "kind": self.kind,
-            "presets": {"concepts": self.choices.concepts, "responses": self.choices.responses},
+            "presets": {"concepts": options.concepts, "responses": options.responses},
             "ties": {"rule": TIES, "concepts": sum(map(has_ties, first.concepts))},
             "concepts": len(first.concepts),
             "retrieval_prompts": sum(map(first.is_main, first.items)),
             "elicitation_prompts": len(asked.prompts),
-            "vocabulary": {
-                "name": named,
-                "words": len(first.vocabulary),
-                "own": len(own),
-                "not_own": beside,
-                "own_left_out": len(own) - (len(first.vocabulary) - beside),
-                "shared": len(self.words.shared),
-                "no_letters": self.words.others[self.model],
-            },
+            "vocabulary": self._vocabulary(),
             "wordings": list(self.wordings),
             "elicitation_wording": self._ending,
-            "steps": _counts(self.chosen.steps),
+            "steps": [step.to_json() for step in self.chosen.steps],
             "properties": {
-                "all": len(self.norms.properties),
-                "usable": self.worded.usable,
-                **self.worded.dropped,
-                "corrected": self.worded.corrected,
+                "all": len(self.probe.norms.properties),
+                "usable": worded.usable,
+                **worded.dropped,
+                "corrected": worded.corrected,
             },
-            "namings": self.worded.namings,
-            "worded_by_feature": dict(self.worded.from_feature),
-            "uncounted": {problem: list(at) for problem, at in self.norms.uncounted.items()},
+            "namings": worded.namings,
+            "worded_by_feature": dict(worded.from_feature),
+            "uncounted": {why: list(at) for why, at in self.probe.norms.uncounted.items()},
             "relations": asked.counts(),
             "without_response": dict(asked.without),
-            "elicitation_steps": _counts(asked.steps),
+            "elicitation_steps": [step.to_json() for step in asked.steps],
             "responses": dict(asked.notes),
             "several": max((one.several for one in ranked), default=0),
             "missing": max((one.missing for one in ranked), default=0),
-            "top": self.choices.top,
-            **({"fast": FAST} if self.choices.fast else {}),
+            "top": options.top,
+            "intervals": averages.intervals(),
+            **({"fast": FAST} if options.fast else {}),
         }
 
-
-def _means(tables: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, Any]]]:
-    """Return the mean retrieval and elicitation measures that the manifest contains."""
-    import polars as pl
-
-    main = tables["retrieval_by_number"].filter(pl.col("category").is_null(), order=MAIN)
-    return {
-        "retrieval_by_number": main.drop("order", "category").to_dicts(),
-        "elicitation_by_relation": tables["elicitation_by_relation"].to_dicts(),
-    }
-
-
-def _numbered(count: int) -> pl.DataFrame:
-    """Return a table whose column ``item`` contains the numbers from 0 to ``count`` - 1."""
-    import polars as pl
-
-    return pl.DataFrame({"item": range(count)}, {"item": pl.Int64})
-
-
-def _counts(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Return, for the manifest, the numbers of concepts that each filter removed and kept."""
-    return [
-        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
-    ]
-
-
-def _stacked(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.concat(tables)
+    def _vocabulary(self) -> dict[str, Any]:
+        """Return the sizes of the vocabularies, and how many words are in one of them alone."""
+        first, own = self.retrievals[0], self.words.own[self.model]
+        beside = sum(word not in own for word in first.vocabulary.words)
+        file = "file" if self.probe.words else self.options.vocabulary
+        return {
+            "name": "concepts" if first.listed else file,
+            "words": len(first.vocabulary),
+            "own": len(own),
+            "not_own": beside,
+            "own_left_out": len(own) - (len(first.vocabulary) - beside),
+            "shared": len(self.words.shared),
+            "no_letters": self.words.others[self.model],
+        }

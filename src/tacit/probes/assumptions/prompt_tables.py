@@ -6,15 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.assumptions.corrections import Corrections
-from tacit.probes.assumptions.elicitation import ElicitationRules, elicit
-from tacit.probes.assumptions.properties import Filters, Limits, choose_concepts, word_properties
+from tacit.probes.assumptions.elicitation import elicit
+from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.vocabulary import read_words
 from tacit.sources.norms import read_norms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Phrasing
     from tacit.probes.assumptions.options import NormsOptions
-    from tacit.probes.assumptions.properties import Step, WordedNorms
+    from tacit.probes.assumptions.properties import WordedNorms
     from tacit.sources.norms import Norms
 
 
@@ -43,7 +42,7 @@ def retrieval_prompts_of(
     import polars as pl
 
     norms, own = read_norms(options.norms), options.own_wordings()
-    worded = word_properties(norms, own, Limits(options.least_people, options.most_words))
+    worded = word_properties(norms, own, people=options.least_people, words=options.most_words)
     words = None if vocabulary is None else read_words(vocabulary).words
     filters = Filters(options.concepts, options.articles, words, options.least)
     chosen = choose_concepts(worded, filters).limited(options.limit)
@@ -64,7 +63,7 @@ def retrieval_prompts_of(
     found = {
         "properties": properties,
         "namings": worded.namings,
-        "filters": _steps(chosen.steps),
+        "filters": [step.to_json() for step in chosen.steps],
         "concepts": len(chosen.concepts),
     }
     return table, left_out_of(worded), _summary(norms, own, found, table)
@@ -77,8 +76,14 @@ def elicitation_prompts(
     import polars as pl
 
     norms, own = read_norms(options.norms), options.own_wordings()
-    rules = ElicitationRules(options.concepts, options.responses, options.least_people)
-    asked = elicit(norms, phrasing, own, rules).limited(norms, options.limit)
+    asked = elicit(
+        norms,
+        phrasing,
+        own,
+        concepts=options.concepts,
+        responses=options.responses,
+        people=options.least_people,
+    ).limited(norms, options.limit)
     published = load_templates().published if norms.layout == "cslb" else {}
     rows = [
         (
@@ -101,7 +106,7 @@ def elicitation_prompts(
     }
     found = {
         "relations": relations,
-        "filters": _steps(asked.steps),
+        "filters": [step.to_json() for step in asked.steps],
         "responses": dict(asked.notes),
         "concepts": len({prompt.concept for prompt in asked.prompts}),
     }
@@ -126,9 +131,3 @@ def _summary(
         "unmatched_corrections": unmatched,
         "prompts": table.height,
     }
-
-
-def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    return [
-        {"filter": step.name, "removed": len(step.removed), "left": step.left} for step in steps
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from tacit.english import Nouns, several
 from tacit.errors import RequestError
@@ -30,21 +30,6 @@ UNGRAMMATICAL = "alternative ungrammatical"
 NO_VERB = "alternative without a wording"
 FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
 """Reasons why a wording is based on the feature's name, not on a participant's words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on the production frequency and length of the properties that prompts state."""
-
-    people: int = 0
-    words: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.people < 0 or (self.words is not None and self.words < 1):
-            raise RequestError(
-                f"at least {self.people} people and at most {self.words} words: expected 0 or more "
-                "people and 1 or more words"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +69,19 @@ class WordedNorms:
 
 
 def word_properties(
-    norms: Norms, corrections: Sequence[Correction] = (), limits: Limits | None = None
+    norms: Norms,
+    corrections: Sequence[Correction] = (),
+    *,
+    people: int = 0,
+    words: int | None = None,
 ) -> WordedNorms:
-    """Convert every property of the norms to a predicate that prompts can state."""
-    limits = limits or Limits()
+    """Convert properties, named by ``people`` and of at most ``words`` words, to predicates."""
     known = Corrections(norms, corrections)
     dropped = Counter(dict.fromkeys((RARE, UNWORDED, LONG, NAMING, SAME), 0))
     left: dict[str, tuple[Worded, ...]] = {}
     left_out: list[tuple[Property, str]] = []
     for concept, properties in norms.by_concept().items():
-        made = [(one, _worded(one, known, limits)) for one in properties]
+        made = [(one, _worded(one, known, people, words)) for one in properties]
         left[concept] = _distinct(found for _, found in made if isinstance(found, Worded))
         kept = {id(worded) for worded in left[concept]}
         reasons = (
@@ -110,15 +98,17 @@ def word_properties(
     )
 
 
-def _worded(one: Property, corrections: Corrections, limits: Limits) -> Worded | str:
+def _worded(
+    one: Property, corrections: Corrections, people: int, words: int | None
+) -> Worded | str:
     """Return a property with its wording, or the first reason why no prompt can state it."""
-    if one.frequency < limits.people:
+    if one.frequency < people:
         return RARE
     own = corrections.wording(one)
     said, reason = (own, None) if own else _stated(one)
     if said is None:
         return UNWORDED
-    if limits.words is not None and len(said.split()) > limits.words:
+    if words is not None and len(said.split()) > words:
         return LONG
     return NAMING if names(said, one.concept) else Worded(one, said, own is not None, reason)
 
@@ -178,13 +168,6 @@ class Filters:
 
     def __post_init__(self) -> None:
         convert_strings(self, "vocabulary")
-        check_concepts(self.concepts)
-        if self.articles not in get_args(Articles):
-            raise RequestError(f"unknown articles {self.articles!r}; expected fixed or candidate")
-        if self.least < 1:
-            raise RequestError(
-                f"invalid least number of properties {self.least}; expected 1 or more"
-            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +191,10 @@ class Step:
     name: str
     removed: tuple[str, ...]
     left: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the numbers of concepts that the filter removed and kept."""
+        return {"filter": self.name, "removed": len(self.removed), "left": self.left}
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,15 +256,6 @@ def all_removed(removed: Mapping[str, int], concepts: int) -> RequestError:
     return RequestError(
         f"the filters remove all of {several(concepts, 'concept')} ({listed}): {remedy}"
     )
-
-
-def check_concepts(concepts: str) -> None:
-    """Raise ``RequestError`` if ``concepts`` is not the name of a known ``ConceptPreset``."""
-    if concepts not in get_args(ConceptPreset):
-        raise RequestError(
-            f"unknown preset of concepts {concepts!r}; expected one of "
-            f"{', '.join(get_args(ConceptPreset))}"
-        )
 
 
 def _tests(filters: Filters) -> Iterator[tuple[str, Callable[[Concept], bool]]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.published import beside, printed_values, published
-from tacit.probes.assumptions.retrieval_measures import MAIN
+from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.wording import american
 
 if TYPE_CHECKING:

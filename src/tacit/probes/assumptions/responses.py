@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
-from tacit.errors import RequestError
 from tacit.probes.assumptions.alternatives import corrected, worded, wordings
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
@@ -68,13 +67,6 @@ class ResponseReader:
     any_article: bool = True
     notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
     """For each note in ``NOTES``, the number of responses or wordings that it applies to."""
-
-    def __post_init__(self) -> None:
-        if self.counting not in get_args(ResponsePreset):
-            raise RequestError(
-                f"unknown preset of responses {self.counting!r}; expected one of "
-                f"{', '.join(get_args(ResponsePreset))}"
-            )
 
     def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:
         """Return one concept's responses for each relation, by decreasing frequency."""

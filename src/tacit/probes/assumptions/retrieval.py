@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from tacit.errors import RequestError
 from tacit.probes.assumptions.template import load_templates, of_wording
 from tacit.probes.assumptions.wording import joined
 from tacit.requests import BLANK, Prompt, Ranking, RankingKind, RankingPrompt, Vocabulary, rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
 
     from tacit.probes.assumptions.properties import Articles, Concept, Worded
-    from tacit.requests import Scores
 
 
 MOST = 10
@@ -25,43 +26,29 @@ MOST = 10
 TIES = "order of the file; increasing frequency is the reverse of decreasing"
 """A text that explains the order of properties with the same production frequency."""
 
-Selection = Literal["top", "bottom"]
-Direction = Literal["decreasing", "increasing"]
+CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
+"""The categories of properties in Figure 3a of Weir et al. (2020)."""
 
+NO_CANDIDATE = "no candidate has a score"
 
-class Order(Protocol):
-    """A rule that selects properties of a concept and determines their order."""
-
-    @property
-    def name(self) -> str:
-        """The order's name in tables."""
-        ...
-
-    def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select at most ``most`` of the concept's ``properties``, and put them in order."""
-        ...
+Scored: TypeAlias = Mapping[tuple[str, str], tuple[float | None, int]]
+"""The log-probability and the number of tokens of each answer, by the prompt's text and answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByFrequency:
-    """An order of properties by increasing or decreasing production frequency."""
+    """An order of properties by production frequency; ties have the order of the file."""
 
-    selection: Selection = "top"
-    direction: Direction = "decreasing"
-
-    def __post_init__(self) -> None:
-        if self.selection not in get_args(Selection) or self.direction not in get_args(Direction):
-            raise RequestError(
-                f"unknown order {self.name!r}; expected (top or bottom)-(decreasing or increasing)"
-            )
+    selection: Literal["top", "bottom"] = "top"
+    direction: Literal["decreasing", "increasing"] = "decreasing"
 
     @property
     def name(self) -> str:
-        """The order's name, such as ``top-decreasing``."""
+        """The order's name in tables, such as ``top-decreasing``."""
         return f"{self.selection}-{self.direction}"
 
-    def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:  # noqa: ARG002 - an order may depend on the concept
-        """Select and sort a concept's properties by production frequency; see ``Order``."""
+    def arrange(self, _concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
+        """Select at most ``most`` properties, and put them in order."""
         falling = sorted(properties, key=lambda one: -one.property.frequency)
         chosen = falling[:most] if self.selection == "top" else falling[::-1][:most][::-1]
         return chosen if self.direction == "decreasing" else chosen[::-1]
@@ -87,10 +74,22 @@ class Shuffled:
         return f"random-{self.number}-{self.permutation}"
 
     def arrange(self, concept: str, properties: Sequence[Worded], most: int) -> list[Worded]:
-        """Select properties at random, and put them in a random order; see ``Order``."""
+        """Select at most ``most`` properties at random, and put them in a random order."""
         drawn = _shuffled((self.seed, concept, self.number), properties)[:most]
         return _shuffled((self.seed, concept, self.number, self.permutation), drawn)
 
+
+def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
+    """Sort properties in a reproducible random order that depends on ``key``."""
+
+    def number(one: Worded) -> bytes:
+        said = "\t".join(map(str, (*key, one.property.feature))).encode()
+        return hashlib.blake2b(said, digest_size=16).digest()
+
+    return sorted(properties, key=number)
+
+
+Order: TypeAlias = ByFrequency | Shuffled
 
 FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("top", "decreasing"),
@@ -98,10 +97,7 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
     ByFrequency("bottom", "decreasing"),
     ByFrequency("bottom", "increasing"),
 )
-"""The four orders of properties by production frequency (Weir et al. 2020, Figure 3b).
-
-The first of the four orders (``top-decreasing``) is also used in Figure 2 of Weir et al. (2020).
-"""
+"""The orders in Figure 3b of Weir et al. (2020); the first is that of Figures 1, 2 and 3a."""
 
 
 def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
@@ -133,13 +129,6 @@ class Asking:
     order: Order = FOUR_ORDERS[0]
     category: str | None = None
     most: int = MOST
-
-    def __post_init__(self) -> None:
-        of_wording(load_templates().retrieval, self.wording)
-        if self.most < 1:
-            raise RequestError(
-                f"invalid maximum of {self.most} properties per prompt; expected 1 or more"
-            )
 
     def text(self, properties: str) -> str:
         """Return the prompt for properties that have already been joined into one phrase."""
@@ -177,37 +166,6 @@ def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
         yield RetrievalPrompt(concept.name, concept.word, n, text, answer)
 
 
-def _shuffled(key: tuple[object, ...], properties: Sequence[Worded]) -> list[Worded]:
-    """Sort properties in a reproducible random order that depends on ``key``."""
-
-    def number(one: Worded) -> bytes:
-        said = "\t".join(map(str, (*key, one.property.feature))).encode()
-        return hashlib.blake2b(said, digest_size=16).digest()
-
-    return sorted(properties, key=number)
-
-
-CATEGORIES = ("visual perceptual", "functional", "encyclopaedic")
-"""The categories of properties in Figure 3a of Weir et al. (2020)."""
-
-NO_CANDIDATE = "no candidate has a score"
-_ARTICLE = "A"
-
-ORDERS = ("all", "main")
-"""The names of the available sets of property orders.
-
-The set ``main`` of property orders contains only the order in Figure 2 of Weir et al. (2020). The
-set ``all`` contains the property orders in Figure 3b of Weir et al. (2020).
-"""
-
-
-def orders_of(name: str, seed: int = 0) -> tuple[Order, ...]:
-    """Return the orders of properties that ``--orders`` selects (``all`` or ``main``)."""
-    if name not in ORDERS:
-        raise RequestError(f"unknown orders {name!r}; expected one of {', '.join(ORDERS)}")
-    return (*FOUR_ORDERS, *random_baseline(seed)) if name == "all" else FOUR_ORDERS[:1]
-
-
 class Item(NamedTuple):
     """A retrieval prompt, with the order and the category of the properties that it states."""
 
@@ -218,7 +176,11 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Retrieval:
-    """The retrieval prompts in one wording, and methods to rank their candidates."""
+    """The retrieval prompts in one wording, and their candidates.
+
+    If ``listed``, the model scores each candidate separately instead of ranking a vocabulary: with
+    its article, or in ``sentences`` of which a causal model scores the whole.
+    """
 
     concepts: Sequence[Concept]
     vocabulary: Vocabulary
@@ -227,7 +189,6 @@ class Retrieval:
     orders: Sequence[Order] = FOUR_ORDERS[:1]
     sentences: bool = False
     top: int = 20
-    most: int = field(default=MOST, kw_only=True)
 
     @property
     def listed(self) -> bool:
@@ -248,43 +209,75 @@ class Retrieval:
             Item(order.name, category, prompt)
             for order, category in kinds
             for prompt in retrieval_prompts(
-                self.concepts, Asking(self.wording, self.articles, order, category, self.most)
+                self.concepts, Asking(self.wording, self.articles, order, category)
             )
         ]
 
+    def is_main(self, item: Item) -> bool:
+        """Check if a prompt has properties of all categories in the first order."""
+        return item.category is None and item.order == self.orders[0].name
+
+    @cached_property
+    def keys(self) -> pl.DataFrame:
+        """What identifies each prompt, its text and its candidates."""
+        import polars as pl
+
+        rows = [
+            (self.wording, item.order, item.category, one.concept, one.word, one.n, one.text)
+            for item in self.items
+            for one in (item.prompt,)
+        ]
+        names = ("wording", "order", "category", "concept", "word", "n", "text")
+        schema = {**dict.fromkeys(names, pl.String), "n": pl.Int64}
+        return pl.DataFrame(rows, schema, orient="row").with_columns(
+            whole_sentence=pl.lit(self.sentences),
+            words=pl.lit(len(self.vocabulary), pl.Int64),
+            digest=pl.lit(self.vocabulary.digest),
+        )
+
     @cached_property
     def rankings(self) -> Sequence[RankingPrompt]:
-        """A ranking prompt per retrieval prompt; empty if candidates are scored separately."""
-        if self.listed:
-            return ()
-        return [self._ranking(one) for one in self.items]
+        """A request per prompt to rank all candidates for the blank."""
+        return [
+            RankingPrompt(item.prompt.text, self.vocabulary, (item.prompt.word,), top=self.top)
+            for item in self.items
+        ]
 
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
         """The prompts for scoring each candidate separately; empty if ``listed`` is false."""
         if not self.listed:
             return ()
-        return [*self._sentence_prompts()] if self.sentences else [*self._article_prompts()]
+        answers = tuple(self._answers.values())
+        if not self.sentences:
+            texts = dict.fromkeys(item.prompt.text for item in self.items)
+            return [Prompt(text, answers) for text in texts]
+        phrases = tuple(dict.fromkeys(_phrase(item.prompt) for item in self.items))
+        if self.articles == "fixed":
+            behind = (Prompt(f"A {answer}", phrases) for answer in answers)
+            return [Prompt("A", answers), *behind]
+        whole = [tuple(f"{answer} {phrase}" for phrase in phrases) for answer in answers]
+        return [
+            Prompt("", (answer, *of), separator="")
+            for answer, of in zip(answers, whole, strict=True)
+        ]
 
-    def ranked(self, rankings: Sequence[Ranking], scores: Sequence[Scores]) -> Sequence[Ranking]:
-        """Return the ranking of each prompt in ``items``."""
-        if not self.listed:
-            return rankings
-        scored = zip(self.prompts, scores, strict=True)
-        known = {
-            (prompt.text, one.answer): (one.logprob, one.tokens)
-            for prompt, score in scored
-            for one in score.answers
-        }
-        return [self._rank(item, known) for item in self.items]
+    def ranked(self, scored: Scored) -> list[Ranking]:
+        """Rank the candidates of each prompt by their scores."""
+        import numpy as np
 
-    def is_main(self, item: Item) -> bool:
-        """Check if a prompt has properties of all categories in the order ``orders[0]``."""
-        return item.category is None and item.order == self.orders[0].name
-
-    def _ranking(self, item: Item) -> RankingPrompt:
-        """Return the request to rank all candidate words for the blank of a retrieval prompt."""
-        return RankingPrompt(item.prompt.text, self.vocabulary, (item.prompt.word,), top=self.top)
+        found = []
+        for item, request in zip(self.items, self.rankings, strict=True):
+            each = [self._score(item.prompt, word, scored) for word in self.vocabulary.words]
+            values = np.array([np.nan if value is None else value for value, _ in each], float)
+            tokens = np.array([tokens for _, tokens in each])
+            unknown = bool(np.isnan(values).all())
+            found.append(
+                RankingKind().missing(request, NO_CANDIDATE)
+                if unknown
+                else rank(request, values, tokens)
+            )
+        return found
 
     @cached_property
     def _answers(self) -> Mapping[str, str]:
@@ -293,55 +286,22 @@ class Retrieval:
         article = {concept.word: concept.article for concept in self.concepts}
         return {word: asking.answer(word, article.get(word, "a")) for word in self.vocabulary.words}
 
-    def _article_prompts(self) -> Iterator[Prompt]:
-        """Yield each prompt, with every candidate (article and word) as a possible answer."""
-        for item in self.items:
-            yield Prompt(item.prompt.text, tuple(self._answers.values()))
-
-    def _sentence_prompts(self) -> Iterator[Prompt]:
-        """Yield the prompts needed to score each sentence in which a candidate fills the blank."""
-        phrases = tuple(dict.fromkeys(self._phrase(item.prompt) for item in self.items))
-        answers = tuple(self._answers.values())
-        if self.articles == "fixed":
-            yield Prompt(_ARTICLE, answers)
-            yield from (Prompt(f"{_ARTICLE} {answer}", phrases) for answer in answers)
-        else:
-            yield Prompt("", answers, separator="")
-            for answer in answers:
-                whole = tuple(f"{answer} {phrase}" for phrase in phrases)
-                yield Prompt("", whole, separator="")
-
-    def _phrase(self, prompt: RetrievalPrompt) -> str:
-        """Return the text that follows the blank, such as "has fur and is big."."""
-        return prompt.text.split(BLANK, 1)[1].strip()
-
-    def _rank(
-        self, item: Item, known: Mapping[tuple[str, str], tuple[float | None, int]]
-    ) -> Ranking:
-        """Rank the candidates of a prompt by their log-probabilities."""
-        import numpy as np
-
-        found = [self._value(item.prompt, word, known) for word in self.vocabulary.words]
-        values = np.array([np.nan if value is None else value for value, _ in found], float)
-        if np.isnan(values).all():
-            return RankingKind().missing(self._ranking(item), NO_CANDIDATE)
-        return rank(self._ranking(item), values, np.array([tokens for _, tokens in found]))
-
-    def _value(
-        self,
-        prompt: RetrievalPrompt,
-        word: str,
-        known: Mapping[tuple[str, str], tuple[float | None, int]],
+    def _score(
+        self, prompt: RetrievalPrompt, word: str, scored: Scored
     ) -> tuple[float | None, int]:
         """Return a candidate's log-probability in nats and its number of tokens."""
         answer = self._answers[word]
         if not self.sentences:
-            return known[prompt.text, answer]
-        phrase = self._phrase(prompt)
+            return scored[prompt.text, answer]
+        phrase = _phrase(prompt)
         if self.articles == "candidate":
-            _, tokens = known["", answer]
-            whole, _ = known["", f"{answer} {phrase}"]
-            return whole, tokens
-        first, tokens = known[_ARTICLE, answer]
-        rest, _ = known[f"{_ARTICLE} {answer}", phrase]
+            whole, _ = scored["", f"{answer} {phrase}"]
+            return whole, scored["", answer][1]
+        first, tokens = scored["A", answer]
+        rest, _ = scored[f"A {answer}", phrase]
         return (None if first is None or rest is None else first + rest), tokens
+
+
+def _phrase(prompt: RetrievalPrompt) -> str:
+    """Return the text that follows the blank, such as "has fur and is big."."""
+    return prompt.text.split(BLANK, 1)[1].strip()

@@ -1,6 +1,49 @@
 """The tables of the assumptions probe, declared in ``data/tables/assumptions.yaml``."""
 
 from tacit.findings.declared import Tables
+from tacit.findings.spec import Headline
 
 TABLES = Tables("assumptions")
 DETAILS = Tables("assumptions", "details")
+
+MAIN = "top-decreasing"
+"""The order of properties that Weir et al. (2020) use in Figures 1, 2 and 3a."""
+
+NUMBERS = (1, 4, 10)
+"""The numbers of properties per prompt for which main results are reported."""
+
+_RETRIEVED = {"category": None, "order": MAIN, "n": NUMBERS}
+HEADLINES = (
+    Headline(
+        "Concept retrieval: mean reciprocal rank",
+        "one value per number of properties in the prompt; 1 means that the correct concept always "
+        "ranks first; a tick shows the chance level",
+        "retrieval_by_number",
+        "mrr",
+        where=_RETRIEVED,
+        n=("concepts", "concept"),
+        by=("wording", "n"),
+        among=("candidates", "candidate"),
+    ),
+    Headline(
+        "Concept retrieval: probability",
+        "probability of the correct word, by number of properties in the prompt; a causal model "
+        "that scores whole sentences has none",
+        "retrieval_by_number",
+        "probability",
+        where=_RETRIEVED,
+        n=("concepts", "concept"),
+        by=("wording", "n"),
+    ),
+    Headline(
+        "Property elicitation: mean average precision",
+        "one value per relation; 1 means that people's responses always rank above all other "
+        "words; a tick shows the chance level",
+        "elicitation_by_relation",
+        "map",
+        where={"preface": True, "over": "vocabulary"},
+        n=("prompts", "prompt"),
+        by=("relation",),
+        among=("candidates", "candidate"),
+    ),
+)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.probes.assumptions.categories import by_category, counts
+from tacit.probes.assumptions.averages import categories
 from tacit.sources.norms import Norms, Property
 
 NAMES = ("visual perceptual", "other perceptual", "functional", "encyclopaedic", "taxonomic")
@@ -43,14 +43,14 @@ def test_concepts_by_property_are_counted_one_by_one(
         if of:
             mean = sum(map(len, concepts.values())) / len(concepts)
             expected.append((name, len(concepts), mean, len({c for c, _ in of})))
-    assert by_category(norms_of(rows)).rows() == expected
+    assert categories(norms_of(rows))["categories"].rows() == expected
 
 
 @given(rows=ROWS)
 def test_concepts_with_so_many_properties(rows: list[tuple[int, int, str | None]]) -> None:
     """From 1 to 10 of a category or of those pooled; the first count is of the usable ones."""
     norms = norms_of(rows)
-    found = counts(norms)
+    found = categories(norms)["category_counts"]
     for (category,), some in found.group_by("category", maintain_order=True):
         of = [c for c, _, named in rows if named in PARTS[str(category)]]
         assert some["n"].to_list() == list(range(1, 11))
@@ -58,19 +58,21 @@ def test_concepts_with_so_many_properties(rows: list[tuple[int, int, str | None]
             sum(of.count(concept) >= n for concept in set(of)) for n in range(1, 11)
         ]
     first = found.filter(n=1).select("category", "concepts").rows()
-    assert first == by_category(norms).select("category", "usable").rows()
+    assert first == categories(norms)["categories"].select("category", "usable").rows()
 
 
 def test_perceptual_properties_are_pooled() -> None:
     """A concept with one visual and one other property has two perceptual ones."""
-    found = counts(norms_of([(0, 0, NAMES[0]), (0, 1, NAMES[1]), (1, 2, NAMES[0])]))
+    found = categories(norms_of([(0, 0, NAMES[0]), (0, 1, NAMES[1]), (1, 2, NAMES[0])]))[
+        "category_counts"
+    ]
     perceptual = found.filter(category="perceptual")["concepts"].to_list()
     assert perceptual[:3] == [2, 1, 0]
 
 
 def test_other_names_of_categories_are_kept_and_not_pooled() -> None:
     """Norms may class properties as they like."""
-    found = by_category(norms_of([(0, 0, "sensory"), (1, 0, "sensory"), (1, 1, None)]))
+    found = categories(norms_of([(0, 0, "sensory"), (1, 0, "sensory"), (1, 1, None)]))["categories"]
     assert found.rows() == [("sensory", 1, 2.0, 2)]
 
 
@@ -80,16 +82,16 @@ def test_norms_without_categories_give_empty_tables(
 ) -> None:
     """With their columns, in order."""
     norms = norms_of(rows)
-    first = by_category(norms)
+    first = categories(norms)["categories"]
     assert first.columns == ["category", "properties", "concepts_per_property", "usable"]
-    assert counts(norms).columns == ["category", "n", "concepts"]
+    assert categories(norms)["category_counts"].columns == ["category", "n", "concepts"]
     assert first.is_empty()
-    assert counts(norms).is_empty()
+    assert categories(norms)["category_counts"].is_empty()
 
 
 def test_the_layout_of_the_cslb_norms(norms: Norms) -> None:
     """The bear's six visual properties are its own; of ten others five concepts have most."""
-    rows = {row["category"]: row for row in by_category(norms).iter_rows(named=True)}
+    rows = {row["category"]: row for row in categories(norms)["categories"].iter_rows(named=True)}
     visual = rows["visual perceptual"]
     assert (visual["properties"], visual["usable"]) == (16, 7)
     assert visual["concepts_per_property"] == (6 + 5 * 10 + 9) / 16

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.probes.assumptions import elicitation_measures
-from tacit.probes.assumptions.retrieval_measures import favoured
+from tacit.probes.assumptions import averages
+from tacit.probes.assumptions.averages import favoured
+from tacit.probes.assumptions.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,
@@ -65,7 +66,7 @@ def correlated(prompt: Prompt) -> tuple[int, float | None]:
 def test_mean_average_precision_in_fractions(prompts: list[Prompt]) -> None:
     """Over the prompts with a ranked response, also where candidates tie; the rest is counted."""
     named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
-    (row,) = elicitation_measures.by_relation(ranked(named), FEW).iter_rows(named=True)
+    (row,) = averages.elicitation_by_relation(ranked(named), FEW).iter_rows(named=True)
     expected = [value for prompt in prompts if (value := precision(prompt)) is not None]
     assert row["prompts"] == len(expected)
     assert row["without"] == len(prompts) - len(expected)
@@ -91,11 +92,9 @@ def test_agreement_with_people_is_scipys(prompts: list[Prompt]) -> None:
     named = {f"c{at}": prompt for at, prompt in enumerate(prompts)}
     table = ranked(named)
     expected = [correlated(prompt) for prompt in prompts]
-    for row, (_, rho) in zip(
-        elicitation_measures.correlations(table)["value"], expected, strict=True
-    ):
+    for row, (_, rho) in zip(averages.correlations(table)["value"], expected, strict=True):
         assert row == (None if rho is None else pytest.approx(rho, abs=1e-12))
-    (row,) = elicitation_measures.agreement(table, FEW).iter_rows(named=True)
+    (row,) = averages.agreement(table, FEW).iter_rows(named=True)
     used = [rho for _, rho in expected if rho is not None]
     few = sum(n < 3 for n, _ in expected)
     assert (row["prompts"], row["used"], row["too_few"]) == (len(prompts), len(used), few)
@@ -111,14 +110,14 @@ def test_the_same_order_is_exactly_one(sign: int) -> None:
             {"word": f"w{at}", "frequency": at // 2, "rank": 1, "logprob": sign * (at // 2) - 99.0}
             for at in range(n)
         ]
-        assert elicitation_measures.correlations(elicitation(*rows))["value"].to_list() == [sign]
+        assert averages.correlations(elicitation(*rows))["value"].to_list() == [sign]
 
 
 def test_responses_of_equal_probability_stand_at_one_threshold() -> None:
     """Ranks 2, 2 and 4 make (2/2 + 2/2 + 3/4) / 3, in whatever order they are given."""
     for ranks in ([2, 2, 4], [4, 2, 2], [2, 4, 2]):
         rows = [{"word": f"w{at}", "rank": rank} for at, rank in enumerate(ranks)]
-        found = elicitation_measures.precisions(elicitation(*rows))
+        found = averages.precisions(elicitation(*rows))
         assert found["value"].to_list() == [pytest.approx(11 / 12, abs=1e-15)]
 
 
@@ -130,7 +129,7 @@ def test_relations_prefaces_and_candidates_stay_apart() -> None:
         {"rank": 4, "preface": False},
         {"rank": 5, "relation": "is"},
     ]
-    found = elicitation_measures.by_relation(elicitation(*rows), FEW)
+    found = averages.elicitation_by_relation(elicitation(*rows), FEW)
     assert found.select("relation", "preface", "over", "map").rows() == [
         ("has", True, "vocabulary", 1),
         ("has", True, "sensible", 1 / 2),
@@ -147,7 +146,7 @@ def test_a_prompt_without_a_candidate_is_left_out() -> None:
         {"concept": "wolf", "spelling": None},
         {"concept": "gnu", "word": "horns"},
     ]
-    (row,) = elicitation_measures.by_relation(elicitation(*rows), FEW).iter_rows(named=True)
+    (row,) = averages.elicitation_by_relation(elicitation(*rows), FEW).iter_rows(named=True)
     assert (row["prompts"], row["without"], row["map"]) == (1, 2, 1.0)
     assert (row["absent"], row["missing"]) == (2, 1)
 
@@ -158,7 +157,7 @@ def test_agreement_is_over_the_vocabulary_alone() -> None:
         {"word": f"w{at}", "over": "sensible", "frequency": at, "rank": at + 1, "logprob": -at}
         for at in range(4)
     ]
-    assert elicitation_measures.agreement(elicitation(*rows), FEW).is_empty()
+    assert averages.agreement(elicitation(*rows), FEW).is_empty()
 
 
 def test_the_ablation_is_paired() -> None:
@@ -174,7 +173,7 @@ def test_the_ablation_is_paired() -> None:
         {"concept": "gnu", "spelling": None, "preface": False},
         {"concept": "owl", "rank": 1, "preface": False},
     ]
-    found = elicitation_measures.ablation(elicitation(*rows), Bootstrap(500))
+    found = averages.ablation(elicitation(*rows), Bootstrap(500))
     vocabulary, spearman = found.iter_rows(named=True)
     assert vocabulary["measure"] == "map vocabulary"
     assert vocabulary["prompts"] == 5
@@ -184,7 +183,9 @@ def test_the_ablation_is_paired() -> None:
     drawn = np.random.default_rng(0).integers(0, 5, size=(500, 5))
     each = np.array([-3 / 4, -1 / 2, -1 / 2, -1 / 2, -1 / 4])[drawn].mean(axis=1)  # by name
     ends = np.quantile(each, [0.025, 0.975])
-    assert (vocabulary["low"], vocabulary["high"]) == pytest.approx(tuple(ends))
+    assert (vocabulary["difference_low"], vocabulary["difference_high"]) == pytest.approx(
+        tuple(ends)
+    )
     assert (spearman["measure"], spearman["prompts"]) == ("spearman", 0)
     assert spearman["difference"] is None is spearman["with_preface"]
 
@@ -197,7 +198,7 @@ def test_a_relation_asked_one_way_has_no_ablation() -> None:
         for over in ("vocabulary", "sensible")
         for preface in ways
     ]
-    found = elicitation_measures.ablation(elicitation(*rows), FEW)
+    found = averages.ablation(elicitation(*rows), FEW)
     measures = ("map vocabulary", "map sensible", "spearman")
     assert found.select("relation", "measure").rows() == [
         (relation, measure) for relation in ("has", "has a") for measure in measures
@@ -272,22 +273,14 @@ def test_favoured_words_stand_by_relation_and_preface() -> None:
 
 
 def test_nothing_gives_empty_tables() -> None:
-    """With their columns, in order."""
+    """With the declared columns."""
     none = pl.DataFrame(schema=ELICITATION)
     tables = {
-        "relation preface over prompts absent missing without map map_low map_high": (
-            elicitation_measures.by_relation(none, FEW)
-        ),
-        (
-            "relation preface prompts used too_few constant spearman spearman_low spearman_high"
-        ): elicitation_measures.agreement(none, FEW),
-        "relation measure prompts with_preface without_preface difference low high": (
-            elicitation_measures.ablation(none, FEW)
-        ),
-        "relation preface word prompts first share right in_top5 probability stored": favoured(
-            none, pl.DataFrame(schema=ELICITATION_TOP)
-        ),
+        "elicitation_by_relation": averages.elicitation_by_relation(none, FEW),
+        "agreement": averages.agreement(none, FEW),
+        "ablation": averages.ablation(none, FEW),
+        "favoured": favoured(none, pl.DataFrame(schema=ELICITATION_TOP)),
     }
-    for columns, table in tables.items():
-        assert table.columns == columns.split()
+    for name, table in tables.items():
+        assert table.schema == TABLES[name].schema
         assert table.is_empty()

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
-from tacit.probes.assumptions.candidates import (
-    chance_mrr,
-    chance_of,
-    chance_precision,
-    chance_range,
-    with_chance,
-)
-from tacit.probes.assumptions.elicitation_measures import by_relation
+from tacit.probes.assumptions.averages import chance_of, elicitation_by_relation
+from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import elicitation
 
@@ -35,17 +29,6 @@ def test_chance_of_the_candidates_that_were_subtracted() -> None:
     """34 concepts give 0.121 by chance alone, and 1,876 words 0.004."""
     levels = chance_of(pl.Series([34, 1876, None]))
     assert levels.round(3).to_list() == [0.121, 0.004, None]
-
-
-def test_the_range_of_chance_contains_95_percent_of_all_rankings() -> None:
-    """All rankings of three concepts among 30 candidates; one concept's rank by arithmetic."""
-    low, high = chance_range((30, 30, 30))
-    means = [sum(1 / rank for rank in ranks) / 3 for ranks in product(range(1, 31), repeat=3)]
-    assert sum(mean < low for mean in means) / len(means) == pytest.approx(0.025, abs=0.006)
-    assert sum(mean > high for mean in means) / len(means) == pytest.approx(0.025, abs=0.006)
-    assert low < chance_mrr(30) < high
-    alone = chance_range((10_000,))
-    assert alone == pytest.approx((1 / 9_750, 1 / 250), rel=0.15)
 
 
 def precision(places: Sequence[int]) -> Fraction:
@@ -70,7 +53,7 @@ def test_a_relations_chance_is_the_mean_of_its_prompts() -> None:
         {"concept": "gnu", "rank": None, "candidates": 12},
     ]
     table = elicitation(*rows)
-    row = with_chance(by_relation(table, Bootstrap(10)), table).row(0, named=True)
+    row = elicitation_by_relation(table, Bootstrap(10)).row(0, named=True)
     assert row["candidates"] == 12
     expected = (chance_precision(2, 10) + chance_precision(1, 12)) / 2
     assert row["chance_map"] == pytest.approx(expected)

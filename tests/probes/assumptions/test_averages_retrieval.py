@@ -9,18 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.probes.assumptions.candidates import chance_range
-from tacit.probes.assumptions.retrieval_measures import FIGURES, by_concept, by_number
+from tacit.probes.assumptions.averages import by_concept, retrieval_by_number
+from tacit.probes.assumptions.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
 
 FEW = Bootstrap(50)
 RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
-COLUMNS = [
-    *("wording", "order", "category", "n", "concepts", "missing", "candidates", "chance_mrr"),
-    *("chance_mrr_low", "chance_mrr_high"),
-    *(f"{figure}{end}" for figure in FIGURES for end in ("", "_low", "_high")),
-]
+COLUMNS = list(TABLES["retrieval_by_number"].schema)
 
 
 def standing(rank: int | None, **others: object) -> dict[str, Any]:
@@ -37,7 +33,7 @@ def test_each_figure_by_hand() -> None:
         standing(4, concept="wolf"),
         standing(None, concept="gnu"),
     ]
-    (row,) = by_number(retrieval(*rows), FEW).iter_rows(named=True)
+    (row,) = retrieval_by_number(retrieval(*rows), FEW).iter_rows(named=True)
     assert (row["concepts"], row["missing"]) == (2, 1)
     assert (row["mrr"], row["first"]) == (5 / 8, 1 / 2)
     assert row["probability"] == pytest.approx((math.exp(-1) + math.exp(-4)) / 2, abs=1e-15)
@@ -49,14 +45,14 @@ def test_each_figure_by_hand() -> None:
 def test_the_mean_reciprocal_rank_in_fractions(ranks: list[tuple[int, int | None]]) -> None:
     """By number of properties, over the concepts with a rank; the others are counted."""
     rows = [standing(rank, n=n + 1, concept=f"c{at}") for at, (n, rank) in enumerate(ranks)]
-    found = by_number(retrieval(*rows), FEW)
+    found = retrieval_by_number(retrieval(*rows), FEW)
     assert found["n"].to_list() == sorted({n + 1 for n, _ in ranks})
     for row in found.iter_rows(named=True):
         of = [rank for n, rank in ranks if n + 1 == row["n"]]
         there = [rank for rank in of if rank is not None]
         assert (row["concepts"], row["missing"]) == (len(there), len(of) - len(there))
         if not there:
-            assert [row[name] for name in COLUMNS[6:]] == [None] * 16
+            assert {row[name] for name in COLUMNS[6:]} == {None}
             continue
         mean = sum(Fraction(1, rank) for rank in there) / len(there)
         assert row["mrr"] == pytest.approx(float(mean), abs=1e-12)
@@ -76,7 +72,7 @@ def test_random_draws_are_averaged_by_concept_first(ranks: list[tuple[int, int |
         standing(rank, concept=f"c{at}", order=f"random-{draw // 5 + 1}-{draw % 5 + 1}")
         for draw, (at, rank) in enumerate(ranks)
     ]
-    found = by_number(retrieval(*rows), FEW)
+    found = retrieval_by_number(retrieval(*rows), FEW)
     draws = {at: [rank for of, rank in ranks if of == at] for at, _ in ranks}
     means = [
         sum(Fraction(1, rank) for rank in there) / len(there)
@@ -101,7 +97,7 @@ def test_draws_do_not_make_intervals_narrower() -> None:
             ("bear", "wolf", "gnu", "cow", "owl"), (1, 4, 2, 4, 1), strict=True
         )
     ]
-    many, one = (by_number(retrieval(*some), FEW) for some in (rows, rows[:5]))
+    many, one = (retrieval_by_number(retrieval(*some), FEW) for some in (rows, rows[:5]))
     assert many.equals(one)
     assert 0.25 < many["mrr_low"][0] < many["mrr"][0] < many["mrr_high"][0] < 1.0
 
@@ -114,7 +110,7 @@ def test_orders_wordings_and_categories_stay_apart() -> None:
         standing(3, category="functional"),
         standing(4, wording="blank-last"),
     ]
-    found = by_number(retrieval(*rows), FEW)
+    found = retrieval_by_number(retrieval(*rows), FEW)
     assert found.select("wording", "order", "category").rows() == [
         ("sentence", "top-decreasing", None),
         ("sentence", "bottom-increasing", None),
@@ -127,7 +123,7 @@ def test_orders_wordings_and_categories_stay_apart() -> None:
 def test_a_probability_of_nought_is_no_missing_one() -> None:
     """A log-probability of minus infinity is a probability of 0, and counts."""
     rows = [standing(9) | {"logprob": -math.inf}, standing(1, concept="wolf")]
-    (row,) = by_number(retrieval(*rows), FEW).iter_rows(named=True)
+    (row,) = retrieval_by_number(retrieval(*rows), FEW).iter_rows(named=True)
     assert row["probability"] == pytest.approx(math.exp(-1) / 2)
 
 
@@ -137,7 +133,7 @@ def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
 
     ranks = [1, 2, 5, 9, 3]
     rows = [standing(rank, concept=f"c{at}") for at, rank in enumerate(ranks)]
-    (row,) = by_number(retrieval(*rows), Bootstrap(400, seed=3)).iter_rows(named=True)
+    (row,) = retrieval_by_number(retrieval(*rows), Bootstrap(400, seed=3)).iter_rows(named=True)
     drawn = np.random.default_rng(3).integers(0, 5, size=(400, 5))
     low, high = np.quantile((1 / np.array(ranks))[drawn].mean(axis=1), [0.025, 0.975])
     assert (row["mrr_low"], row["mrr_high"]) == (pytest.approx(low), pytest.approx(high))
@@ -145,7 +141,7 @@ def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
 
 def test_nothing_gives_an_empty_table() -> None:
     """With its columns, in order."""
-    found = by_number(pl.DataFrame(schema=RETRIEVAL), FEW)
+    found = retrieval_by_number(pl.DataFrame(schema=RETRIEVAL), FEW)
     assert found.columns == COLUMNS
     assert found.is_empty()
 
@@ -157,13 +153,17 @@ def test_candidates_and_chance_stand_beside_the_ranks() -> None:
         standing(3, candidates=12, concept="wolf"),
         standing(None, candidates=99, concept="gnu"),
     ]
-    row = by_number(retrieval(*rows), FEW).row(0, named=True)
+    row = retrieval_by_number(retrieval(*rows), FEW).row(0, named=True)
     assert row["candidates"] == 12
     harmonic = [sum(1 / rank for rank in range(1, n + 1)) / n for n in (10, 12)]
     assert row["chance_mrr"] == pytest.approx(sum(harmonic) / 2)
-    assert (row["chance_mrr_low"], row["chance_mrr_high"]) == chance_range((10, 12))
-    drawn = by_number(retrieval(*(row | {"order": "random-1-1"} for row in rows)), FEW)
-    assert drawn["chance_mrr_low"].to_list() == drawn["chance_mrr_high"].to_list() == [None]
+
+
+def test_a_whole_sentence_has_no_probability_of_the_word() -> None:
+    """Its rank and its probability among the candidates count."""
+    found = by_concept(retrieval(standing(2, whole_sentence=True)))
+    assert found.select("mrr", "probability").row(0) == (0.5, None)
+    assert found["renormalised"][0] == pytest.approx(math.exp(-1))
 
 
 def test_what_a_concept_contributes() -> None:

@@ -1,0 +1,310 @@
+"""What a run finds: averages over concepts, with chance levels (Weir et al. 2020, Figures 2 and 3).
+
+A concept or a response without a rank is counted as missing and is excluded from means.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
+from tacit.probes.assumptions.retrieval import MOST
+from tacit.probes.assumptions.tables import TABLES
+from tacit.statistics import Bootstrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import polars as pl
+
+    from tacit.sources.norms import Norms
+    from tacit.statistics import Estimate
+
+RANDOM = "random"
+"""The value of the column ``order`` for means over all random orders of properties."""
+
+LEAST_RESPONSES = 3
+"""Minimum number of ranked responses for which Spearman's rho is computed."""
+
+NEAR_THE_TOP = 5
+"""The rank up to which a word counts as favoured."""
+
+POOLED: Mapping[str, frozenset[str]] = {
+    "perceptual": frozenset({"visual perceptual", "other perceptual"}),
+    "non-perceptual": frozenset({"functional", "encyclopaedic", "taxonomic"}),
+}
+"""The two pooled categories of properties in Weir et al. (2020)."""
+
+_GROUP = ("wording", "order", "category")
+_PROMPT = ("relation", "preface", "over", "concept")
+
+
+def averages(ranks: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Compute the measures of a run from its tables of ranks."""
+    how, elicitation = Bootstrap(), ranks["elicitation"]
+    return {
+        "retrieval_by_number": retrieval_by_number(ranks["retrieval"], how),
+        "elicitation_by_relation": elicitation_by_relation(elicitation, how),
+        "agreement": agreement(elicitation, how),
+        "ablation": ablation(elicitation, how),
+        "favoured": favoured(elicitation, ranks["elicitation_top"]),
+    }
+
+
+def intervals() -> dict[str, Any]:
+    """Return the settings of the confidence intervals, for a run's manifest."""
+    return {**Bootstrap().to_json(), "clusters": "concept"}
+
+
+def _mean(values: pl.DataFrame, of: str, how: Bootstrap) -> Estimate:
+    """Return the mean of a column over the rows in which it is defined."""
+    there = values.drop_nulls(of)
+    return how.ratio(there["concept"].to_numpy(), there[of].to_numpy(), [1] * there.height)
+
+
+def chance_of(candidates: pl.Series) -> pl.Series:
+    """Return the reciprocal rank expected by chance for each number of candidates."""
+    import polars as pl
+
+    found = [chance_mrr(n) if n else None for n in candidates]
+    return pl.Series("chance_mrr", found, pl.Float64)
+
+
+def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
+    """Return the retrieval measures of each concept; random orders are averaged."""
+    import polars as pl
+
+    order = pl.col("order")
+    drawn = order.str.starts_with(f"{RANDOM}-")
+    return (
+        retrieval.with_columns(order=pl.when(drawn).then(pl.lit(RANDOM)).otherwise(order))
+        .group_by(*_GROUP, "n", "concept", maintain_order=True)
+        .agg(
+            mrr=(1 / pl.col("rank")).mean(),
+            probability=pl.col("logprob").filter(~pl.col("whole_sentence")).exp().mean(),
+            renormalised=pl.col("renormalised").exp().mean(),
+            first=(pl.col("rank") == 1).cast(pl.Float64).mean(),
+            candidates=pl.col("candidates").max(),
+        )
+    )
+
+
+def retrieval_by_number(retrieval: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
+    """Average the retrieval measures for each number of properties in the prompt."""
+    rows = []
+    for group, some in by_concept(retrieval).group_by(_GROUP, maintain_order=True):
+        for (n,), every in some.sort("n", maintain_order=True).group_by("n", maintain_order=True):
+            ranked = every.drop_nulls("mrr")["candidates"]
+            rows.append(
+                {
+                    **dict(zip(_GROUP, group, strict=True)),
+                    "n": n,
+                    "concepts": len(ranked),
+                    "missing": every.height - len(ranked),
+                    "candidates": ranked.max(),
+                    "chance_mrr": chance_of(ranked).mean(),
+                    **{
+                        name: _mean(every, name, how)
+                        for name in ("mrr", "probability", "renormalised", "first")
+                    },
+                }
+            )
+    return TABLES["retrieval_by_number"].frame(rows)
+
+
+def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Return the average precision of each prompt for each candidate set, beside chance."""
+    import polars as pl
+
+    rank = pl.col("rank")
+    ranked = rank.is_not_null()
+    found = (
+        elicitation.with_columns(precision=rank.rank("max").over(_PROMPT) / rank)
+        .group_by(_PROMPT, maintain_order=True)
+        .agg(
+            responses=ranked.sum().cast(pl.Int64),
+            absent=(~ranked & pl.col("spelling").is_null()).sum().cast(pl.Int64),
+            missing=(~ranked & pl.col("spelling").is_not_null()).sum().cast(pl.Int64),
+            candidates=pl.col("candidates").max(),
+            value=pl.col("precision").mean(),
+        )
+    )
+    counts = found.select("responses", "candidates").iter_rows()
+    chance = [chance_precision(m, n) if m else None for m, n in counts]
+    return found.with_columns(chance=pl.Series(chance, dtype=pl.Float64))
+
+
+def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Compute Spearman's rho between production frequency and log-probability for each prompt."""
+    import polars as pl
+
+    ranked = pl.col("rank").is_not_null() & pl.col("logprob").is_not_null()
+    sides = {"x": "frequency", "y": "logprob"}
+    # Doubled ranks are integers even with ties: sums are exact, and a perfect order has rho 1.
+    twice = {
+        side: (2 * pl.when(ranked).then(name).rank("average").over(_PROMPT)).cast(pl.Int64)
+        for side, name in sides.items()
+    }
+    x, y, n = pl.col("x"), pl.col("y"), pl.col("x").count().cast(pl.Int64)
+    spread = {"xx": n * (x * x).sum() - x.sum() ** 2, "yy": n * (y * y).sum() - y.sum() ** 2}
+    return (
+        elicitation.filter(over="vocabulary")
+        .with_columns(**twice)
+        .group_by(_PROMPT, maintain_order=True)
+        .agg(n=n, xy=n * (x * y).sum() - x.sum() * y.sum(), **spread)
+        .with_columns(too_few=pl.col("n") < LEAST_RESPONSES)
+        .with_columns(constant=~pl.col("too_few") & (pl.col("xx") * pl.col("yy") == 0))
+        .with_columns(
+            value=pl.when(~pl.col("too_few") & ~pl.col("constant")).then(
+                pl.col("xy") / (pl.col("xx") * pl.col("yy")).sqrt()
+            )
+        )
+        .select("relation", "preface", "concept", "too_few", "constant", "value")
+    )
+
+
+def elicitation_by_relation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
+    """Average the precision for each relation, preface and candidate set."""
+    group = _PROMPT[:3]
+    return TABLES["elicitation_by_relation"].frame(
+        {
+            **dict(zip(group, of, strict=True)),
+            "prompts": every["value"].count(),
+            "map": _mean(every, "value", how),
+            "candidates": every["candidates"].max(),
+            "chance_map": every["chance"].mean(),
+            "absent": every["absent"].sum(),
+            "missing": every["missing"].sum(),
+            "without": every["value"].null_count(),
+        }
+        for of, every in precisions(elicitation).group_by(group, maintain_order=True)
+    )
+
+
+def agreement(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
+    """Average Spearman's rho for each relation and preface."""
+    return TABLES["agreement"].frame(
+        {
+            "relation": relation,
+            "preface": preface,
+            "prompts": every.height,
+            "used": every["value"].count(),
+            "spearman": _mean(every, "value", how),
+            "too_few": every["too_few"].sum(),
+            "constant": every["constant"].sum(),
+        }
+        for (relation, preface), every in correlations(elicitation).group_by(
+            "relation", "preface", maintain_order=True
+        )
+    )
+
+
+def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Return, for each measure in Table 2 of Weir et al. (2020), the value of each prompt."""
+    import polars as pl
+
+    precision = precisions(elicitation)
+    rho = correlations(elicitation).with_columns(
+        candidates=pl.lit(None, pl.Int64), chance=pl.lit(None, pl.Float64)
+    )
+    columns = ("relation", "preface", "concept", "value", "candidates", "chance")
+    found = {f"map {over}": precision.filter(over=over) for over in ("vocabulary", "sensible")}
+    return {name: table.select(columns) for name, table in {**found, "spearman": rho}.items()}
+
+
+def ablation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
+    """Measure the effect of omitting the preface "Everyone knows that" from prompts."""
+    values = measured(elicitation)
+    relations = elicitation["relation"].unique(maintain_order=True)
+    rows = (
+        row
+        for relation in relations
+        for measure, every in values.items()
+        for row in _ablated(every.filter(relation=relation), how, relation, measure)
+    )
+    return TABLES["ablation"].frame(rows)
+
+
+def _ablated(
+    every: pl.DataFrame, how: Bootstrap, relation: str, measure: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the paired difference, if there are prompts with and without the preface."""
+    import numpy as np
+
+    said, bare = every.filter("preface"), every.filter(preface=False)
+    if said.is_empty() or bare.is_empty():
+        return
+    pairs = said.join(bare, on="concept", suffix="_bare", maintain_order="left")
+    pairs = pairs.drop_nulls(["value", "value_bare"])
+    values = pairs.select("value", "value_bare").to_numpy().T
+    first, second = values.mean(axis=1).tolist() if pairs.height else (None, None)
+    change = how.difference(pairs["concept"].to_numpy(), values, np.ones_like(values))
+    yield {
+        "relation": relation,
+        "measure": measure,
+        "prompts": pairs.height,
+        "with_preface": first,
+        "without_preface": second,
+        "difference": change.estimate,
+    }
+
+
+def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
+    """Count how often each word ranks first, and how often it ranks among the top five."""
+    import polars as pl
+
+    group, prompt = ("relation", "preface"), ("relation", "preface", "concept")
+    spelt = [elicitation.select(*prompt, word=pl.col(name)) for name in ("word", "spelling")]
+    accepted = pl.concat(spelt).drop_nulls("word").unique().with_columns(accepted=True)
+    best = top.filter(over="vocabulary").join(
+        accepted, on=[*prompt, "word"], how="left", maintain_order="left"
+    )
+    asked = best.group_by(group, maintain_order=True).agg(prompts=pl.col("concept").n_unique())
+    first = pl.col("place") == 1
+    words = best.group_by(*group, "word", maintain_order=True).agg(
+        first=first.sum(),
+        right=(first & pl.col("accepted").is_not_null()).sum(),
+        in_top5=(pl.col("place") <= NEAR_THE_TOP).sum(),
+        probability=pl.col("logprob").exp().mean(),
+        stored=pl.len(),
+    )
+    found = (
+        asked.with_row_index("at")
+        .join(words, on=group)
+        .filter(pl.col("in_top5") > 0)
+        .sort("at", "first", "word", descending=[False, True, False])
+        .with_columns(share=pl.col("first") / pl.col("prompts"))
+    )
+    return TABLES["favoured"].frame(found)
+
+
+def categories(norms: Norms) -> dict[str, pl.DataFrame]:
+    """Count properties and concepts by category of property (Weir et al. 2020, Figure 3a)."""
+    import polars as pl
+
+    rows = [(p.category, p.concept, p.feature) for p in norms.properties if p.category is not None]
+    names = dict.fromkeys(("category", "concept", "feature"), pl.String)
+    whole = pl.DataFrame(rows, names, orient="row").sort("category", maintain_order=True)
+    pooled = [
+        whole.filter(pl.col("category").is_in(parts)).with_columns(category=pl.lit(name))
+        for name, parts in POOLED.items()
+    ]
+    every = pl.concat([whole, *pooled])
+    features, concepts = pl.col("feature").n_unique(), pl.col("concept").n_unique()
+    found = every.group_by("category", maintain_order=True).agg(
+        # The norms contain each pair of a concept and a feature once.
+        properties=features,
+        concepts_per_property=pl.len() / features,
+        usable=concepts,
+    )
+    has = every.group_by("category", "concept", maintain_order=True).agg(has=pl.len())
+    numbers = pl.DataFrame({"n": range(1, MOST + 1)})
+    counts = (
+        has.join(numbers, how="cross", maintain_order="left")
+        .group_by("category", "n", maintain_order=True)
+        .agg(concepts=(pl.col("has") >= pl.col("n")).sum())
+    )
+    return {
+        "categories": TABLES["categories"].frame(found),
+        "category_counts": TABLES["category_counts"].frame(counts),
+    }
