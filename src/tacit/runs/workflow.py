@@ -164,7 +164,7 @@ class RunRequest:
         """Estimate a model's requests, as the options are and with the opposite of ``--fast``."""
         engine = None if self.chats(name) else self.start(name)
         found = self.size(name, engine)
-        if (limit := getattr(self.options, "limit", None)) is not None:
+        if (limit := requested(self.options).get("limit")) is not None:
             about = declarations(type(self.options))["limit"].about.help
             found["limit"] = about.replace(" N ", f" {limit:,} ")
         if (other := self._other) is not None:
@@ -184,7 +184,7 @@ class RunRequest:
     @property
     def _other(self) -> RunRequest | None:
         """The same request with the opposite of ``--fast``; None if it is not possible."""
-        fast = getattr(self.options, "fast", None)
+        fast = requested(self.options).get("fast")
         if fast is None:
             return None
         try:
