@@ -8,7 +8,6 @@ from tacit.coherence.ontology import Ontology
 from tacit.documents import check_placeholders, read_yaml
 from tacit.english import Nouns
 from tacit.errors import DataError
-from tacit.probes.assumptions.corrections import read_corrections
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.questions import Template
 
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
 
 READERS: dict[str, tuple[Callable[[Path], object], str, int, str]] = {
     "nouns": (Nouns.load, "plural: [scissors]\nan: [hour]\nplural: [tongs]\n", 3, "plural"),
-    "corrections": (
-        read_corrections,
-        "- feature: eats\n  wording: eats food\n  feature: drinks\n",
-        3,
-        "feature",
-    ),
     "parts template": (
         Template.read,
         '{"text": "{statement} {a_thing}",\n "separator": " ",\n "separator": ""}',

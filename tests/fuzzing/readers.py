@@ -114,8 +114,8 @@ def formats() -> dict[str, Format]:
         ),
         "norms, workbook": Format("n.xlsx", _workbook, read_norms, slow=True),
         "corrections": Format(
-            "c.yaml",
-            lambda: b"- feature: eats\n  wording: eats food\n  concept: bear\n",
+            "c.csv",
+            lambda: b"feature,wording,concept\neats,eats food,bear\n",
             read_corrections,
         ),
         "anchors, CommonsenseQA": Format("a.jsonl", lambda: _lines(CSQA), read_anchors),

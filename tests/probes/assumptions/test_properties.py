@@ -127,17 +127,10 @@ def test_features_of_mcrae_are_corrected_as_written_or_as_read(tmp_path: Path) -
     [
         ("own.tsv", "feature\twording\tconcept\nhas legs\twalks\t\nis big\tis huge\tbear\n"),
         ("own.csv", "concept,feature,wording\n,has legs,walks\nbear,is big,is huge\n"),
-        (
-            "own.yaml",
-            (
-                "- {feature: has legs, wording: walks}\n"
-                "- {concept: bear, feature: is big, wording: is huge}\n"
-            ),
-        ),
     ],
 )
 def test_corrections_are_read(tmp_path: Path, name: str, text: str) -> None:
-    """From a table or YAML; without a concept they are for all."""
+    """Without a concept they are for all."""
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     found = read_corrections(path)
@@ -163,21 +156,16 @@ def test_corrections_are_read(tmp_path: Path, name: str, text: str) -> None:
         (
             "o.tsv",
             "feature\twording\tnote\na\tx\ty\n",
-            "line 1: has unknown fields note; expected concept,",
+            "line 1: has unknown columns note; expected concept,",
         ),
         ("o.tsv", "feature\twording\n", "contains no correction"),
         ("o.tsv", "feature\na\n", "has no column wording"),
-        ("o.yaml", "feature: a\n", "expected a list of entries"),
-        ("o.yaml", "- a\n", "line 1: expected an entry with"),
-        ("o.yaml", "- {1: a}\n", "line 1: expected an entry with"),
-        ("o.yaml", "- {feature: a, words: b}\n", "line 1: has unknown fields words; expected"),
-        ("o.yaml", "- [", "is not YAML"),
     ],
 )
 def test_malformed_corrections_are_errors(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
-    """With the line, or the entry of YAML."""
+    """With the line."""
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError) as caught:
@@ -186,7 +174,6 @@ def test_malformed_corrections_are_errors(
 
 
 def test_missing_corrections_are_an_error(tmp_path: Path) -> None:
-    """A table or YAML."""
-    for name in ("own.tsv", "own.yaml"):
-        with pytest.raises(DataError, match="no such file"):
-            read_corrections(tmp_path / name)
+    """It is named."""
+    with pytest.raises(DataError, match="no such file"):
+        read_corrections(tmp_path / "own.tsv")

@@ -150,7 +150,7 @@ def test_the_paper_is_quoted_to_the_character() -> None:
     """Prince's examples (Table 3) and the preface (Table 1)."""
     templates = load_templates()
     assert templates.preface == "Everyone knows that "
-    assert [(one.concept, one.text) for one in templates.prince] == [
+    assert [(concept, one.text) for concept, one in templates.prince.items()] == [
         (
             "person",
             "A ___ has parents, siblings, relatives, a home, a pet, a car, a spouse, a job.",
@@ -163,7 +163,7 @@ def test_the_paper_is_quoted_to_the_character() -> None:
             ),
         ),
     ]
-    for one in templates.prince:
+    for one in templates.prince.values():
         said = [word for words in one.completions.values() for word in words]
         assert all(word in one.text for word in said)
         assert len(said) == one.text.count(",") + 1

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.documents import read_yaml
 from tacit.errors import DataError
 from tacit.requests import BLANK
 from tacit.sources.norm_files import feature_text
@@ -14,12 +13,11 @@ from tacit.strings import comparable
 from tacit.tables import line_of_row, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from tacit.sources.norms import Norms, Property
 
 _COLUMNS = ("concept", "feature", "wording")
-_YAML = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +37,30 @@ class Correction:
 
 
 def read_corrections(path: Path | str) -> tuple[Correction, ...]:
-    """Read corrections from a table or a YAML file."""
+    """Read corrections from a table; ``concept`` is optional."""
     path = Path(path)
-    entries = list(_of_yaml(path) if path.suffix in _YAML else _of_table(path))
-    if not entries:
-        raise DataError(f"contains no correction; expected {', '.join(_COLUMNS)}", path)
+    table = read_table(path, ("feature", "wording"))
+    if unknown := sorted(set(table.columns).difference(_COLUMNS)):
+        raise DataError(
+            f"has unknown columns {', '.join(unknown)}; expected {', '.join(_COLUMNS)} (concept is "
+            "optional)",
+            path,
+            1,
+        )
     known: dict[tuple[str | None, str], Correction] = {}
-    for entry in entries:
-        problem = _problem(entry)
+    for row, cells in enumerate(table.iter_rows(named=True)):
+        told = (" ".join(str(cells.get(name) or "").split()) for name in _COLUMNS)
+        concept, feature, wording = told
+        entry = Correction(feature, wording, concept or None, line_of_row(path, row))
         before = known.setdefault(_key(entry.concept, entry.feature), entry)
+        problem = _problem(entry)
         if problem is None and before is not entry:
             problem = f"corrects {entry.shown} again; line {before.line} already does"
         if problem is not None:
             raise DataError(problem, path, entry.line)
-    return tuple(entries)
+    if not known:
+        raise DataError(f"contains no correction; expected {', '.join(_COLUMNS)}", path)
+    return tuple(known.values())
 
 
 class Corrections:
@@ -76,45 +84,6 @@ class Corrections:
 
 def _key(concept: str | None, feature: str) -> tuple[str | None, str]:
     return None if concept is None else comparable(concept), comparable(feature)
-
-
-def _of_table(path: Path) -> Iterator[Correction]:
-    table = read_table(path, ("feature", "wording"))
-    _check_names(table.columns, path)
-    for row, cells in enumerate(table.iter_rows(named=True)):
-        yield _made(cells, line_of_row(path, row))
-
-
-def _of_yaml(path: Path) -> Iterator[Correction]:
-    content = read_yaml(path)
-    if not isinstance(content, list):
-        raise DataError(f"expected a list of entries with {', '.join(_COLUMNS)}", path)
-    for number, cells in enumerate(content, 1):
-        if not isinstance(cells, dict) or not all(isinstance(name, str) for name in cells):
-            raise DataError(f"expected an entry with {', '.join(_COLUMNS)}", path, number)
-        _check_names(list(cells), path, number)
-        if any(isinstance(cell, (list, dict)) for cell in cells.values()):
-            raise DataError(f"expected text under {', '.join(_COLUMNS)}", path, number)
-        yield _made(cells, number)
-
-
-def _check_names(names: Sequence[str], path: Path, line: int = 1) -> None:
-    unknown = sorted(set(names).difference(_COLUMNS))
-    if unknown:
-        raise DataError(
-            f"has unknown fields {', '.join(unknown)}; expected {', '.join(_COLUMNS)} (concept is "
-            "optional)",
-            path,
-            line,
-        )
-
-
-def _made(cells: dict[str, Any], line: int) -> Correction:
-    concept, feature, wording = (
-        " ".join(str(cells[name]).split()) if cells.get(name) is not None else ""
-        for name in _COLUMNS
-    )
-    return Correction(feature, wording, concept or None, line)
 
 
 def _problem(entry: Correction) -> str | None:

@@ -262,7 +262,7 @@ class Prince:
     wording: str
     ending: str
     top: int = 20
-    examples: Sequence[Example] = field(default_factory=lambda: load_templates().prince)
+    examples: Mapping[str, Example] = field(default_factory=lambda: load_templates().prince)
 
     @property
     def keys(self) -> pl.DataFrame:
@@ -289,8 +289,8 @@ class Prince:
         """The prompts for Prince's examples, which ask for the concept or for its properties."""
         return [
             told
-            for example in self.examples
-            for told in (self._concept(example), *self._properties(example))
+            for concept, example in self.examples.items()
+            for told in (self._concept(concept, example), *self._properties(concept, example))
         ]
 
     @cached_property
@@ -306,16 +306,14 @@ class Prince:
             for one in self.prompts
         ]
 
-    def _concept(self, example: Example) -> ListPrompt:
+    def _concept(self, concept: str, example: Example) -> ListPrompt:
         said = example.text.split(BLANK, 1)[1].strip().removesuffix(".")
         template = of_wording(load_templates().retrieval, self.wording)
         text = template.format(a="a", A="A", properties=said)
-        return ListPrompt(example.concept, "concept", text, (example.concept,))
+        return ListPrompt(concept, "concept", text, (concept,))
 
-    def _properties(self, example: Example) -> list[ListPrompt]:
+    def _properties(self, concept: str, example: Example) -> list[ListPrompt]:
         return [
-            ListPrompt(
-                example.concept, relation, asked_of(example.concept, relation, self.ending), words
-            )
+            ListPrompt(concept, relation, asked_of(concept, relation, self.ending), words)
             for relation, words in example.completions.items()
         ]

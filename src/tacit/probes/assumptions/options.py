@@ -44,8 +44,8 @@ class NormsOptions:
     )
     corrections: Path | None = option(
         None,
-        help="A file with your own wordings of properties: a table or a YAML file with the "
-        "fields concept, feature and wording.",
+        help="A table with your own wordings of properties, with the columns concept, feature and "
+        "wording.",
     )
     articles: Literal["fixed", "candidate"] = option(
         "fixed",

@@ -30,7 +30,7 @@ def left_out_of(worded: WordedNorms) -> pl.DataFrame:
     import polars as pl
 
     rows = [(one.concept, one.feature, one.frequency, why) for one, why in worded.left_out]
-    names = {"concept": pl.String, "feature": pl.String, "pf": pl.Int64, "reason": pl.String}
+    names = dict.fromkeys(("concept", "feature", "pf", "reason"), pl.String) | {"pf": pl.Int64}
     table = pl.DataFrame(rows, names, orient="row")
     return table.sort("pf", descending=True, maintain_order=True)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import yaml
+from pydantic import BaseModel
 
 from tacit.errors import RequestError
 
@@ -15,50 +15,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(BaseModel):
     """One of Prince's examples of tacit assumptions (Weir et al. 2020, Table 3)."""
 
-    concept: str
     text: str
-    completions: Mapping[str, tuple[str, ...]]
+    completions: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
+class Templates(BaseModel):
     """The prompt texts and word lists in ``assumptions.yaml``."""
 
-    retrieval: Mapping[str, str]
+    retrieval: dict[str, str]
     preface: str
-    relations: Mapping[str, str]
-    ends: Mapping[str, str]
-    published: Mapping[str, int]
-    prince: tuple[Example, ...]
-    wording: Mapping[str, frozenset[str]]
+    relations: dict[str, str]
+    ends: dict[str, str]
+    published: dict[str, int]
+    prince: dict[str, Example]
+    wording: dict[str, frozenset[str]]
 
 
 @cache
 def load_templates() -> Templates:
     """Load the prompt texts and word lists that ship with Tacit."""
     path = resources.files("tacit") / "data" / "templates" / "assumptions.yaml"
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    asked = content["elicitation"]
-    return Templates(
-        content["retrieval"],
-        asked["preface"],
-        asked["relations"],
-        asked["ends"],
-        asked["published"],
-        tuple(
-            Example(
-                concept,
-                entry["text"],
-                {relation: tuple(words) for relation, words in entry["completions"].items()},
-            )
-            for concept, entry in content["prince"].items()
-        ),
-        {name: frozenset(words) for name, words in content["wording"].items()},
-    )
+    return Templates.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
 
 
 def of_wording(texts: Mapping[str, str], wording: str) -> str:
