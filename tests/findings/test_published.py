@@ -84,6 +84,21 @@ def test_counts_of_a_whole_are_per_cent(printed: Any) -> None:  # noqa: ANN401
     assert (row["published"], row["ours"], row["difference"]) == (33.33, 25.0, -8.33)
 
 
+def test_a_value_is_comparable_if_its_row_is_as_required(printed: Any) -> None:  # noqa: ANN401
+    """A value, a range, or one for each model; what is unknown is no reason."""
+    for wanted, reason in (
+        ({"when": 1, "share": [0, 0.3], "other": 5}, None),
+        ({"when": [2, 1000]}, "when: 1, but 2 to 1,000 in the paper"),
+        ({"kind": "b"}, "kind: a, but b in the paper"),
+        ({"when": {"m": 7}}, "when: 1, but 7 in the paper"),
+        ({"when": {"n": 7}}, None),
+    ):
+        printed(ours(values={"a": 1}, model="m", requires=wanted))
+        (cell,) = printed_values("x")
+        assert cell.unmet({"found": FOUND}) == reason
+    assert cell.unmet({}) is None
+
+
 def test_others_have_the_value_of_those_that_are_not_named(printed: Any) -> None:  # noqa: ANN401
     """Of what ours have, sorted; what only the paper has is left out."""
     printed(ours(values={"b": 7, "z": 9}, others=0))

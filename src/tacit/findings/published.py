@@ -82,6 +82,22 @@ class PrintedValue:
             table = table.filter(pl.col(name).eq_missing(pl.lit(value)))
         return None if table.is_empty() else table
 
+    def unmet(self, tables: Mapping[str, pl.DataFrame]) -> str | None:
+        """Return why Tacit's value is not comparable: its row is not as the block requires."""
+        rows = self.rows(tables)
+        row = {} if rows is None else rows.row(0, named=True)
+        for column, wanted in self.block.get("requires", {}).items():
+            value = row.get(column)
+            expected = wanted.get(self.model) if isinstance(wanted, dict) else wanted
+            if value is None or expected is None:
+                continue
+            least, most = expected if isinstance(expected, list) else (expected, expected)
+            if not least <= value <= most:
+                told = [f"{each:,}" if isinstance(each, int) else each for each in (least, most)]
+                found = f"{value:,}" if isinstance(value, int) else value
+                return f"{column}: {found}, but {' to '.join(dict.fromkeys(told))} in the paper"
+        return None
+
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:
         """Return Tacit's value for comparison, or None if Tacit's table has no matching row."""
         rows = self.rows(tables)

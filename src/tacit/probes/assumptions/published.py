@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.published import beside, printed_values, published
+from tacit.findings.published import beside, printed_values
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.wording import american
 
@@ -53,7 +52,7 @@ def published_table(
     printed = [cell for cell in printed_values(PAPER) if cell.model in wanted]
     found = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
     rows = [
-        _compared(cell, row, _Ranks.of(cell, ours, told), model)
+        _compared(cell, row["difference"], ours, model)
         for cell, row in zip(printed, found.iter_rows(named=True), strict=True)
     ]
     more = {"candidates": pl.Int64, "chance": pl.Float64, "note": pl.String}
@@ -71,86 +70,19 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
 
 
 def _compared(
-    cell: PrintedValue, row: Mapping[str, Any], ranks: _Ranks, model: str | None
+    cell: PrintedValue,
+    difference: float | None,
+    tables: Mapping[str, pl.DataFrame],
+    model: str | None,
 ) -> tuple[float | None, int | None, float | None, str | None]:
-    """Compare the run's value with a published value."""
-    own = cell.model is None or (model is not None and cell.model != "mean")
-    difference = row["difference"] if own else None
-    note = None if difference is None else ranks.differs or ranks.note
-    if ranks.differs:
+    """Return the difference, candidates, chance and a note; no difference to other models."""
+    rows, unmet = cell.rows(tables), cell.unmet(tables)
+    row = rows.row(0, named=True) if rows is not None and "requires" in cell.block else {}
+    if cell.model == "mean" or (cell.model is not None and model is None):
         difference = None
-    return difference, ranks.candidates, ranks.chance, note
-
-
-@dataclass(frozen=True)
-class _Ranks:
-    """How the candidate words that a run ranks compare with those in Weir et al. (2020)."""
-
-    candidates: int | None = None
-    chance: float | None = None
-    differs: str | None = None
-    note: str | None = None
-
-    @classmethod
-    def of(
-        cls, cell: PrintedValue, tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
-    ) -> _Ranks:
-        """Compare a run's candidate words with those that a published value is based on."""
-        among, rows = cell.block.get("among"), cell.rows(tables)
-        if among is None or rows is None or rows["candidates"][0] is None:
-            return cls()
-        row = rows.row(0, named=True)
-        count, vocabulary = row["candidates"], summary.get("vocabulary", {})
-        wording, note = row.get("wording", "sentence"), None
-        if wording != "sentence":
-            note = (
-                f"the prompts have the wording \u201c{wording}\u201d, but Weir et al. 2020 use "
-                "the wording \u201csentence\u201d (such as \u201cA ___ has fur.\u201d)"
-            )
-        if among == "own":
-            differs = _unlike_own(count, cell.model)
-        elif "relation" in row:
-            # The sensible candidates are a subset of the words that models share.
-            shared = vocabulary.get("shared")
-            differs = None if shared is None else _unlike_shared(shared, vocabulary)
-        else:
-            differs = _unlike_shared(count, vocabulary)
-        return cls(count, row.get(cell.block.get("chance", "")), differs, note)
-
-
-def _unlike_own(count: int, model: str | None) -> str | None:
-    """Return a note if Weir et al. (2020) do not rank ``count`` candidate words."""
-    least, most = published(PAPER)["candidates"]["shared"][0], _own_words(model)
-    if most is None or least <= count <= most:
-        return None
-    return (
-        f"the run ranks {several(count, 'word')}, but Weir et al. 2020 rank {least:,} to "
-        f"{most:,} words for {model}"
-    )
-
-
-def _own_words(model: str | None) -> int | None:
-    words: int | None = published(PAPER)["candidates"]["own"].get(model)
-    return words
-
-
-def _unlike_shared(count: int, vocabulary: Mapping[str, Any]) -> str | None:
-    """Describe how the candidates differ from those of Weir et al. (2020), or return None."""
-    least, most = published(PAPER)["candidates"]["shared"]
-    if not least <= count <= most:
-        told = f"the run ranks {several(count, 'candidate')}"
-    elif vocabulary.get("name") == "own" or (
-        vocabulary.get("name") == "shared"
-        and vocabulary.get("shared") == vocabulary.get("own")
-        and vocabulary.get("own") is not None
-    ):
-        told = "the run ranks the words that are single tokens of the run's model"
-    else:
-        return None
-    return (
-        f"{told}, but Weir et al. 2020 rank only the words that all their models share (between "
-        f"{least:,} and {most:,} words)"
-    )
+    note = None if difference is None else unmet
+    chance = row.get(cell.block.get("chance", ""))
+    return None if unmet else difference, row.get("candidates"), chance, note
 
 
 def _derived(
@@ -160,19 +92,26 @@ def _derived(
     import polars as pl
 
     by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
+    told = summary.get("vocabulary", {})
+    alone = told.get("own") is not None and told.get("shared") == told["own"]
+    vocabulary = pl.lit("own" if alone else told.get("name"), pl.String).alias("vocabulary")
     wording = _wording(by_number)
     main = {"wording": wording, "order": MAIN}
     if by_number is not None:
         of_all = by_number.filter(pl.col("category").is_null())
-        retrieved = of_all.filter(**main)
+        retrieved = of_all.filter(**main).with_columns(vocabulary, words="candidates")
         yield "retrieved", retrieved
         rising = of_all.filter(wording=wording, order="top-increasing")
         both = retrieved.join(rising, on="n").drop_nulls(["mrr", "mrr_right"])
         most = (pl.col("mrr") - pl.col("mrr_right")).max().alias("added")
-        first = retrieved.filter(n=1).select("candidates", "wording")
+        first = retrieved.filter(n=1).select("candidates", "wording", "vocabulary", "words")
         yield "orders", first.head(1).join(both.select(most), how="cross")
     if asked is not None:
         yield "asked", asked.filter(pl.col("category").is_null(), **main)
+    if (by_relation := tables.get("elicitation_by_relation")) is not None:
+        # The sensible candidates are a subset of the words that models share.
+        words = pl.lit(told.get("shared"), pl.Int64).alias("words")
+        yield "elicitation_by_relation", by_relation.with_columns(vocabulary, words)
     yield from _responses(tables)
     yield "counts", _counts(asked, summary)
     if "ablation" in tables and "elicitation_by_relation" in tables:
