@@ -27,7 +27,7 @@ from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.elicitation import Phrasing, elicit
 from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.consistency.new_question import _checked
+from tacit.probes.consistency.predict import _checked
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import PromptVariant, choice_prompts, verify_prompts
 from tacit.probes.consistency.template import ContextFormat, Templates, load_templates

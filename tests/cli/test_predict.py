@@ -26,7 +26,6 @@ def test_a_new_question_of_the_demo_is_predicted(tacit: Tacit, workplace: Path) 
     ran = tacit("run", "consistency", "--model", "demo", *given)
     assert "demo: Prediction of correct answers" in ran.out
     assert "demo: Baselines of anchor questions" in ran.out
-    assert "knowing the background facts improves the prediction of correct answers" in ran.out
 
     def predict(question: str, choices: str, *more: object) -> Ran:
         return tacit("predict", "run", question, "--choices", choices, *more)

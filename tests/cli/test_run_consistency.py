@@ -48,11 +48,6 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     ran = run(tacit, "run", "--anchors", "choice,verify")
     assert ran.code == 0
     assert "demo: Conceptual consistency, all questions" in ran.out
-    assert "3 anchor questions (multiple choice), of which 1 has no background fact" in ran.out
-    assert (
-        "4 distinct background facts in total. Each background fact and each negative (false "
-        "fact) is asked as a yes/no question, which gives 8 background questions" in ran.out
-    )
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 2 * 3 * 23 + 7 * 24
@@ -168,7 +163,6 @@ def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
     ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
     assert ran.code == 0, ran.err
     assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
-    assert "With true facts in the prompt, the accuracy on 2 anchor questions changes" in ran.out
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     told = summary["intervention"]
     assert (told["anchoring"], told["most"], told["anchors"], told["facts"]) == ("verify", 5, 2, 4)
@@ -176,7 +170,6 @@ def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
     answers = pl.read_parquet(source / "one" / "findings" / "answers_in_context.parquet")
     dog = answers.filter(anchor="q1", condition="true").row(0, named=True)
     assert "A dog can be found at a kennel." in dog["context"]
-    assert dog["answer_in_fact"] is True
     other = answers.filter(anchor="q1", condition="irrelevant").row(0, named=True)
     assert "A book can be found at a library." in other["context"]
     run(tacit, "two", "--intervene", "--anchors", "verify,choice")
@@ -195,7 +188,6 @@ def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: P
     assert summary["without_answer"] == 0
     assert summary["skipped"] > 0
     assert summary["intervention"]["without_pair"] == {"true": 1, "false": 1, "irrelevant": 1}
-    assert "by condition: true 1, false 1, irrelevant 1" in ran.out
 
 
 def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:

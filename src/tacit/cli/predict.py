@@ -16,7 +16,7 @@ from tacit.strings import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.probes.consistency.new_question import AnswerPrediction
+    from tacit.probes.consistency.predict import AnswerPrediction
     from tacit.runs.reading import Run
 
 
@@ -103,7 +103,7 @@ def _echo(found: AnswerPrediction) -> None:
     typer.echo(f"Answer: {found.answer}\nProbability that it is correct: {probability}")
     if found.note:
         typer.echo(found.note)
-    if found.facts:
+    if not found.facts.is_empty():
         typer.echo("")
         effects = DETAILS["effects"]
-        print_table(effects, found.table(), f"{effects.title}\n{effects.reading}")
+        print_table(effects, found.facts, f"{effects.title}\n{effects.reading}")

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.settings import ModelSettings
 from tacit.options import build, declarations, sha256_of
-from tacit.probes.consistency import predictor
+from tacit.probes.consistency import prediction
 from tacit.probes.consistency.features import BOTH
-from tacit.probes.consistency.new_question import NewQuestion
 from tacit.probes.consistency.options import of_knowledge_base
-from tacit.probes.consistency.prediction import adds, background_adds, why
+from tacit.probes.consistency.predict import NewQuestion
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
 from tacit.runs import asking
@@ -24,15 +22,16 @@ from tacit.runs.estimate import Cost, chats_of
 from tacit.runs.reporter import Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import Answers
-    from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.probes.consistency.options import ConsistencyOptions
-    from tacit.probes.consistency.predictor import Predictor
+    from tacit.probes.consistency.predict import AnswerPrediction
+    from tacit.probes.consistency.prediction import Predictor
     from tacit.runs.reading import Run
     from tacit.runs.reporter import Reporter
 
@@ -55,53 +54,51 @@ class RunPredictor:
                 f"{ConsistencyProbe.name}"
             )
         if not self.predictors:
-            reason = self.run.summary["prediction_rows"]["undefined"]
             raise RequestError(
-                f"the run has no predictor, because {why(reason)}: predict with a run of more "
+                "the run has no predictor, because "
+                f"{self.run.tables['prediction']['undefined'][0]}: predict with a run of more "
                 "questions, some answered correctly and some not"
             )
 
-    @property
-    def predictors(self) -> dict[str, Predictor]:
+    @cached_property
+    def predictors(self) -> Mapping[str, Predictor]:
         """The predictors that are stored in the run, by name."""
-        return predictor.stored(self.run.tables)
+        return prediction.stored(self.run.summary)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
         """Predict whether the model answers a new question correctly."""
-        options = self._options()
-        new = NewQuestion.of(options, question, choices)
+        new = NewQuestion.of(self._options(), question, choices)
         found = new.predict(self._answers(new), self.predictors)
-        return replace(found, notes=(*found.notes, *self._remarks(found)))
-
-    def _remarks(self, found: AnswerPrediction) -> Iterator[str]:
-        """Yield a remark if background facts do not improve the run's predictions."""
-        if found.predictor == BOTH and not background_adds(self.run.summary):
-            yield f"{adds(self.run.summary)}. The prediction uses all features nevertheless."
+        caution = prediction.caution(self.run.tables["prediction_gains"])
+        if found.predictor != BOTH or caution is None:
+            return found
+        return replace(found, notes=(*found.notes, caution))
 
     def _options(self) -> ConsistencyOptions:
-        """Check that the data files of the run are unchanged, and return the run's options."""
-        request = self.run.request
-        kind = ConsistencyProbe.Options
+        """Return the options of the run, whose data files are where they were and unchanged.
+
+        The file of questions is not read again.
+        """
+        kind, request = ConsistencyProbe.Options, self.run.request
         options: ConsistencyOptions = build(kind, _named(kind, request))
-        # The file of questions is not read again.
-        known = {name: self.run.manifest["data"].get(name) for name in _files(request)}
         if self.kb is not None:
-            known[str(self.kb)] = known.pop(request["kb"])
             options = replace(options, kb=self.kb)
-        for place in known:
-            if not Path(place).is_file():
-                moved = " give --kb PATH, or" if place == str(options.kb) else ""
+        for name, path, digest in (
+            ("kb", options.kb, of_knowledge_base),
+            ("templates", options.templates, sha256_of),
+        ):
+            if path is None:
+                continue
+            if not path.is_file():
+                moved = " give --kb PATH, or" if name == "kb" else ""
                 raise RequestError(
-                    f"{place}, which the run used, does not exist here:{moved} run the command in "
+                    f"{path}, which the run used, does not exist here:{moved} run the command in "
                     "the folder where the run was made"
                 )
-        now: dict[str, Any] = dict(of_knowledge_base(options.kb))
-        if options.templates is not None:
-            now |= sha256_of(options.templates)
-        for place, digest in known.items():
-            if json.loads(json.dumps(now[place])) != json.loads(json.dumps(digest)):
+            (now,) = json.loads(json.dumps(dict(digest(path)))).values()
+            if now != json.loads(json.dumps(self.run.manifest["data"].get(request[name]))):
                 raise RequestError(
-                    f"{place} has changed since the run: repeat the run, or restore the file"
+                    f"{path} has changed since the run: repeat the run, or restore the file"
                 )
         return options
 
@@ -155,8 +152,3 @@ def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options of a class that ``run.yaml`` includes, with their values in a run."""
     known = declarations(kind).items()
     return {name: request[name] for name, of in known if of.about.requested and name in request}
-
-
-def _files(request: Mapping[str, Any]) -> list[str]:
-    """Return the paths of a run's data files that are needed for predictions."""
-    return [request[name] for name in ("kb", "templates") if request.get(name) is not None]

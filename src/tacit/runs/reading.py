@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.findings.block import Block
     from tacit.findings.findings import Findings
-    from tacit.probes.consistency.new_question import AnswerPrediction
+    from tacit.probes.consistency.predict import AnswerPrediction
 
 
 class _NoTableError(RequestError, KeyError):

@@ -20,15 +20,16 @@ PENALTY = 1.0
 
 FOLDS = 10
 
-# Reasons why no prediction is made.
-NO_ROWS = "no rows"
-ALL_RIGHT = "all right"
-ALL_WRONG = "all wrong"
-FEW_ROWS = "too few rows right or wrong"
-FEW_CLUSTERS = "too few clusters"
 FEWEST_ROWS = 10
 """Minimum number of rows with a correct answer, and of rows with an incorrect answer."""
 FEWEST_CLUSTERS = FOLDS
+
+# Reasons why no prediction is made.
+NO_ROWS = "no question has both an answer and a value for every feature"
+ALL_RIGHT = "all answers are correct"
+ALL_WRONG = "all answers are incorrect"
+FEW_ROWS = f"fewer than {FEWEST_ROWS} answers are correct, or fewer than {FEWEST_ROWS} incorrect"
+FEW_CLUSTERS = "the correct or the incorrect answers are about too few question concepts"
 
 
 @dataclass(frozen=True)

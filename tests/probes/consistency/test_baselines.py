@@ -11,6 +11,7 @@ from wordfreq import zipf_frequency
 
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
 from tacit.probes.consistency.baselines import anchor_baselines
+from tacit.probes.consistency.features import by_choice
 from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.scored import Scored
 from tacit.probes.consistency.tables import TABLES
@@ -62,6 +63,11 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scored, pl.DataFram
     )
 
 
+def baselines(of: list[Anchor], scored: Scored, anchors: pl.DataFrame) -> pl.DataFrame:
+    """The table of the baselines."""
+    return anchor_baselines(of, by_choice(of, scored, "choice"), anchors, BOOTSTRAP)
+
+
 def chosen_by_hand(of: list[Anchor], scored: Scored, name: str) -> list[int]:
     """The choice of a baseline, one at a time."""
     assert scored.choices is not None
@@ -91,7 +97,7 @@ def chosen_by_hand(of: list[Anchor], scored: Scored, name: str) -> list[int]:
 def test_each_baseline_is_that_of_a_plain_computation() -> None:
     """Its accuracy, and the consistency with its chance level over questions with a score."""
     of, scored, anchors = drawn()
-    table = anchor_baselines(of, scored, anchors, BOOTSTRAP)
+    table = baselines(of, scored, anchors)
     TABLES["anchor_baselines"].check(table)
     rows = {row["baseline"]: row for row in table.iter_rows(named=True)}
     answers = [anchor.answer for anchor in of]
@@ -104,7 +110,7 @@ def test_each_baseline_is_that_of_a_plain_computation() -> None:
         assert row["accuracy"] == pytest.approx(right.mean())
         assert row["consistency"] == average_precision(right[some], scores)
         assert row["chance"] == chance_level(right[some], scores)
-        assert row["low"] <= row["accuracy"] <= row["high"]
+        assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
     assert rows["model"]["accuracy"] == anchors["right"].mean()
     counts = [answers.count(at) for at in range(5)]
     assert rows["majority"]["accuracy"] == max(counts) / 30
@@ -113,10 +119,10 @@ def test_each_baseline_is_that_of_a_plain_computation() -> None:
 def test_random_answers_have_the_expected_figures() -> None:
     """The means over simulated random answers."""
     of, scored, anchors = drawn(60)
-    row = anchor_baselines(of, scored, anchors, BOOTSTRAP).filter(baseline="random").to_dicts()[0]
+    row = baselines(of, scored, anchors).filter(baseline="random").to_dicts()[0]
     shares = np.array([1 / len(anchor.choices) for anchor in of])
     assert row["accuracy"] == pytest.approx(shares.mean())
-    assert row["low"] is row["high"] is None
+    assert row["accuracy_low"] is row["accuracy_high"] is None
     assert row["consistency"] == row["chance"]
     random, some = np.random.default_rng(5), anchors["background_score"].is_not_null().to_numpy()
     scores = anchors["background_score"].drop_nulls().to_numpy()
@@ -133,10 +139,10 @@ def test_a_choice_without_a_score_leaves_its_question_out() -> None:
     of, scored, anchors = drawn()
     assert scored.prior is not None
     scored.prior[4, 3, 1] = np.nan
-    rows = {r["baseline"]: r for r in anchor_baselines(of, scored, anchors, BOOTSTRAP).to_dicts()}
+    rows = {r["baseline"]: r for r in baselines(of, scored, anchors).to_dicts()}
     assert [rows[name]["n"] for name in list(rows)[:4]] == [30, 29, 29, 30]
     bare = replace(scored, choices=None, prior=None)
-    none = {r["baseline"]: r for r in anchor_baselines(of, bare, anchors, BOOTSTRAP).to_dicts()}
+    none = {r["baseline"]: r for r in baselines(of, bare, anchors).to_dicts()}
     assert none["choice prior"]["n"] == 0
     assert none["choice prior"]["accuracy"] is none["choice prior"]["consistency"] is None
     assert none["longest choice"] == rows["longest choice"]

@@ -90,15 +90,6 @@ def test_an_anchor_that_shares_a_concept_is_no_source_of_irrelevant_facts() -> N
     assert {5, 11} <= set(contexts().irrelevant)
 
 
-def test_touching_is_whether_an_own_fact_has_a_concept_of_the_correct_choice() -> None:
-    """It is unknown if the part of a concept is."""
-    assert contexts().touching == {at: at % 2 == 0 for at in range(len(COUNTS))}
-    unknown = Contexts(
-        anchors(), replace(background(), by_part=None), load_templates(), ContextChoice()
-    )
-    assert unknown.touching == {}
-
-
 def test_contexts_do_not_depend_on_the_order_of_the_anchors() -> None:
     """Each anchor has the same text in any order."""
     order = list(range(len(COUNTS)))

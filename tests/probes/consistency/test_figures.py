@@ -120,7 +120,7 @@ OF_ONE = [
     if name
     not in {
         *("relations_across_models", "size_of_models"),
-        *("intervention", "prediction", "accuracy_by_score"),
+        *("intervention", "accuracy_by_score"),
     }
 ]
 """The figures of a single model."""

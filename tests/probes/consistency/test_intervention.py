@@ -39,17 +39,13 @@ def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) ->
     true = rows["all", "true", "none"]
     assert (true["n"], true["before"], true["after"]) == (12, 0.0, 0.5)
     assert (true["change"], true["gained"], true["lost"]) == (0.5, 6, 0)
-    assert true["low"] <= 0.5 <= true["high"]
+    assert true["change_low"] <= 0.5 <= true["change_high"]
     assert true["p_value"] == pytest.approx(2 / 2**6)
-    assert rows["answer in a fact", "true", "none"]["change"] == 1.0
-    none = rows["answer in no fact", "true", "none"]
-    assert (none["change"], none["p_value"], none["no_interval"]) == (0.0, 1.0, NO_CHANGE)
     for condition in ("false", "irrelevant"):
         row = rows["all", condition, "none"]
-        assert (row["change"], row["low"], row["p_value"]) == (0.0, None, 1.0)
+        assert (row["change"], row["change_low"], row["p_value"]) == (0.0, None, 1.0)
         assert (row["gained"], row["lost"]) == (0, 0)
     assert rows["all", "true", "false"]["change"] == 0.5
-    assert found.summary["intervention"]["answer_in_fact"] == 6
     assert found.summary["intervention"]["anchoring"] == way
 
 
@@ -79,7 +75,7 @@ def test_a_model_that_false_facts_mislead() -> None:
     rows = changes(measured(probe_in_context(), hurt))
     row = rows["all", "false", "none"]
     assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)
-    assert (row["low"], row["high"], row["no_interval"]) == (None, None, FEW_CLUSTERS)
+    assert (row["change_low"], row["change_high"], row["no_interval"]) == (None, None, FEW_CLUSTERS)
     assert row["p_value"] == pytest.approx(mcnemar(0, 12)) == pytest.approx(2 / 2**12)
     assert row["p_corrected"] == pytest.approx(5 * 2 / 2**12)
     assert rows["all", "true", "none"]["change"] == 0.0
@@ -173,4 +169,3 @@ def test_no_irrelevant_facts_at_all() -> None:
         NO_PAIRS,
     )
     assert found.summary["intervention"]["asked"] == {"true": 1, "false": 1, "irrelevant": 0}
-    assert changes(found)["answer in a fact", "true", "none"]["n"] == 0  # unknown, not "no"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from tacit.errors import RequestError
 from tacit.knowledge.background import Counts
 from tacit.probes.consistency.answers import Method
+from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import figures_by_hand as figures
@@ -24,6 +26,7 @@ from tests.probes.consistency.run_by_hand import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
     import polars as pl
@@ -289,19 +292,20 @@ def test_a_relation_without_a_template_is_refused() -> None:
         probe_of([Case(CASES[0].anchor, (Fact("a", "Smells", "b"),))])
 
 
-def test_anchors_without_an_answer_are_refused() -> None:
-    """The first is named."""
-    blind = [Case(replace(case.anchor, answer=None), case.facts) for case in CASES[1:3]]
-    with pytest.raises(
-        RequestError, match=r"2 questions have no correct answer \(the first is a shared fact\)"
-    ):
-        probe_of([CASES[0], *blind])
+def test_anchors_without_an_answer_are_refused(tmp_path: Path) -> None:
+    """The first is named, before the knowledge base is read."""
+    row = {"question": "Where?", "choices": ["a", "b"]}
+    rows = [{**row, "id": name, "answer": answer} for name, answer in (("p", "a"), ("q", None))]
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(RequestError, match=r"1 question has no correct answer \(the first is q\)"):
+        ConsistencyProbe.of(ConsistencyOptions(questions, tmp_path / "none.kb"))
 
 
 def test_anchors_without_any_fact_are_refused() -> None:
     """There would be nothing to ask; what to try is said."""
     with pytest.raises(RequestError, match=r"no question has a background fact .* --length 2"):
-        probe_of([Case(case.anchor) for case in CASES])
+        probe_of([Case(case.anchor) for case in CASES]).background.check_facts()
 
 
 @pytest.mark.parametrize("anchoring", [(), ("verify", "verify"), ("guess",), ("choice", "guess")])

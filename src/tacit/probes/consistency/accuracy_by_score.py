@@ -1,4 +1,4 @@
-"""Compute the accuracy on anchor questions by background score."""
+"""The accuracy on anchor questions by background score."""
 
 from __future__ import annotations
 
@@ -19,28 +19,18 @@ _MOST_BINS = 10
 
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Group anchor questions by background score, and return the accuracy in each group."""
-    import polars as pl
-
-    scored = anchors.drop_nulls(["background_score", "right"])
+    scored = anchors.drop_nulls(["background_score", "right"]).sort("background_score")
     scores = scored["background_score"].to_numpy()
     least = max(LEAST_ROWS, -(-len(scores) // _MOST_BINS))
     bins = strata_of(scores, least) if len(scores) else np.empty(0, np.intp)
-    rows = []
-    for each in np.unique(bins):
-        part = scored.filter(bins == each)
-        right = part["right"].cast(pl.Float64).to_numpy()
-        share = bootstrap.ratio(part["cluster"].to_numpy(), right, np.ones_like(right))
-        levels = part["background_score"].sort()
-        rows.append(
-            {
-                "lowest": levels[0],
-                "highest": levels[-1],
-                "background_score": levels.mean(),
-                "n": part.height,
-                "right": int(right.sum()),
-                "accuracy": share.value,
-                "low": share.low,
-                "high": share.high,
-            }
-        )
-    return pl.DataFrame(rows, schema=TABLES["accuracy_by_score"].schema)
+    return TABLES["accuracy_by_score"].frame(
+        {
+            "lowest": part["background_score"][0],
+            "highest": part["background_score"][-1],
+            "background_score": part["background_score"].mean(),
+            "n": part.height,
+            "right": part["right"].sum(),
+            "accuracy": bootstrap.ratio(part["cluster"], part["right"], np.ones(part.height)),
+        }
+        for part in (scored.filter(bins == each) for each in np.unique(bins))
+    )

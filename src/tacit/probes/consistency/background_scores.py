@@ -62,6 +62,21 @@ def by_anchor(known: CorrectAnswers, asked: Asked, anchors: int) -> pl.DataFrame
     ).fill_nan(None)
 
 
+def by_links(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Compute the background score of each ``anchor`` in ``links`` from the table ``facts``."""
+    import polars as pl
+
+    yes, no = pl.col("positive_right"), pl.col("negative_right")
+    right = yes.sum() * no.count() + no.sum() * yes.count()
+    # A single division, as in `by_anchor`.
+    score = right.cast(pl.Float64) / (2 * yes.count() * no.count())
+    return (
+        links.join(facts.select("fact", "positive_right", "negative_right"), on="fact")
+        .group_by("anchor")
+        .agg(facts=pl.len(), background_score=score.fill_nan(None))
+    )
+
+
 def by_relation(known: CorrectAnswers, asked: Asked, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     import polars as pl

@@ -1,4 +1,4 @@
-"""Select the facts that precede an anchor question in a prompt (METHODS section 4)."""
+"""The facts that are stated before an anchor question (METHODS 4, "Intervention")."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import hashlib
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.errors import RequestError
 from tacit.probes.consistency.wording import grammatical
 from tacit.strings import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
+    from collections.abc import Mapping, Sequence
 
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.template import Templates
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
-"""The names of the three kinds of contexts: true facts, false facts, irrelevant facts."""
+"""The question's own facts, their negatives stated as facts, another question's own facts."""
 
 MOST_FACTS = 5
 """The default maximum number of facts in a context."""
@@ -55,7 +53,7 @@ class ContextChoice:
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts (facts in the prompt) of the anchor questions."""
+    """The contexts (facts in the prompt) of the anchor questions, by index of the question."""
 
     anchors: Sequence[Anchor]
     background: Background
@@ -80,16 +78,17 @@ class Contexts:
 
     @cached_property
     def own(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor question, context facts from the question's own background."""
+        """The facts of each question's own background that its contexts state."""
         import polars as pl
 
         facts = self.background.facts.drop_nulls("negative")
-        columns = ("head", "relation", "tail")
-        ranks = [self.choice.rank(*fact) for fact in facts.select(columns).iter_rows()]
-        ordered = facts.with_columns(rank=pl.Series(ranks, dtype=pl.String)).sort(
-            "question", "weight", "rank", descending=[False, True, False], nulls_last=True
+        ranks = [self.choice.rank(*fact) for fact in facts.select(Fact._fields[:3]).iter_rows()]
+        most = (
+            facts.with_columns(rank=pl.Series(ranks, dtype=pl.String))
+            .sort("question", "weight", "rank", descending=[False, True, False], nulls_last=True)
+            .group_by("question", maintain_order=True)
+            .head(self.choice.most)
         )
-        most = ordered.group_by("question", maintain_order=True).head(self.choice.most)
         found: dict[int, tuple[Fact, ...]] = {}
         for anchor, *fact in most.select("question", *Fact._fields).iter_rows():
             found[anchor] = (*found.get(anchor, ()), Fact(*fact))
@@ -97,33 +96,34 @@ class Contexts:
 
     @cached_property
     def irrelevant(self) -> Mapping[int, tuple[Fact, ...]]:
-        """For each anchor question, irrelevant facts that belong to another anchor question."""
+        """For each question, as many facts of another one with which it shares no concept."""
         order = sorted(self.own, key=lambda at: self.choice.rank(self.anchors[at].id))
-        found: dict[int, tuple[Fact, ...]] = {}
+        found = {}
         for place, anchor in enumerate(order):
-            facts = next(self._fitting(anchor, order[place + 1 :] + order[:place]), None)
-            if facts is not None:
-                found[anchor] = facts
-        return {anchor: found[anchor] for anchor in self.own if anchor in found}
+            others = (
+                self.own[other][: len(self.own[anchor])]
+                for other in order[place + 1 :] + order[:place]
+                if self._fits(anchor, other)
+            )
+            found[anchor] = next(others, None)
+        return {at: facts for at in self.own if (facts := found[at]) is not None}
 
-    def _fitting(self, anchor: int, others: Sequence[int]) -> Iterator[tuple[Fact, ...]]:
-        """Yield the irrelevant facts from each suitable question in ``others``."""
-        concepts, n = self._concepts.get(anchor, frozenset()), len(self.own[anchor])
-        for other in others:
-            facts = self.own[other][:n]
-            ends = {end for fact in facts for end in (fact.head, fact.tail)}
-            if (
-                len(facts) == n
-                and concepts.isdisjoint(self._concepts.get(other, frozenset()))
-                and concepts.isdisjoint(ends)
-                and self._words[anchor].isdisjoint(_words(*ends))
-            ):
-                yield facts
+    def _fits(self, anchor: int, other: int) -> bool:
+        """Return whether the facts of ``other`` are as many as and irrelevant to those asked."""
+        n, none = len(self.own[anchor]), frozenset[str]()
+        facts, concepts = self.own[other][:n], self._concepts.get(anchor, none)
+        ends = {end for fact in facts for end in (fact.head, fact.tail)}
+        return (
+            len(facts) == n
+            and concepts.isdisjoint(self._concepts.get(other, none) | ends)
+            and self._words[anchor].isdisjoint(_words(*ends))
+        )
 
     @cached_property
     def _concepts(self) -> Mapping[int, frozenset[str]]:
         """The concepts of each anchor question."""
-        return _sets(self.background.concepts, "question")
+        grouped = self.background.concepts.group_by("question").agg("concept")
+        return {at: frozenset(concepts) for at, concepts in grouped.iter_rows()}
 
     @cached_property
     def _words(self) -> Mapping[int, frozenset[str]]:
@@ -131,50 +131,28 @@ class Contexts:
         from tacit.knowledge.words import Words
 
         is_stop = Words().is_stop
-        return {
-            at: frozenset(
-                word
-                for word in _words(self.anchors[at].question, *self.anchors[at].choices)
-                if not is_stop(word)
-            )
-            for at in self.own
-        }
-
-    @cached_property
-    def touching(self) -> Mapping[int, bool]:
-        """Whether each anchor question's context facts contain a concept of the correct choice."""
-        by_part = self.background.by_part
-        if by_part is None:
-            return {}
-        answers = [(at, (self.anchors[at].answer or 0) + 1) for at in self.own]
-        concepts = _sets(by_part, "question", "part")
-        return {
-            anchor: any(
-                end in concepts.get((anchor, part), ())
-                for fact in self.own[anchor]
-                for end in (fact.head, fact.tail)
-            )
-            for anchor, part in answers
-        }
+        said = {at: _words(one.question, *one.choices) for at, one in enumerate(self.anchors)}
+        return {at: frozenset(w for w in said[at] if not is_stop(w)) for at in self.own}
 
     @cached_property
     def texts(self) -> Mapping[str, Mapping[int, str]]:
-        """The text of each context, by kind of context and by index of the anchor question."""
-        tails = {
+        """The text of each context, by condition and by index of the anchor question."""
+        false = {
             at: tuple(fact._replace(tail=fact.negative) for fact in facts)
             for at, facts in self.own.items()
         }
-        stated = dict(zip(CONDITIONS, (self.own, tails, self.irrelevant), strict=True))
+        stated = dict(zip(CONDITIONS, (self.own, false, self.irrelevant), strict=True))
+        words, relations = grammatical(), self.templates.relations
         return {
-            condition: {at: self._text(facts) for at, facts in of.items()}
+            condition: {
+                at: self.templates.context.facts(
+                    words.statement(relations[fact.relation], fact.head, fact.tail)
+                    for fact in facts
+                )
+                for at, facts in of.items()
+            }
             for condition, of in stated.items()
         }
-
-    def _text(self, facts: Sequence[Fact]) -> str:
-        words, relations = grammatical(), self.templates.relations
-        return self.templates.context.facts(
-            words.statement(relations[fact.relation], fact.head, fact.tail) for fact in facts
-        )
 
     def wrapped(self, condition: str, anchor: int, prompt: Prompt) -> Prompt:
         """Return an anchor question's prompt, preceded by the facts of one kind of context."""
@@ -183,11 +161,3 @@ class Contexts:
 
 def _words(*texts: str) -> frozenset[str]:
     return frozenset(word for text in texts for word in _WORD.findall(comparable(text).casefold()))
-
-
-def _sets(table: pl.DataFrame, *keys: str) -> Mapping[Any, frozenset[str]]:
-    """Return a mapping from the values in the columns ``keys`` to sets of concepts."""
-    grouped = table.group_by(keys).agg("concept")
-    return {
-        row[0] if len(keys) == 1 else row[:-1]: frozenset(row[-1]) for row in grouped.iter_rows()
-    }

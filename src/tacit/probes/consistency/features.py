@@ -1,30 +1,26 @@
-"""Compute features that predict whether a model answers an anchor question correctly.
+"""Features that predict whether a model answers an anchor question correctly (METHODS 4).
 
-No feature depends on which choice is correct. The module ``prediction`` uses the features to
-predict correct answers (METHODS section 4, "Prediction").
+No feature depends on which choice is correct.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.knowledge.frequency import mean_zipf
-from tacit.probes.consistency import background_scores
-from tacit.probes.consistency.background_scores import CorrectAnswers
+from tacit.probes.consistency.background_scores import by_links
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.probes.consistency.answers import Answers, Chosen
-    from tacit.probes.consistency.probe import Reading
     from tacit.probes.consistency.prompt_variants import Floats, Ints
-    from tacit.probes.consistency.questions import Asked
     from tacit.probes.consistency.scored import Scored
+    from tacit.sources.anchors import Anchor
 
 BASE_RATE, MARGIN, BACKGROUND = "base_rate", "margin", "background"
 ANSWER, BOTH = "answer", "both"
@@ -45,109 +41,90 @@ FEATURES = PREDICTORS[BOTH]
 
 
 @dataclass(frozen=True)
-class FactAnswers:
-    """The answers to the questions about each fact and its negative."""
+class ModelAnswers:
+    """The tables ``facts``, ``links`` and ``anchors``, and a row per choice (``by_choice``)."""
 
-    correct: CorrectAnswers
-    positive_margin: Floats
-    negative_margin: Floats
+    facts: pl.DataFrame
+    links: pl.DataFrame
+    anchors: pl.DataFrame
+    choices: pl.DataFrame
 
-    @classmethod
-    def of(cls, answers: Answers, asked: Asked) -> FactAnswers:
-        """Collect the answers to the questions about each fact and its negative."""
-        other = asked.facts["negative_question"]
-        negative = np.full(len(other), np.nan)
-        there = other.is_not_null().to_numpy()
-        negative[there] = answers.margin[other.drop_nulls().to_numpy()]
-        own = answers.margin[asked.facts["positive_question"].to_numpy()]
-        return cls(CorrectAnswers.of(answers, asked), own, negative)
+    @cached_property
+    def features(self) -> pl.DataFrame:
+        """The features of each anchor question."""
+        import polars as pl
 
-    def flipped(self, fact: int) -> FactAnswers:
-        """Return a copy in which the answer about fact number ``fact`` is reversed."""
-        positive, margin = self.correct.positive.copy(), self.positive_margin.copy()
-        positive[fact], margin[fact] = 1 - positive[fact], -margin[fact]
-        correct = CorrectAnswers(positive, self.correct.negative)
-        return replace(self, correct=correct, positive_margin=margin)
+        rows = self.anchors.select("frequency", answer_margin="margin").with_row_index("anchor")
+        rows = rows.with_columns(pl.col("anchor").cast(pl.Int64))
+        background = of_background(self.links, self.facts)
+        for part in (background, _of_choices(self.choices, self.anchors["choice"])):
+            rows = rows.join(part, on="anchor", how="left", maintain_order="left")
+        return rows.select(pl.col(FEATURES).cast(pl.Float64))
 
 
-def features(
-    scored: Scored, reading: Reading, asked: Asked, concepts: pl.DataFrame
-) -> pl.DataFrame:
-    """Compute the features of each anchor question's background and of the model's answer."""
+def of_background(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """Compute the features of the background of each ``anchor`` in ``links``."""
     import polars as pl
 
-    known = FactAnswers.of(scored.answers(reading.method), asked)
-    background = of_background(known, asked, len(scored.sizes))
-    return pl.concat([background, of_answer(scored, reading, concepts)], how="horizontal")
-
-
-def of_background(known: FactAnswers, asked: Asked, anchors: int) -> pl.DataFrame:
-    """Compute the features of each anchor question's background."""
-    import polars as pl
-
-    scores = background_scores.by_anchor(known.correct, asked, anchors)
-    anchor, fact = (asked.links[name].to_numpy() for name in ("anchor", "fact"))
-    sides = [
-        _means(anchor, margin[fact], anchors)
-        for margin in (known.positive_margin, -known.negative_margin)
-    ]
-    return scores.select(
-        "background_score",
-        background_margin=pl.Series((sides[0] + sides[1]) / 2).fill_nan(None),
-        log_facts=pl.when(pl.col("facts") > 0).then(pl.col("facts").log()),
+    own, other = (pl.col(f"{side}_margin").mean() for side in ("positive", "negative"))
+    margins = (
+        links.join(facts, on="fact", maintain_order="left")
+        .group_by("anchor")
+        .agg(background_margin=(own - other) / 2)
+    )
+    return (
+        by_links(links, facts)
+        .join(margins, on="anchor")
+        .with_columns(log_facts=pl.col("facts").log())
     )
 
 
-def of_answer(scored: Scored, reading: Reading, concepts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the features of the model's answer to each anchor question."""
+def _of_choices(choices: pl.DataFrame, chosen: pl.Series) -> pl.DataFrame:
+    """Return the entropy over each question's choices, and the prior of the chosen one."""
     import polars as pl
 
-    chosen = scored.chosen(reading.anchoring[0])
-    if chosen is None:
-        raise ValueError(f"the anchors were not asked by {reading.anchoring[0]}")
-    frequency = mean_zipf(concepts, len(scored.sizes))
+    share = (pl.col("value") - pl.col("value").max()).exp()
+    share /= share.sum()
+    entropy = (
+        -pl.when(share > 0).then(share * share.log()).sum() / pl.max_horizontal(pl.len(), 2).log()
+    )
+    known = pl.col("value").is_not_null().all()
+    prior = pl.col("prior").filter(pl.col("text") == pl.col("chosen"))
+    rows = choices.with_columns(chosen=chosen.gather(choices["anchor"]))
+    return rows.group_by("anchor").agg(entropy=pl.when(known).then(entropy), prior=prior.first())
+
+
+def by_choice(of: Sequence[Anchor], scored: Scored, anchoring: str) -> pl.DataFrame:
+    """Return one row per choice of an anchor question, with what is known of it.
+
+    ``value`` is the score by which choices are compared. ``prior`` (the best score per byte behind
+    an empty question) and ``gain`` (the most by which the question adds to that score) are null
+    unless the choices were scored as answers.
+    """
+    import polars as pl
+
+    there = scored.sizes > 0
+    chosen = scored.chosen(anchoring)
+    unknown = np.full(there.shape, np.nan)
+    prior, gain = unknown, unknown
+    if scored.prior is not None:
+        prior = _best_per_byte(scored.prior, scored.sizes)
+        if scored.choices is not None:
+            gain = (scored.choices - scored.prior).max(axis=1)
     return pl.DataFrame(
         {
-            "answer_margin": chosen.margin,
-            "entropy": _entropies(chosen),
-            "prior": _priors(scored, chosen),
+            "anchor": np.nonzero(there)[0],
+            "text": [choice for anchor in of for choice in anchor.choices],
+            "bytes": scored.sizes[there],
+            "correct": [at == anchor.answer for anchor in of for at in range(len(anchor.choices))],
+            "value": (unknown if chosen is None else chosen.values)[there],
+            "prior": prior[there],
+            "gain": gain[there],
         }
-    ).select(pl.all().fill_nan(None), frequency.alias("frequency"))
+    ).with_columns(pl.col("value", "prior", "gain").fill_nan(None))
 
 
-def best_per_byte(scores: Floats, sizes: Ints) -> Floats:
+def _best_per_byte(scores: Floats, sizes: Ints) -> Floats:
     """Return each choice's highest score per byte over all prompt variants."""
-    lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
-    best: Floats = np.where(sizes > 0, (scores / lengths).max(axis=1), np.nan)
+    best: Floats = (scores / np.maximum(sizes, 1)[:, None, :]).max(axis=1)
     return best
-
-
-def _entropies(chosen: Chosen) -> Floats:
-    present = ~np.isnan(chosen.values)
-    known = np.where(present, chosen.values, -np.inf)
-    top = known.max(axis=1, keepdims=True)
-    shares = np.exp(known - np.where(np.isfinite(top), top, 0.0))
-    shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    most = np.log(np.maximum(present.sum(axis=1), 2))
-    entropy: Floats = np.where(chosen.missing, np.nan, -(shares * logs).sum(axis=1) / most)
-    return entropy
-
-
-def _priors(scored: Scored, chosen: Chosen) -> Floats:
-    if scored.prior is None:
-        return np.full(len(chosen.choice), np.nan)
-    best = best_per_byte(scored.prior, scored.sizes)
-    at = np.maximum(chosen.choice, 0)[:, None]
-    prior = np.take_along_axis(best, at, axis=1)[:, 0]
-    found: Floats = np.where(chosen.missing, np.nan, prior)
-    return found
-
-
-def _means(of: Ints, values: Floats, size: int) -> Floats:
-    """Return the mean of the known values in each group; NaN if a group has none."""
-    known = ~np.isnan(values)
-    sums = np.bincount(of[known], values[known], minlength=size)
-    counts = np.bincount(of[known], minlength=size)
-    means: Floats = np.divide(sums, counts, out=np.full(size, np.nan), where=counts > 0)
-    return means

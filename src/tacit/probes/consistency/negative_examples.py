@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from tacit.probes.consistency.questions import FACT
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -15,12 +17,12 @@ def negative_examples(facts: pl.DataFrame) -> pl.DataFrame:
     """Select three facts of each relation by a hash, with the false versions of the facts."""
     import polars as pl
 
-    texts = facts.select(pl.concat_str("head", "relation", "tail", separator="\t"))
-    keys = [hashlib.blake2b(text.encode()).digest() for text in texts.to_series()]
+    keys = ["\t".join(fact).encode() for fact in facts.select(FACT).iter_rows()]
+    ranks = [hashlib.blake2b(key).digest() for key in keys]
     return (
-        facts.with_columns(key=pl.Series(keys, dtype=pl.Binary))
+        facts.with_columns(rank=pl.Series(ranks, dtype=pl.Binary))
         .drop_nulls("negative_question")
-        .sort("relation", "key")
+        .sort("relation", "rank")
         .group_by("relation", maintain_order=True)
         .head(PER_RELATION)
         .select(

@@ -1,4 +1,4 @@
-"""Measure how well a statement's tail alone reveals its falsehood (METHODS section 4)."""
+"""How well a statement's tail alone reveals its falsehood (METHODS 4, "no-knowledge baseline")."""
 
 from __future__ import annotations
 
@@ -22,20 +22,14 @@ ONE_HEAD = "all facts have the same first concept"
 
 def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Evaluate the no-knowledge baseline and the model on all distinct facts."""
-    import polars as pl
-
     rows = _with_predictions(_with_answers(tails, facts))
+    reason = NO_NEGATIVE if rows.is_empty() else None
+    if rows["predicted"].null_count():
+        reason = ONE_HEAD
     names = sorted(rows["relation"].unique())
-    parts = [(ALL, rows), *((name, rows.filter(relation=name)) for name in names)]
-    reason = None
-    if rows["predicted"].null_count() or rows.is_empty():
-        reason = NO_NEGATIVE if rows.is_empty() else ONE_HEAD
-    return pl.DataFrame(
-        [
-            {"relation": name, **_figures(part, bootstrap), "undefined": reason}
-            for name, part in parts
-        ],
-        schema=TABLES["no_knowledge"].schema,
+    return TABLES["no_knowledge"].frame(
+        {"relation": name, **_figures(part, bootstrap), "undefined": reason}
+        for name, part in ((ALL, rows), *((name, rows.filter(relation=name)) for name in names))
     )
 
 
@@ -43,16 +37,17 @@ def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return one row per fact and one per negative (false version), with model answers."""
     import polars as pl
 
-    answers = [
-        f"{side}_{name}" for side in ("positive", "negative") for name in ("right", "margin")
-    ]
-    rows = tails.join(
-        facts.drop_nulls("negative").select(*FACT, *answers), on=FACT, maintain_order="left"
+    sides = pl.concat(
+        facts.drop_nulls("negative").select(
+            *FACT,
+            is_negative=pl.lit(side == "negative"),
+            right=f"{side}_right",
+            margin=f"{side}_margin",
+        )
+        for side in ("positive", "negative")
     )
-    return rows.sort(*FACT, "is_negative").with_columns(
-        pl.when("is_negative").then(f"negative_{name}").otherwise(f"positive_{name}").alias(name)
-        for name in ("right", "margin")
-    )
+    rows = tails.join(sides, on=[*FACT, "is_negative"], maintain_order="left")
+    return rows.sort(*FACT, "is_negative")
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
@@ -78,25 +73,18 @@ def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
     predicted = rows.drop_nulls("predicted")
     right = (predicted["predicted"] > 1 / 2) != predicted["is_negative"]
-    hits = right.cast(float).to_numpy()
-    accuracy = bootstrap.ratio(predicted["head"].to_numpy(), hits, np.ones_like(hits))
     sides = rows.group_by("is_negative").agg(pl.col("right").cast(float).mean())["right"]
     return {
         "facts": rows.height // 2,
-        **_estimate("accuracy", accuracy),
-        **_estimate("auroc", _auroc(predicted, "predicted", bootstrap)),
+        "accuracy": bootstrap.ratio(predicted["head"], right, np.ones(len(right))),
+        "auroc": _auroc(predicted, "predicted", bootstrap),
         "model_accuracy": None if sides.null_count() else sides.mean(),
-        **_estimate("model_auroc", _auroc(rows.drop_nulls("margin"), "margin", bootstrap)),
+        "model_auroc": _auroc(rows.drop_nulls("margin"), "margin", bootstrap),
     }
 
 
 def _auroc(rows: pl.DataFrame, score: str, bootstrap: Bootstrap) -> Estimate:
-    facts = ~rows["is_negative"].to_numpy()
-    return bootstrap.auroc(rows["head"].to_numpy(), facts, rows[score].to_numpy())
-
-
-def _estimate(name: str, found: Estimate) -> dict[str, float | None]:
-    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    return bootstrap.auroc(rows["head"], ~rows["is_negative"].to_numpy(), rows[score])
 
 
 def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:

@@ -1,16 +1,14 @@
-"""Predict from features whether a model answers each anchor question correctly."""
+"""Predict from features whether a model answers each anchor question correctly (METHODS 4)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from tacit.english import number_of, several
-from tacit.findings.numbers import estimate, score, signed
-from tacit.findings.spec import Column, TableSpec
+from tacit.findings.numbers import estimate, signed
 from tacit.probes.consistency.features import (
     ANSWER,
     BACKGROUND,
@@ -22,22 +20,20 @@ from tacit.probes.consistency.features import (
 )
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import logistic
-from tacit.statistics.calibration import brier_scores, calibration_errors
+from tacit.statistics.calibration import brier_scores
 from tacit.statistics.intervals import Estimate
+from tacit.statistics.logistic import Logistic
 from tacit.statistics.ranking import aurocs, weighted_thresholds
-from tacit.statistics.selective import risk_areas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.findings.spec import Kind
-    from tacit.probes.consistency.prompt_variants import Bools, Floats, Ints
     from tacit.statistics import Bootstrap
 
-    Strings: TypeAlias = NDArray[np.str_]
+    Floats: TypeAlias = NDArray[np.float64]
 
 OPTIONAL = ("prior", "frequency")
 """Features that predictors use only if an anchor question of the run has a value for them."""
@@ -48,293 +44,184 @@ PAIRS = (
 )
 """The pairs of predictors that are compared."""
 
+MEASURES = ("auroc", "brier")
+STORED = (MARGIN, BOTH)
+"""The predictors that are stored with a run, to predict new questions."""
+
 
 @dataclass(frozen=True)
 class Rows:
     """The anchor questions that have an answer and all features."""
 
-    anchors: Ints
-    right: Bools
-    clusters: Strings
-    features: Mapping[str, Floats]
+    table: pl.DataFrame
     left_out: int
 
     @classmethod
     def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
         """Select the anchor questions that have an answer and all features."""
-        import polars as pl
-
-        answered = features.with_columns(
-            anchors["right"], anchors["cluster"], anchor=pl.int_range(pl.len())
-        ).drop_nulls("right")
+        answered = features.with_columns(anchors["anchor", "right", "cluster"]).drop_nulls("right")
         absent = [name for name in OPTIONAL if answered[name].is_null().all()]
-        names = [name for name in FEATURES if name not in absent]
-        whole = answered.drop_nulls(names)
-        return cls(
-            whole["anchor"].to_numpy(),
-            whole["right"].to_numpy().astype(bool),
-            whole["cluster"].to_numpy().astype(str),
-            {name: whole[name].to_numpy() for name in names},
-            answered.height - whole.height,
-        )
+        whole = answered.drop(absent).drop_nulls(set(FEATURES) - set(absent))
+        return cls(whole, answered.height - whole.height)
+
+    @cached_property
+    def right(self) -> NDArray[np.bool_]:
+        """Whether each answer is correct."""
+        return self.table["right"].to_numpy().astype(bool)
+
+    @cached_property
+    def clusters(self) -> NDArray[np.str_]:
+        """The cluster of each question."""
+        return self.table["cluster"].to_numpy().astype(str)
 
     @cached_property
     def undefined(self) -> str | None:
-        """The reason (a constant of ``logistic``) why no predictor can be fitted, or None."""
+        """Why no predictor can be fitted, as a clause; None if predictors can be fitted."""
         return logistic.why_not(self.right, self.clusters)
-
-    def matrix(self, predictor: str) -> Floats:
-        """Return the values of the features that a predictor uses, shape (rows, features)."""
-        columns = [self.features[name] for name in self.names(predictor)]
-        return np.stack(columns, axis=1) if columns else np.empty((len(self.right), 0))
 
     def names(self, predictor: str) -> list[str]:
         """Return the names of a predictor's features that have values in the run."""
-        return [name for name in PREDICTORS[predictor] if name in self.features]
+        return [name for name in PREDICTORS[predictor] if name in self.table.columns]
+
+    def matrix(self, predictor: str) -> Floats:
+        """Return the values of the features that a predictor uses, shape (rows, features)."""
+        columns = [self.table[name].to_numpy() for name in self.names(predictor)]
+        return np.stack(columns, axis=1) if columns else np.empty((self.table.height, 0))
 
     @cached_property
-    def fold(self) -> Ints:
-        """The cross-validation fold of each row; empty if the predictors cannot be fitted."""
-        if self.undefined is not None:
-            return np.empty(0, dtype=np.intp)
+    def fold(self) -> NDArray[np.intp]:
+        """The cross-validation fold of each row."""
         return logistic.folds(self.right, self.clusters)
 
     @cached_property
     def predicted(self) -> Mapping[str, Floats]:
         """The out-of-fold probabilities by predictor; empty if the predictors cannot be fitted."""
-        if self.undefined is not None:
-            return {}
         return {
             name: logistic.out_of_fold(self.right, self.matrix(name), self.clusters, self.fold)
-            for name in PREDICTORS
+            for name in (PREDICTORS if self.undefined is None else ())
         }
 
-    def ranked(self, predictor: str) -> Floats:
-        """Return the scores by which a predictor ranks anchor questions, shape (rows,)."""
-        return np.zeros(len(self.right)) if predictor == BASE_RATE else self.predicted[predictor]
+
+def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
+    """Return the tables on predicting whether answers are correct, by table name."""
+    n, found = rows.table.height, _estimates(rows, bootstrap)
+    none = dict.fromkeys(MEASURES, Estimate(None, None, None))
+    pairs = PAIRS if found else ()
+    return {
+        "prediction": TABLES["prediction"].frame(
+            {"predictor": name, "n": n, **found.get((name, ""), none), "undefined": rows.undefined}
+            for name in PREDICTORS
+        ),
+        "prediction_gains": TABLES["prediction_gains"].frame(
+            {"predictor": one, "over": two, "n": n, **found[one, two]} for one, two in pairs
+        ),
+        "predictions": TABLES["predictions"].frame(
+            rows.table.select("anchor", "right").to_dicts() if found else (),
+            **({"fold": rows.fold.tolist(), **_lists(rows.predicted)} if found else {}),
+        ),
+    }
 
 
-MEASURES = ("auroc", "brier", "ece", "aurc")
-GAINED = ("auroc", "brier", "aurc")
-_Estimates: TypeAlias = "Mapping[tuple[str, str], Mapping[str, Estimate]]"
+def _lists(found: Mapping[str, Floats]) -> dict[str, list[float]]:
+    return {name: values.tolist() for name, values in found.items()}
 
 
-def _figures(rows: Rows, weights: Floats) -> Floats:
-    """Return each predictor's measures, and the differences between pairs of predictors."""
-    found = {name: dict(_of_predictor(rows, name, weights)) for name in PREDICTORS}
-    return np.stack(
-        [found[name][measure] for name in PREDICTORS for measure in MEASURES]
-        + [found[one][measure] - found[two][measure] for one, two in PAIRS for measure in GAINED],
-        axis=1,
-    )
-
-
-def _of_predictor(rows: Rows, name: str, weights: Floats) -> Iterator[tuple[str, Floats]]:
-    counts = weighted_thresholds(rows.right, rows.ranked(name), weights)
-    yield "auroc", aurocs(*counts)
-    yield "aurc", risk_areas(*counts)
-    yield "brier", brier_scores(rows.right, rows.predicted[name], weights)
-    yield "ece", calibration_errors(rows.right, rows.predicted[name], weights)
-
-
-def estimates(rows: Rows, bootstrap: Bootstrap) -> _Estimates:
-    """Estimate the measures of the predictors and the differences between predictors."""
-    keys = [((name, ""), measure) for name in PREDICTORS for measure in MEASURES]
-    keys += [(pair, measure) for pair in PAIRS for measure in GAINED]
-    values = [Estimate(None, None, None)] * len(keys)
-    if rows.undefined is None:
-        values = bootstrap.weighted(rows.clusters, partial(_figures, rows))
-    found: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for (pair, measure), value in zip(keys, values, strict=True):
-        found.setdefault(pair, {})[measure] = value
-    for measure in ("auroc", "ece"):
-        # One half, and nearly 0, by construction: a resample's differ from it by chance alone.
-        found[BASE_RATE, ""][measure] = replace(found[BASE_RATE, ""][measure], low=None, high=None)
+def _estimates(rows: Rows, bootstrap: Bootstrap) -> dict[tuple[str, str], dict[str, Estimate]]:
+    """Estimate the measures of each predictor, and the differences between two predictors."""
+    if rows.undefined is not None:
+        return {}
+    keys = [*((name, "") for name in PREDICTORS), *PAIRS]
+    values = iter(bootstrap.weighted(rows.clusters, lambda weights: _measured(rows, weights)))
+    found = {key: {measure: next(values) for measure in MEASURES} for key in keys}
+    # One half by construction: a resample's differs from it by chance alone.
+    base = found[BASE_RATE, ""]
+    base["auroc"] = replace(base["auroc"], low=None, high=None)
     return found
 
 
-def measures(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``prediction``: the measures of each predictor, with intervals."""
-    about = {"n": len(rows.right), "undefined": rows.undefined}
-    return table_of(
-        TABLES["prediction"],
-        [{"predictor": name, **about, **_columns(found[name, ""])} for name in PREDICTORS],
-    )
+def _measured(rows: Rows, weights: Floats) -> Floats:
+    """Return the measures of each predictor, then their differences for each pair."""
+    each = {}
+    for name, probability in rows.predicted.items():
+        ranked = np.zeros_like(probability) if name == BASE_RATE else probability
+        area = aurocs(*weighted_thresholds(rows.right, ranked, weights))
+        each[name] = np.stack([area, brier_scores(rows.right, probability, weights)], axis=1)
+    gains = [each[one] - each[two] for one, two in PAIRS]
+    return np.concatenate([*each.values(), *gains], axis=1)
 
 
-def gains(rows: Rows, found: _Estimates) -> pl.DataFrame:
-    """Return the table ``prediction_gains``: the differences between two predictors."""
-    pairs = PAIRS if rows.undefined is None else ()
-    return table_of(
-        TABLES["prediction_gains"],
-        [
-            {"predictor": one, "over": two, "n": len(rows.right), **_columns(found[one, two])}
-            for one, two in pairs
-        ],
-    )
-
-
-def _columns(found: Mapping[str, Estimate]) -> dict[str, float | None]:
-    return {
-        name: value
-        for measure, each in found.items()
-        for name, value in (
-            (measure, each.value),
-            (f"{measure}_low", each.low),
-            (f"{measure}_high", each.high),
-        )
-    }
-
-
-def predictions(rows: Rows, anchors: pl.DataFrame) -> pl.DataFrame:
-    """Return the table ``predictions``: out-of-fold probabilities by anchor question."""
-    import polars as pl
-
-    if rows.undefined is not None:
-        return table_of(TABLES["predictions"], [])
-    return pl.DataFrame(
-        {
-            "anchor": anchors["anchor"].gather(rows.anchors),
-            "right": rows.right,
-            "fold": rows.fold,
-            **rows.predicted,
-        },
-        schema=TABLES["predictions"].schema,
-    )
-
-
-def tables(rows: Rows, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables on predicting whether answers are correct, by table name."""
-    found = estimates(rows, bootstrap)
-    return {
-        "prediction": measures(rows, found),
-        "prediction_gains": gains(rows, found),
-        "predictions": predictions(rows, anchors),
-    }
-
-
-def summary(rows: Rows, found: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the entries of the summary that describe the prediction of correct answers."""
-    by_name = {row["predictor"]: row for row in found["prediction"].iter_rows(named=True)}
-    return {
-        "prediction": {
-            name: {measure: row[measure] for measure in MEASURES} for name, row in by_name.items()
-        },
-        "prediction_gains": found["prediction_gains"].to_dicts(),
-        "prediction_rows": {
-            "n": len(rows.right),
-            "left_out": rows.left_out,
-            "undefined": rows.undefined,
-            "features": rows.names(BOTH),
-            "folds": logistic.FOLDS,
-            "penalty": logistic.PENALTY,
-        },
-    }
-
-
-def table_of(spec: TableSpec, rows: list[dict[str, Any]]) -> pl.DataFrame:
-    """Convert rows to a table with the column types of ``spec``."""
-    import polars as pl
-
-    return pl.DataFrame(rows, schema=spec.schema)
-
-
-_WHY = {
-    logistic.NO_ROWS: "no anchor question has both an answer and a value for every feature",
-    logistic.ALL_RIGHT: "all anchor questions are answered correctly",
-    logistic.ALL_WRONG: "all anchor questions are answered incorrectly",
-    logistic.FEW_ROWS: (
-        f"fewer than {logistic.FEWEST_ROWS} anchor questions are answered correctly, or fewer than "
-        f"{logistic.FEWEST_ROWS} incorrectly"
-    ),
-    logistic.FEW_CLUSTERS: (
-        "the correctly answered anchor questions, or the incorrectly answered ones, are about too "
-        "few question concepts"
-    ),
+RIVALS = {
+    BASE_RATE: "the base rate",
+    MARGIN: "the answer margin alone",
+    ANSWER: "the features of the answer alone",
 }
 
 
-def why(reason: str) -> str:
-    """Return a clause on why the correctness of answers cannot be predicted."""
-    return _WHY[reason]
+def caution(gains: pl.DataFrame) -> str | None:
+    """Return a sentence on the first rival that the predictor ``both`` does not exceed."""
+    by_rival = {row["over"]: row for row in gains.filter(predictor=BOTH).iter_rows(named=True)}
+    for rival, words in RIVALS.items():
+        gain = by_rival[rival]
+        if (gain["auroc_low"] or 0.0) <= 0:
+            ends = {"low": gain["auroc_low"], "high": gain["auroc_high"]}
+            return (
+                "In the run, there is no evidence that all features predict correct answers better "
+                f"than {words} (AUROC {estimate({'value': gain['auroc'], **ends}, how=signed)})."
+            )
+    return None
 
 
-def sentences(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield sentences on whether background scores help to predict correct answers."""
-    of = summary["prediction_rows"]
-    if of["undefined"] is not None:
-        yield f"Correct answers cannot be predicted: {why(of['undefined'])}."
-        return
-    n = several(of["n"], "anchor question")
-    yield f"{adds(summary)} ({n}, cross-validated by question concept)."
-    if of["left_out"]:
-        lacking = several(of["left_out"], "anchor question lacks", "anchor questions lack")
-        verb = number_of(of["left_out"], "is", "are")
-        yield f"{lacking} at least one feature and {verb} excluded from the prediction."
+@dataclass(frozen=True)
+class Predictor:
+    """A fitted predictor, as it is stored in the summary of a run."""
+
+    features: list[str]
+    lowest: list[float]
+    highest: list[float]
+    means: list[float]
+    scales: list[float]
+    coefficients: list[float]
+    covariance: list[list[float]]
+
+    def missing(self, values: Mapping[str, float | None]) -> list[str]:
+        """Return the names of the predictor's features that have no value in ``values``."""
+        return [name for name in self.features if values[name] is None]
+
+    def outside(self, values: Mapping[str, float]) -> list[str]:
+        """Return the names of the features whose values no question of the run reaches."""
+        ends = zip(self.features, self.lowest, self.highest, strict=True)
+        return [name for name, low, high in ends if not low <= values[name] <= high]
+
+    def probability(self, values: Mapping[str, float]) -> tuple[float, float, float]:
+        """Return the predicted probability of a correct answer, and the ends of its interval."""
+        parts = (self.means, self.scales, self.coefficients, self.covariance)
+        found = Logistic(*map(np.array, parts)).interval([values[name] for name in self.features])
+        return cast("tuple[float, float, float]", (found.value, found.low, found.high))
 
 
-def adds(summary: Mapping[str, Any]) -> str:
-    """Return sentences, without the last full stop, on whether background improves predictions."""
-    found = summary["prediction"]
-    over = {row["over"]: row for row in summary["prediction_gains"] if row["predictor"] == BOTH}
-    chance, margin, rest = (_gain(over[name]) for name in (BASE_RATE, MARGIN, ANSWER))
-    if not (chance["low"] or 0.0) > 0:
-        area = {end: None if value is None else 0.5 + value for end, value in chance.items()}
-        return (
-            "There is no evidence that the features predict correct answers: their AUROC is "
-            f"{estimate(area, 'value', score)} (chance level 0.5)"
-        )
-    figures = (
-        f"The AUROC of the prediction is {score(found[BOTH]['auroc'])} with all features and "
-        f"{score(found[MARGIN]['auroc'])} with the answer margin alone, a difference of "
-        f"{estimate(margin, 'value', signed)}. The background features contribute "
-        f"{estimate(rest, 'value', signed)} to the AUROC"
-    )
-    return f"{_outcome(margin, rest)}. {figures}"
+def summary(rows: Rows) -> dict[str, Any]:
+    """Return how the predictors were fitted, and those that predict new questions."""
+    return {
+        "left_out": rows.left_out,
+        "folds": logistic.FOLDS,
+        "penalty": logistic.PENALTY,
+        "fitted": {
+            name: asdict(_fitted(rows, name)) for name in (STORED if rows.undefined is None else ())
+        },
+    }
 
 
-def background_adds(summary: Mapping[str, Any]) -> bool:
-    """Check whether predictor ``both`` has a higher AUROC than three simpler predictors."""
-    rows = [row for row in summary["prediction_gains"] if row["predictor"] == BOTH]
-    return bool(rows) and all((row["auroc_low"] or 0.0) > 0 for row in rows)
+def _fitted(rows: Rows, name: str) -> Predictor:
+    matrix = rows.matrix(name)
+    found = logistic.fit(rows.right, matrix, rows.clusters)
+    about = (matrix.min(axis=0), matrix.max(axis=0), found.means, found.scales)
+    parts = (*about, found.coefficients, found.covariance)
+    return Predictor(rows.names(name), *(part.tolist() for part in parts))
 
 
-def _gain(row: Mapping[str, Any]) -> dict[str, float | None]:
-    return {"value": row["auroc"], "low": row["auroc_low"], "high": row["auroc_high"]}
+def stored(summary: Mapping[str, Any]) -> dict[str, Predictor]:
+    """Return the predictors in the summary of a run; empty if none was fitted."""
+    from pydantic import TypeAdapter
 
-
-def _outcome(margin: Mapping[str, float | None], rest: Mapping[str, float | None]) -> str:
-    above = [(each["low"] or 0.0) > 0 for each in (margin, rest)]
-    if all(above):
-        return "Knowing the background facts improves the prediction of correct answers"
-    if above[0]:
-        return (
-            "All features together predict correct answers better than the answer margin alone, "
-            "but there is no evidence that the features of the background facts contribute to "
-            "the improvement"
-        )
-    return (
-        "There is no evidence that knowing the background facts improves the prediction of "
-        "correct answers over a prediction from the answer margin alone"
-    )
-
-
-PREDICTOR_COLUMN = Column(
-    "predictor",
-    "predictor",
-    meaning="The name of the predictor. \u201cbase_rate\u201d has no features and predicts the "
-    "share of correct answers. \u201cmargin\u201d uses only the answer margin. "
-    "\u201cbackground\u201d uses the background score, the margin of the background answers and "
-    "the number of facts. \u201canswer\u201d uses the answer margin, entropy, prior and frequency. "
-    "\u201cboth\u201d uses the features of \u201cbackground\u201d and of \u201canswer\u201d.",
-)
-_N = Column(
-    "n",
-    "n",
-    "count",
-    "The number of anchor questions that have an answer and a value of every feature.",
-)
-
-
-def _measure(name: str, heading: str, meaning: str, kind: Kind = "score") -> Column:
-    return Column(name, heading, kind, meaning, ends=(f"{name}_low", f"{name}_high"))
+    fitted = summary["predictor"]["fitted"]
+    return TypeAdapter(dict[str, Predictor]).validate_python(fitted)

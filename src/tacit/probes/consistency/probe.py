@@ -16,11 +16,8 @@ from tacit.probes.consistency import (
     background_answers,
     background_scores,
     consistency,
-    features,
     intervention,
     prediction,
-    predictor,
-    reliability,
     sensitivity,
 )
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
@@ -31,6 +28,7 @@ from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.features import ModelAnswers, by_choice
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
@@ -162,18 +160,32 @@ class ConsistencyProbe(Probe):
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
         """Create the probe from its options; see ``Probe.of``."""
+        from tacit.sources.anchors import read_anchors
+
+        anchors = read_anchors(options.questions)[: options.limit]
+        unlabelled = [anchor.id for anchor in anchors if anchor.answer is None]
+        if unlabelled:
+            raise RequestError(
+                f"{several(len(unlabelled), 'question has', 'questions have')} no correct answer "
+                f"(the first is {unlabelled[0]}): the probe requires one for each question"
+            )
+        made = cls.about(options, anchors)
+        made.background.check_facts()
+        return made
+
+    @classmethod
+    def about(cls, options: ConsistencyOptions, anchors: Sequence[Anchor]) -> Self:
+        """Create the probe for given anchor questions."""
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
         from tacit.probes.consistency.template import load_templates
         from tacit.probes.consistency.wording import wording
-        from tacit.sources.anchors import read_anchors
 
         worded, templates = wording(options.wording), load_templates(options.templates)
         reading = Reading.of(options, templates)
         extraction = options.background.extraction()
         spare_torch(options.background.tagger)
-        anchors = read_anchors(options.questions)[: options.limit]
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
@@ -185,13 +197,6 @@ class ConsistencyProbe(Probe):
         return cls(anchors, found, templates, worded, version, reading, context)
 
     def __post_init__(self) -> None:
-        unlabelled = [anchor.id for anchor in self.anchors if anchor.answer is None]
-        if unlabelled:
-            raise RequestError(
-                f"{several(len(unlabelled), 'question has', 'questions have')} no correct answer "
-                f"(the first is {unlabelled[0]}): the probe requires one for each question"
-            )
-        self.background.check_facts()
         # Raise on missing templates, meta-prompts or pairs before any model call.
         _ = self.asked, self.variants, self.choice_variants, self.contexts
 
@@ -247,12 +252,10 @@ class ConsistencyProbe(Probe):
             votes = {name: answers.votes(name) for name in answers.groups}
             every = [one for group in votes.values() for one in group]
             chosen = self.prompt_set.in_contexts(votes, sampled=True)
-            return self._found(
-                self.prompt_set.voted(votes), {"votes": votes_summary(every)}, chosen
-            )
+            return self._found(self.scored(answers), {"votes": votes_summary(every)}, chosen)
         scores = {name: answers.scores(name) for name in answers.groups}
         chosen = self.prompt_set.in_contexts(scores, sampled=False)
-        return self._found(self.prompt_set.scored(scores), score_counts(scores), chosen)
+        return self._found(self.scored(answers), score_counts(scores), chosen)
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
         """Compute the findings from one answer per prompt, in the order of ``prompts``."""
@@ -283,21 +286,37 @@ class ConsistencyProbe(Probe):
                 "not provide: use --answering max (all replies together), count or single"
             )
 
+    def scored(self, answers: Answers) -> Scored:
+        """Return the scores or votes of all prompt groups as arrays."""
+        if answers.sampled:
+            return self.prompt_set.voted({name: answers.votes(name) for name in answers.groups})
+        return self.prompt_set.scored({name: answers.scores(name) for name in answers.groups})
+
+    def answered(self, scored: Scored) -> ModelAnswers:
+        """Return the model's answers to the questions about facts and to the anchor questions."""
+        answers, way = scored.answers(self.reading.method), self.reading.anchoring[0]
+        beliefs = scored.beliefs(self.reading.method)
+        known = CorrectAnswers.of(answers, self.asked)
+        background = background_scores.by_anchor(known, self.asked, len(self.anchors))
+        frequency = mean_zipf(self.background.concepts, len(self.anchors))
+        return ModelAnswers(
+            answer_tables.facts(self.asked, known, answers, scored, beliefs),
+            self.asked.links,
+            answer_tables.anchors(self.anchors, scored, way, background, frequency),
+            by_choice(self.anchors, scored, way),
+        )
+
     def _found(
         self, scored: Scored, scores: Mapping[str, Any], in_contexts: Mapping[str, Chosen]
     ) -> Findings:
         """Compute the findings from arrays of scores or votes."""
         how, bootstrap = Permutations(), Bootstrap()
-        answers = scored.answers(self.reading.method)
-        beliefs = scored.beliefs(self.reading.method)
+        answers, found = scored.answers(self.reading.method), self.answered(scored)
         known = CorrectAnswers.of(answers, self.asked)
-        background = background_scores.by_anchor(known, self.asked, len(self.anchors))
-        frequency = mean_zipf(self.background.concepts, len(self.anchors))
-        way = self.reading.anchoring[0]
-        anchors = answer_tables.anchors(self.anchors, scored, way, background, frequency)
-        controls = Controls(self.anchors, self.background, self.asked, known, anchors)
+        facts, anchors, way = found.facts, found.anchors, self.reading.anchoring[0]
+        controls = Controls(self.anchors, self.background, facts, found.links, anchors)
         tables = {
-            "facts": answer_tables.facts(self.asked, known, answers, scored, beliefs),
+            "facts": facts,
             "links": self.asked.links,
             "anchors": anchors,
             "choices": answer_tables.choices(self.anchors, scored),
@@ -312,15 +331,11 @@ class ConsistencyProbe(Probe):
         }
         answered = background_answers.answered(tables["facts"], tables["links"], anchors)
         tables["background_answers"] = background_answers.background_answers(answered, bootstrap)
-        predicted = prediction.Rows.of(
-            features.features(scored, self.reading, self.asked, self.background.concepts), anchors
-        )
+        predicted = prediction.Rows.of(found.features, anchors)
         tables |= {
             "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
-            "anchor_baselines": anchor_baselines(self.anchors, scored, anchors, bootstrap),
-            **prediction.tables(predicted, anchors, bootstrap),
-            **reliability.tables(predicted, bootstrap),
-            **predictor.tables(predicted),
+            "anchor_baselines": anchor_baselines(self.anchors, found.choices, anchors, bootstrap),
+            **prediction.tables(predicted, bootstrap),
         }
         verified = answer_tables.verifications(self.anchors, scored)
         if verified is not None:
@@ -330,7 +345,7 @@ class ConsistencyProbe(Probe):
             tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
         intervened: dict[str, Any] = {}
         if self.contexts is not None:
-            tables |= intervention.tables(self.contexts, in_contexts, known, self.asked, anchors)
+            tables |= intervention.tables(self.contexts, in_contexts, facts, anchors)
             intervened["intervention"] = intervention.summary(
                 self.contexts, way, tables["intervention"]
             )
@@ -345,8 +360,8 @@ class ConsistencyProbe(Probe):
             **self._counts(),
             **numbers,
             **summary_of(tables.get("no_knowledge")),
-            **of_answers(answers, tables["facts"]),
-            **prediction.summary(predicted, tables),
+            **of_answers(answers, facts),
+            "predictor": prediction.summary(predicted),
             **scores,
             **intervened,
             "intervals": intervals(how, bootstrap),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,13 +13,13 @@ from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
-from tacit.probes.consistency.new_question import NewQuestion
-from tacit.probes.consistency.predictor import Predictor
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.predict import NewQuestion
+from tacit.probes.consistency.prediction import Predictor
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.tables import DETAILS
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 from tacit.sources.anchors import Anchor
-from tacit.statistics.logistic import Logistic
 from tests.probes.consistency.asking_by_hand import POSITIVE
 
 FACTS = (("dog", "IsA", "animal", "carrot"), ("dog", "HasA", "tail", "wheel"))
@@ -45,7 +47,8 @@ def question(
     background = Background(concepts, rows, pl.DataFrame({"found": [len(facts)]}))
     anchor = Anchor("new", "Where does a dog sleep?", CHOICES, None)
     how = reading or Reading()
-    return NewQuestion(anchor, background, load_templates(), Paper(), "review-lexicon", how)
+    probe = ConsistencyProbe([anchor], background, load_templates(), Paper(), reading=how)
+    return NewQuestion(probe)
 
 
 def answers(new: NewQuestion) -> Answers:
@@ -63,10 +66,16 @@ def predictors(**weights: float) -> dict[str, Predictor]:
     found = {}
     for name in (MARGIN, BOTH):
         features = PREDICTORS[name]
-        coefficients = np.array([0.0, *(weights.get(one, 0.0) for one in features)])
         k = len(features)
-        fitted = Logistic(np.zeros(k), np.ones(k), coefficients, np.eye(k + 1) / 100)
-        found[name] = Predictor(name, features, ((-99.0, 99.0),) * k, fitted)
+        found[name] = Predictor(
+            list(features),
+            lowest=[-99.0] * k,
+            highest=[99.0] * k,
+            means=[0.0] * k,
+            scales=[1.0] * k,
+            coefficients=[0.0, *(weights.get(one, 0.0) for one in features)],
+            covariance=(np.eye(k + 1) / 100).tolist(),
+        )
     return found
 
 
@@ -76,12 +85,12 @@ def test_effects_are_the_differences_to_the_opposite_answers() -> None:
     found = new.predict(answers(new), predictors(background_score=2))
     assert found.answer == "kennel"
     assert found.p_correct == pytest.approx(expit(2 * 0.75))
-    assert [(one.fact, one.correct) for one in found.facts] == [
-        ("dog IsA animal", True),
-        ("dog HasA tail", False),
-    ]
-    effects = [one.effect for one in found.facts]
-    assert effects == pytest.approx([expit(1.5) - expit(1.0), expit(1.5) - expit(2.0)])
+    assert found.facts["fact"].to_list() == ["dog IsA animal", "dog HasA tail"]
+    assert found.facts["correct"].to_list() == [True, False]
+    DETAILS["effects"].check(found.facts)
+    assert found.facts["effect"].to_list() == pytest.approx(
+        [expit(1.5) - expit(1.0), expit(1.5) - expit(2.0)]
+    )
     assert (found.predictor, found.note) == (BOTH, None)
     low, high = found.interval
     assert low < found.p_correct < high
@@ -94,7 +103,7 @@ def test_a_flipped_fact_reverses_its_margin() -> None:
     margin = (np.mean([2.0, -2.0]) + np.mean([2.0, 2.0])) / 2
     whole = expit(margin + np.log(2))
     other = expit(margin - 1 + np.log(2))
-    effects = {one.fact: one.effect for one in found.facts}
+    effects = dict(found.facts.select("fact", "effect").iter_rows())
     assert found.p_correct == pytest.approx(whole)
     assert effects["dog IsA animal"] == pytest.approx(whole - other)
 
@@ -109,29 +118,28 @@ def test_without_a_fact_the_margin_predicts() -> None:
         "answer": "kennel",
         "facts": [],
         "predictor": "margin",
-        "note": "The prediction uses the answer margin alone: there is no background fact.",
+        "note": found.note,
     }
+    assert "the question has no background facts" in str(found.note)
 
 
 def test_a_fact_without_a_negative_has_no_effect() -> None:
     """The background score is undefined, so the margin predicts; the fact is shown as right."""
     new = question((("dog", "IsA", "animal", None),))  # type: ignore[arg-type]
     found = new.predict(answers(new), predictors(answer_margin=3))
-    assert [(one.correct, one.effect) for one in found.facts] == [(True, None)]
-    assert found.note == (
-        "The prediction uses the answer margin alone. The question has no value for: background "
-        "score, background margin."
-    )
+    assert found.facts.select("correct", "effect").rows() == [(True, None)]
+    assert found.note is not None
+    assert "no background score, background margin" in found.note
 
 
 def test_a_question_beyond_those_of_the_run_is_noted() -> None:
     """The features that are outside."""
     new = question()
     some = predictors()
-    narrow = Predictor(BOTH, some[BOTH].features, ((50.0, 60.0),) * 7, some[BOTH].fitted)
+    narrow = replace(some[BOTH], lowest=[50.0] * 7)
     found = new.predict(answers(new), {**some, BOTH: narrow})
     assert found.note is not None
-    assert "Outside the range of the run's questions" in found.note
+    assert "outside the range of the run's questions" in found.note
     assert "answer margin" in found.note
 
 

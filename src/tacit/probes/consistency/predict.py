@@ -1,0 +1,164 @@
+"""Predict whether a model answers a new question correctly, with the facts that moved it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import polars as pl
+
+from tacit.english import several
+from tacit.errors import RequestError
+from tacit.probes.consistency.features import BOTH, MARGIN, of_background
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.sources.anchors import Anchor
+from tacit.strings import Spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tacit.probes.base import Answers, Requests
+    from tacit.probes.consistency.options import ConsistencyOptions
+    from tacit.probes.consistency.prediction import Predictor
+
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class AnswerPrediction:
+    """A prediction of whether a model's answer to a question is correct.
+
+    ``facts`` has the columns ``fact``, ``correct`` and ``effect``, the largest effect first.
+    """
+
+    p_correct: float
+    interval: tuple[float, float]
+    answer: str
+    facts: pl.DataFrame
+    predictor: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str | None:
+        """All notes as a single text; None if there are no notes."""
+        return " ".join(self.notes) or None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the prediction as values that JSON can represent."""
+        return {
+            "p_correct": self.p_correct,
+            "interval": list(self.interval),
+            "answer": self.answer,
+            "facts": self.facts.to_dicts(),
+            "predictor": self.predictor,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A new question for a model: a probe of one anchor question without a known answer."""
+
+    probe: ConsistencyProbe
+
+    @classmethod
+    def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
+        """Extract the background of a new question, using the extraction options of a run."""
+        asked = _checked(question, choices)
+        if options.answering == "calibrated":
+            raise RequestError(
+                "the run's --answering calibrated subtracts means over all questions of the run, "
+                "which a new question is not one of: predict with a run of --answering max, count "
+                "or single"
+            )
+        return cls(ConsistencyProbe.about(replace(options, intervene=False), [asked]))
+
+    def requests(self) -> Mapping[str, Requests]:
+        """Return the model requests for the new question, by the name of the request group."""
+        return self.probe.requests()
+
+    def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
+        """Predict whether the model's answer to the question is correct."""
+        answered = self.probe.answered(self.probe.scored(answers))
+        values = answered.features.row(0, named=True)
+        if values["answer_margin"] is None:
+            raise RequestError(
+                "the model has no answer to the question, because choices tie or have no score"
+            )
+        missing = predictors[BOTH].missing(values)
+        name = MARGIN if missing else BOTH
+        predictor = predictors[name]
+        whole, low, high = predictor.probability(values)
+        moved = None
+        if not missing:
+            reversed_ = [{**values, **one} for one in _reversed(answered.facts)]
+            moved = [whole - predictor.probability(one)[0] for one in reversed_]
+        if answered.facts.is_empty():
+            missing = ["background facts"]
+        return AnswerPrediction(
+            whole,
+            (low, high),
+            answered.anchors["choice"].item(),
+            _effects(answered.facts, moved),
+            name,
+            tuple(_notes(missing, predictor.outside(values))),
+        )
+
+
+def _reversed(facts: pl.DataFrame) -> list[dict[str, float]]:
+    """Return the background features if the model had answered otherwise about each fact."""
+    reverse = pl.col("anchor") == pl.col("fact")
+    right, margin = pl.col("positive_right"), pl.col("positive_margin")
+    pairs = (
+        facts.select(anchor="fact")
+        .join(facts, how="cross")
+        .with_columns(
+            positive_right=pl.when(reverse).then(~right).otherwise(right),
+            positive_margin=pl.when(reverse).then(-margin).otherwise(margin),
+            fact=pl.int_range(pl.len()),
+        )
+    )
+    found = of_background(pairs.select("anchor", "fact"), pairs)
+    return found.sort("anchor").drop("anchor", "facts").to_dicts()
+
+
+def _effects(facts: pl.DataFrame, effects: Sequence[float] | None) -> pl.DataFrame:
+    """Return the table ``effects``, sorted by decreasing absolute effect."""
+    return (
+        facts.select(
+            fact=pl.concat_str("head", "relation", "tail", separator=" "),
+            correct="positive_right",
+            effect=pl.lit(None, pl.Float64) if effects is None else pl.Series(effects),
+        )
+        .with_columns(pl.when(pl.col("correct").is_not_null()).then("effect"))
+        .sort(pl.col("effect").abs().fill_null(0.0), "fact", descending=[True, False])
+    )
+
+
+def _notes(missing: Sequence[str], outside: Sequence[str]) -> Iterator[str]:
+    """Yield sentences on features without a value and on those outside the run's range."""
+    if missing:
+        yield (
+            f"The prediction uses the answer margin alone: the question has no {_named(missing)}."
+        )
+    if outside:
+        yield f"Uncertain, because outside the range of the run's questions: {_named(outside)}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(name.replace("_", " ") for name in names)
+
+
+def _checked(question: str, choices: Sequence[str]) -> Anchor:
+    """Check the question and its choices, and return them as an anchor question."""
+    given = list(map(Spellings(), (choice.strip() for choice in choices)))
+    if not question.strip() or not all(given):
+        raise RequestError("the question or one of its choices is empty")
+    if len(given) < _FEWEST:
+        raise RequestError(
+            f"the question has {several(len(given), 'choice')}: give two or more choices"
+        )
+    repeated = sorted({choice for choice in given if given.count(choice) > 1})
+    if repeated:
+        raise RequestError(f"the choice {repeated[0]!r} is given twice; give each choice once")
+    return Anchor("new", question.strip(), tuple(given), None)
