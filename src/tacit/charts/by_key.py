@@ -30,25 +30,24 @@ def marks_by(
         >>> marks_by(spec, "accuracy", "word").name
         'by_word'
     """
-    declared = spec.column(column)
 
     def draw(shown: Shown) -> Chart | None:
-        from tacit.charts.marks import Axis, Rows, measured, page
-        from tacit.charts.shown import titled
+        from tacit.charts.panels import Rows, page
 
-        table = shown.defined(spec.name, column)
+        table, drawn = shown.defined(spec.name, column), spec.column(column)
         if table is None:
             return None
-        table = table.with_columns(label=table[key].cast(str))
-        order = table["label"].unique(maintain_order=True).to_list()
-        chance = declared.chance
-        drawn = measured(table, declared, chance if isinstance(chance, str) else None)
-        line = chance if isinstance(chance, float) else None
-        axis = Axis(declared.heading, domain, declared.kind == "percent", line)
-        panels = [
-            Rows(drawn.filter(model=label), axis, shown.look.colours, label, order).chart()
-            for label in shown.labels.values()
-        ]
-        return page(titled(spec.title, spec.reading), panels)
+        reference = spec.column(drawn.chance) if isinstance(drawn.chance, str) else None
+        dotted = drawn.chance if isinstance(drawn.chance, float) else None
+        rows = Rows(
+            table,
+            drawn,
+            shown.colours,
+            label=key,
+            reference=reference,
+            domain=domain,
+            dotted=dotted,
+        )
+        return page(spec.title, [spec.reading], [rows.panels("model")])
 
     return FigureSpec(spec.name, spec.title, spec.reading, draw)

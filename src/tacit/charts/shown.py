@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,11 @@ from tacit.strings import last_part
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import altair as alt
     import polars as pl
 
     from tacit.charts.theme import Palette, Theme
     from tacit.findings.findings import Findings
 
-_SUBTITLE = 11
-_LETTERS = 112  # maximum characters per line of a caption
 _SIZE_IN_NAME = re.compile(
     r"(?<![a-z0-9.])(\d+([._]\d+)?[mb]|tiny|mini|small|medium|base|large|x+l)(?![a-z0-9])"
 )
@@ -117,30 +113,6 @@ def _interval_method(how: Mapping[str, Any]) -> str:
         else f"{how['method']}, {several(how['resamples'], 'resample')}"
     )
     return f"{100 * how['level']:g} % CIs ({times}, clustered by {how['clusters']})"
-
-
-def titled(text: str, *lines: str) -> alt.TitleParams:
-    """Return a chart's title with a caption below it; empty caption lines are dropped."""
-    import altair as alt
-
-    wrapped = [textwrap.wrap(line, _LETTERS, break_on_hyphens=False) for line in lines if line]
-    caption = [part for *first, last in wrapped for part in (*(f"{p} " for p in first), last)]
-    return alt.TitleParams(
-        text=text, subtitle=caption, subtitleFontSize=_SUBTITLE, subtitlePadding=5, offset=14
-    )
-
-
-def whole_lines(subtitle: Iterable[str]) -> tuple[str, ...]:
-    """Rejoin the caption lines that the function ``titled`` split into parts."""
-    whole: list[str] = []
-    goes_on = False
-    for part in subtitle:
-        if goes_on:
-            whole[-1] += part
-        else:
-            whole.append(part)
-        goes_on = part.endswith(" ")
-    return tuple(whole)
 
 
 def spread(counts: Iterable[int]) -> str:

@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.shown import whole_lines
 from tacit.charts.theme import FONT, config
 from tacit.errors import WorkError
 from tacit.files import publish_text
@@ -43,12 +42,11 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     for encoding in _encodings(spec):
         if "description" in encoding:
             encoding.setdefault("tooltip", encoding["description"])
-    caption = spec.pop("usermeta", {}).get("caption") or (
-        whole_lines(heading.get("subtitle", ())) if heading else ()
-    )
+    told = (heading or {}).get("subtitle", ())
+    told = spec.pop("usermeta", {}).get("caption", [told] if isinstance(told, str) else told)
     stem = f"{probe}-{declared.name.replace('_', '-')}"
     texts = (declared.title, declared.reading)
-    return Figure(stem, *texts, spec, heading, caption, wide=not _is_narrow(spec))
+    return Figure(stem, *texts, spec, heading, tuple(told), wide=not _is_narrow(spec))
 
 
 def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:

@@ -4,15 +4,13 @@ import math
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.charts.marks import DASH
-from tacit.charts.save import drawn
+from tacit.charts.panels import DASH
 from tacit.charts.shown import Shown
 from tacit.charts.theme import PALETTES, Theme, series
 from tacit.errors import RequestError
@@ -24,14 +22,11 @@ from tacit.probes.assumptions.figures import ALL, FIGURES
 from tacit.probes.assumptions.retrieval import FOUR_ORDERS
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
-from tests.probes.drawing import write_figures
+from tests.probes.drawing import joined_text, rows, svg, texts, tips, write_figures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.charts.theme import Chart
-
-SVG = "{http://www.w3.org/2000/svg}"
 MODELS = ("x/roberta-large", "x/bert-base", "x/gpt2")
 
 
@@ -56,35 +51,6 @@ def shown(name: str, **changed: pl.DataFrame | None) -> Shown:
     return Shown({name: Findings(found.questions, held, found.summary)}, {}, Theme())
 
 
-def figure(chart: Chart | None) -> str:
-    """The figure as it is written."""
-    assert chart is not None
-    return drawn(chart.to_dict(), PALETTES["house"])
-
-
-def texts(svg: str) -> list[str]:
-    """All texts of a figure."""
-    root = ET.fromstring(svg)  # noqa: S314 - our own
-    return [" ".join(each.itertext()) for each in root.iter(f"{SVG}text")]
-
-
-def joined_text(svg: str) -> str:
-    """All texts of a figure as one, however its caption is broken into lines."""
-    return " ".join(" ".join(texts(svg)).split())
-
-
-def tips(svg: str) -> list[str]:
-    """What a pointer that rests on a mark reads."""
-    root = ET.fromstring(svg)  # noqa: S314 - our own
-    return ["".join(each.itertext()) for each in root.iter(f"{SVG}title")]
-
-
-def rows(chart: Chart | None) -> list[dict[str, Any]]:
-    """The rows of all tables that the specification holds."""
-    assert chart is not None
-    return [row for table in chart.to_dict()["datasets"].values() for row in table]
-
-
 def by_number(shown: Shown, **where: object) -> dict[str, Any]:
     """The one row of ``retrieval_by_number`` of the first model."""
     table = next(iter(shown.found.values())).tables["retrieval_by_number"]
@@ -101,14 +67,14 @@ def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Sho
     # These models have no size.
     assert [file.stem for file in files] == [name for name in FIGURES if name != "size_of_models"]
     for file in files:
-        svg = file.read_text()
-        assert all(label in joined_text(svg) for label in ("bert-base", "gpt2")), file.stem
-        assert not {hue for hue in PALETTES["house"].series if hue in svg}, file.stem
+        figure = file.read_text()
+        assert all(label in joined_text(figure) for label in ("bert-base", "gpt2")), file.stem
+        assert not {hue for hue in PALETTES["house"].series if hue in figure}, file.stem
 
 
 def test_the_same_findings_give_the_same_bytes(one: Shown) -> None:
     """Drawn twice in one process."""
-    assert figure(FIGURES["retrieval_orders"](one)) == figure(FIGURES["retrieval_orders"](one))
+    assert svg(FIGURES["retrieval_orders"](one)) == svg(FIGURES["retrieval_orders"](one))
 
 
 def test_an_unknown_format_or_palette_is_refused(tmp_path: Path, one: Shown) -> None:
@@ -158,15 +124,15 @@ def test_curves_are_the_measures(one: Shown) -> None:
             end: row[f"{measure}_{end}"] for end in ("low", "high")
         }
         assert any(point.items() <= held.items() for held in rows(chart))
-    words = joined_text(figure(chart))
-    assert "n = 15 concepts (without 1 whose words cannot be encoded by the tokenizer)" in words
+    words = joined_text(svg(chart))
+    assert "n = 15 concepts without 1 whose words cannot be encoded by the tokenizer" in words
     assert "95 % CIs (percentile bootstrap, 2,000 resamples, clustered by concept)" in words
     assert "wording of the prompts: “sentence” (A ___ has fur)" in words
 
 
 def test_models_asked_in_different_wordings_say_which(three: Shown) -> None:
     """Behind their names in the legend."""
-    held = texts(figure(FIGURES["retrieval"](three)))
+    held = texts(svg(FIGURES["retrieval"](three)))
     assert {"roberta-large (sentence)", "bert-base (sentence)", "gpt2 (blank-last)"} <= set(held)
 
 
@@ -178,18 +144,16 @@ def test_what_is_undefined_has_no_mark() -> None:
     chart = FIGURES["retrieval"](shown("m", retrieval_by_number=table.with_columns(null)))
     held = [row for row in rows(chart) if "value" in row]
     assert {row["n"] for row in held if row["value"] is not None} >= {6, 8}
-    svg = figure(chart)
-    assert not [tip for tip in tips(svg) if "7 properties" in tip and "mean reciprocal" in tip]
-    assert len([tip for tip in tips(svg) if "mean reciprocal" in tip]) == 9
+    figure = svg(chart)
+    assert not [tip for tip in tips(figure) if "properties = 7," in tip and "mean recip" in tip]
+    assert len([tip for tip in tips(figure) if "mean reciprocal" in tip]) == 9
 
 
 def test_categories_state_how_many_concepts_each_point_rests_on(one: Shown) -> None:
     """At each number of properties, where a category has some."""
     chart = FIGURES["retrieval_categories"](one)
     counts = {
-        (row["series"], row["n"]): row["count"]
-        for row in rows(chart)
-        if "series" in row and "n" in row
+        (row["series"], int(row["column"])): row["text"] for row in rows(chart) if "column" in row
     }
     for category, most in CATEGORIES.items():
         for n in range(1, most + 1):
@@ -197,14 +161,14 @@ def test_categories_state_how_many_concepts_each_point_rests_on(one: Shown) -> N
             assert counts[category, n] == str(row["concepts"])
         assert (category, most + 1) not in counts
     assert counts[ALL, 10] == "15"
-    assert {*CATEGORIES, ALL} <= set(texts(figure(chart)))
+    assert {*CATEGORIES, ALL} <= set(texts(svg(chart)))
 
 
 def test_only_random_has_a_band_among_the_orders(one: Shown) -> None:
     """The orders' lines cross, so that five bands would hide one another."""
     chart = FIGURES["retrieval_orders"](one)
-    svg = figure(chart)
-    bands = re.findall(r'class="mark-area role-mark[^"]*"', svg)
+    figure = svg(chart)
+    bands = re.findall(r'class="mark-area role-mark[^"]*"', figure)
     assert len(bands) == 2
     row = by_number(one, order="random", category=None, n=3)
     point = {"series": "random", "n": 3, "value": row["mrr"], "low": row["mrr_low"]}
@@ -221,7 +185,7 @@ def test_axes_are_the_same_for_all_models(three: Shown) -> None:
 
 def test_the_papers_bear_is_first_when_it_is_there(one: Shown) -> None:
     """Then concepts at stated percentiles; without bear those alone."""
-    words = joined_text(figure(FIGURES["retrieval_examples"](one)))
+    words = joined_text(svg(FIGURES["retrieval_examples"](one)))
     headings = re.findall(r"(\S+(?: \(as \w+\))?): roberta-large", words)
     assert headings[0] == "bear"
     assert len(headings) == 4
@@ -252,9 +216,9 @@ def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> N
     for row in top.iter_rows(named=True):
         told = f"{row['word']} {percent(math.exp(row['logprob']))}"
         column = "best" if row["place"] == 1 else f"{row['place']}."
-        cell = {"column": column, "told": told, "framed": row["word"] == "bear"}
+        cell = {"column": column, "text": told, "framed": row["word"] == "bear"}
         assert any(cell.items() <= each.items() for each in held)
-    assert {"2. + is big", "1. has fur", "rank"} <= set(texts(figure(chart)))
+    assert {"2. + is big", "1. has fur", "rank"} <= set(texts(svg(chart)))
 
 
 def test_a_concept_that_was_never_ranked_is_no_example() -> None:
@@ -289,10 +253,10 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
     row = table.filter(relation="has", preface=True, over="sensible").row(0, named=True)
     lane = {"relation": "has", "model": "bert-base", "value": row["map"], "low": row["map_low"]}
     assert any(lane.items() <= held.items() for held in rows(chart))
-    words = joined_text(figure(chart))
+    words = joined_text(svg(chart))
     assert "16 with the candidates “vocabulary”, 16 with the candidates “sensible”" in words
     assert (
-        'prompts with the preface "Everyone knows that"; wording “sentence”: roberta-large and '
+        "prompts with the preface “Everyone knows that”; wording “sentence”: roberta-large and "
         "bert-base"
     ) in words
     assert "wording “blank-last”: gpt2" in words
@@ -301,8 +265,8 @@ def test_elicitation_stands_as_measured(three: Shown) -> None:
 def test_elicitation_without_the_preface_says_so() -> None:
     """Where a run has nothing else."""
     found = {"m": Made(prefaces=(False,)).findings()}
-    words = joined_text(figure(FIGURES["elicitation"](Shown(found, {}, Theme()))))
-    assert 'prompts without the preface "Everyone knows that"' in words
+    words = joined_text(svg(FIGURES["elicitation"](Shown(found, {}, Theme()))))
+    assert "prompts without the preface “Everyone knows that”" in words
     assert FIGURES["ablation"](Shown(found, {}, Theme())) is None
 
 
@@ -312,10 +276,10 @@ def test_an_undefined_relation_has_a_dash_and_no_mark() -> None:
     table = Made().findings().tables["agreement"]
     null = pl.when(relation="is").then(None).otherwise(pl.col("^spearman.*$")).name.keep()
     chart = FIGURES["elicitation"](shown("m", agreement=table.with_columns(null)))
-    svg = figure(chart)
-    assert DASH in texts(svg)
-    assert not [tip for tip in tips(svg) if tip.startswith("is, m: rho")]
-    assert len([tip for tip in tips(svg) if ": rho" in tip]) == 4
+    figure = svg(chart)
+    assert DASH in texts(figure)
+    assert not [tip for tip in tips(figure) if tip.startswith("is, m: Spearman")]
+    assert len([tip for tip in tips(figure) if ": Spearman's rho" in tip]) == 4
 
 
 def test_the_ablation_shows_with_and_without(one: Shown) -> None:
@@ -323,28 +287,24 @@ def test_the_ablation_shows_with_and_without(one: Shown) -> None:
     chart = FIGURES["ablation"](one)
     table = next(iter(one.found.values())).tables["ablation"]
     row = table.filter(relation="has a", measure="spearman").row(0, named=True)
-    gain = {"relation": "has a", "value": row["difference"], "low": row["difference_low"]}
-    pair = {"with": score(row["with_preface"]), "without": score(row["without_preface"])}
-    assert any((gain | pair).items() <= held.items() for held in rows(chart))
+    gain = {"relation": "has a", "value": row["difference"]}
+    assert any(gain.items() <= held.items() for held in rows(chart))
+    assert {score(row["with_preface"]), score(row["without_preface"])} <= set(texts(svg(chart)))
 
 
 def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None:
     """At most five of a relation; how often they were right is told."""
-    svg = figure(FIGURES["favoured"](one))
-    table = next(iter(one.found.values())).tables["favoured"]
-    best = table.filter(preface=True, relation="has").head(1).row(0, named=True)
-    assert (
-        f"roberta-large, has {best['word']}: ranks first for {best['first']} of 16 prompts; "
-        f"ranks first and is correct: {best['right']}"
-    ) in tips(svg)
+    held = [
+        row for row in rows(FIGURES["favoured"](one)) if "reference" in row and "text" not in row
+    ]
+    table = next(iter(one.found.values())).tables["favoured"].filter(preface=True)
+    best = table.filter(relation="has").head(1).row(0, named=True)
+    told = {"label": best["word"], "value": best["share"]}
+    told["reference"] = best["right"] / best["prompts"]
+    assert any(told.items() <= row.items() for row in held)
     for relation in ("is", "made of"):
-        words = {
-            tip.split(":")[0]
-            for tip in tips(svg)
-            if f", {relation} " in tip and f", {relation} a " not in tip
-        }
-        held = table.filter(pl.col("first") > 0, preface=True, relation=relation).height
-        assert len(words) == min(5, held)
+        words = {row["word"] for row in held if row["relation"] == relation}
+        assert len(words) == min(5, table.filter(pl.col("first") > 0, relation=relation).height)
 
 
 def test_series_differ_in_hue_shape_or_dash() -> None:
@@ -363,16 +323,16 @@ def test_chance_is_drawn_beside_the_ranks_and_told(one: Shown) -> None:
         chart = FIGURES[name](one)
         levels = {held["chance"] for held in rows(chart) if held.get("chance") is not None}
         assert {round(level, 12) for level in levels} == {round(row["chance_mrr"], 12)}, name
-        words = joined_text(figure(chart))
+        words = joined_text(svg(chart))
         assert (
             "dotted line: chance level of the mean reciprocal rank, 0.001 among 19,998 candidates"
             in words
         )
-    words = joined_text(figure(FIGURES["elicitation"](one)))
+    words = joined_text(svg(FIGURES["elicitation"](one)))
     assert "chance level of the mAP: " in words
     assert "with the candidates “vocabulary” (20,000 words per relation); " in words
     assert "ranks are among 19,998 candidates" in joined_text(
-        figure(FIGURES["retrieval_examples"](one))
+        svg(FIGURES["retrieval_examples"](one))
     )
 
 
@@ -391,8 +351,8 @@ def test_a_whole_sentences_probability_is_not_drawn() -> None:
         values = {held["value"] for held in rows(FIGURES[name](causal)) if held.get("value")}
         assert row["renormalised"] in values, name
         assert min(values) > 1e-6, name
-    held = joined_text(figure(FIGURES["retrieval"](causal)))
+    held = joined_text(svg(FIGURES["retrieval"](causal)))
     assert "b) probability among the candidates" in held
-    cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "told" in held]
-    best = {held["told"].split(" ", 1)[1] for held in cells if held["column"] == "best"}
+    cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "framed" in held]
+    best = {held["text"].split(" ", 1)[1] for held in cells if held["column"] == "best"}
     assert best == {percent(0.48 * math.exp(0.1))}

@@ -8,26 +8,26 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.marks import DASH, Grid, page, written
-from tacit.charts.shown import titled
+from tacit.charts.panels import Grid, written
+from tacit.charts.shown import spread
 from tacit.charts.theme import PAPER, mixed
 from tacit.english import several
 from tacit.findings.numbers import score
-from tacit.findings.spec import figure
-from tacit.probes.assumptions.captions import by_wording, spread, wordings
+from tacit.probes.assumptions.captions import by_wording, wordings
 from tacit.probes.assumptions.ranks import chance_mrr
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
     import polars as pl
 
+    from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Palette
+    from tacit.charts.theme import Palette
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
@@ -36,52 +36,36 @@ _AMONG_SEVERAL = 2  # concepts shown for several models, with the bear
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 
-@figure(
-    "Examples of concept retrieval", "This figure corresponds to Figure 1 of Weir et al. (2020)."
-)
-def retrieval_examples(shown: Shown) -> Chart | None:
-    """Draw how the best candidates change with each property (Weir et al. 2020, Figure 1)."""
+def retrieval_examples(shown: Shown) -> Drawn | None:
+    """How the best candidates change with each property (Weir et al. 2020, Figure 1)."""
     import polars as pl
 
     table, top = shown.table("retrieval"), shown.table("retrieval_top")
     if table is None or top is None:
         return None
     probability = pl.when("whole_sentence").then("renormalised").otherwise("logprob").exp()
-    table, top = (each.with_columns(shown=probability) for each in (table, top))
-    table = by_wording(table.filter(pl.col("category").is_null(), order=MAIN))
-    top = by_wording(top.filter(pl.col("place") <= BEST))
+    probability = pl.when("whole_sentence").then("renormalised").otherwise("logprob").exp()
+    table, top = (by_wording(each.with_columns(shown=probability)) for each in (table, top))
+    table = table.filter(pl.col("category").is_null(), order=MAIN)
+    top = top.filter(pl.col("place") <= BEST)
     names, how = chosen(table)
     panels = [
-        [_panel(part, found, str(of), shown.look.colours)]
+        [_panel(part, found, str(of), shown.colours)]
         for name in names
         for (of,), part in table.filter(concept=name).group_by("of", maintain_order=True)
         if not (found := top.filter(concept=name, of=of)).is_empty()
     ]
     if not panels:
         return None
-    title = titled(
-        "Best candidates for a concept as properties are added",
-        f"each row adds a property to the prompt and shows the {BEST} best candidates; deeper "
-        "shade: higher probability; framed: the concept itself",
-        _among(table),
-        f"concepts: {how}; {wordings(table)}",
-    )
-    return page(title, *panels)
-
-
-def _among(table: pl.DataFrame) -> str:
-    """Return a caption text on the number of candidates, the chance level and the probabilities."""
     counts = sorted(set(table["candidates"]))
-    chances = " to ".join(dict.fromkeys(score(chance_mrr(n)) for n in counts if n))
-    told = (
-        f"ranks are among {spread(counts)} candidates (chance level of the mean reciprocal rank: "
-        f"{chances})"
-    )
-    among = (
-        "for causal models and the wording “sentence”, the probability of each candidate is "
-        "divided by the sum of all candidates' probabilities"
-    )
-    return f"{told}; {among}" if table["whole_sentence"].any() else told
+    return panels, {
+        "best": BEST,
+        "candidates": spread(counts),
+        "chance": " to ".join(dict.fromkeys(score(chance_mrr(n)) for n in counts if n)),
+        "concepts": how,
+        "whole": "sentence" if table["whole_sentence"].any() else None,
+        **wordings(table),
+    }
 
 
 def chosen(table: pl.DataFrame) -> tuple[list[str], str]:
@@ -145,33 +129,36 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
     concept, word, wording = part.select("concept", "word", "wording").row(0)
     steps = phrases(part["text"].to_list(), wording)
     rows = {n: f"{n}. {step}" for n, step in zip(part["n"], steps, strict=True)}
-    cells = [_square(row, rows, word, colours) for row in top.iter_rows(named=True)]
-    for row in part.iter_rows(named=True):
-        rank = DASH if row["rank"] is None else f"{row['rank']:,}"
-        pair = (rank, written(row["shown"], "percent"))
-        for column, told in zip(_COLUMNS[BEST:], pair, strict=True):
-            tip = f"{concept}, {several(row['n'], 'property', 'properties')}: {column} {told}"
-            cell = {"row": rows[row["n"]], "column": column, "told": told, "hue": PAPER, "tip": tip}
-            cells.append({**cell, "framed": False})
+    cells = [*_candidates(top, word, colours), *_ranks(part, concept)]
+    table = pl.DataFrame(cells).with_columns(row=pl.col("n").replace_strict(rows))
+    grid = Grid(table, colours, down=list(rows.values()), across=_COLUMNS, cell=(104, 20))
     named = concept if concept == word else f"{concept} (as {word})"
-    among = several(max(part["candidates"]), "candidate")
-    heading = f"{named}: {of}, among {among}"
-    panel = Grid(
-        pl.DataFrame(cells), colours, heading, list(rows.values()), _COLUMNS, cell=(104, 20)
-    )
-    return panel.chart()
+    return grid.chart(f"{named}: {of}, among {several(max(part['candidates']), 'candidate')}")
 
 
-def _square(
-    row: Mapping[str, Any], rows: Mapping[int, str], word: str, colours: Palette
-) -> dict[str, Any]:
-    probability = written(row["shown"], "percent")
-    place = f"place {row['place']} of {several(row['n'], 'property', 'properties')}"
-    return {
-        "row": rows[row["n"]],
-        "column": _COLUMNS[row["place"] - 1],
-        "told": f"{row['word']} {probability}",
-        "hue": mixed(colours.before, row["shown"]),
-        "framed": row["word"] == word,
-        "tip": f"{row['word']}: probability {probability}, {place}",
-    }
+def _candidates(top: pl.DataFrame, word: str, colours: Palette) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells of the best candidates."""
+    for row in top.iter_rows(named=True):
+        probability = written(row["shown"], "percent")
+        place = f"place {row['place']} of {several(row['n'], 'property', 'properties')}"
+        yield {
+            "n": row["n"],
+            "column": _COLUMNS[row["place"] - 1],
+            "text": f"{row['word']} {probability}",
+            "hue": mixed(colours.before, row["shown"]),
+            "framed": row["word"] == word,
+            "tip": f"{row['word']}: probability {probability}, {place}",
+        }
+
+
+def _ranks(part: pl.DataFrame, concept: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells of the concept's rank and probability."""
+    for row in part.iter_rows(named=True):
+        told = {
+            "rank": written(row["rank"], "count"),
+            "probability": written(row["shown"], "percent"),
+        }
+        for column, text in told.items():
+            tip = f"{concept}, {several(row['n'], 'property', 'properties')}: {column} {text}"
+            cell = {"n": row["n"], "column": column, "text": text, "hue": PAPER}
+            yield {**cell, "framed": False, "tip": tip}
