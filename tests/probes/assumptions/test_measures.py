@@ -162,7 +162,9 @@ def test_different_wordings_are_compared_across_and_warned_of() -> None:
     assert row["difference"] == 1 / 2 - 3 / 4
     assert row["note"] == "the models' prompts ask different questions"
     wordings = {"m": ["sentence"], "c": ["blank-last"], "both": ["blank-last", "sentence"]}
-    (warning,) = different_questions(wordings)
+    (warning,) = different_questions(
+        {name: Findings(pl.DataFrame(), {}, {"wordings": of}) for name, of in wordings.items()}
+    )
     assert "the wording of the retrieval prompts is sentence for m, but blank-last for c" in warning
 
 

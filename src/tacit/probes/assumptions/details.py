@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.spec import View
 from tacit.probes.assumptions.tables import DETAILS, MAIN, NUMBERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tacit.findings.findings import Findings
 
 _BEHIND = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 
 
-def views(findings: Findings, most: int) -> Iterator[View]:
+def views(
+    findings: Findings,
+    request: Mapping[str, Any],  # noqa: ARG001 - part of the contract
+    most: int,
+) -> Iterator[View]:
     """Yield the report's table of all concepts, and the detail tables of each concept."""
     import polars as pl
 

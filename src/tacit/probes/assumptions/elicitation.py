@@ -260,7 +260,6 @@ class Prince:
 
     candidates: Vocabulary
     wording: str
-    ending: str
     top: int = 20
     examples: Mapping[str, Example] = field(default_factory=lambda: load_templates().prince)
 
@@ -314,6 +313,6 @@ class Prince:
 
     def _properties(self, concept: str, example: Example) -> list[ListPrompt]:
         return [
-            ListPrompt(concept, relation, asked_of(concept, relation, self.ending), words)
+            ListPrompt(concept, relation, asked_of(concept, relation, self.wording), words)
             for relation, words in example.completions.items()
         ]

@@ -36,8 +36,9 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
     return [*(measure for some in retrieved for measure in some), *elicited]
 
 
-def different_questions(wordings: Mapping[str, Sequence[str]]) -> list[str]:
+def different_questions(found: Mapping[str, Findings]) -> list[str]:
     """Return a warning for each pair of models whose retrieval prompts share no wording."""
+    wordings = {name: findings.summary["wordings"] for name, findings in found.items()}
     return [
         "Assumptions probe: the wording of the retrieval prompts is "
         f"{' and '.join(wordings[one])} for {one}, but {' and '.join(wordings[other])} for "

@@ -10,8 +10,10 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
+from tacit.probes.assumptions.details import views
 from tacit.probes.assumptions.elicitation import Eliciting, Phrasing, Prince, elicit
 from tacit.probes.assumptions.figures import FIGURES
+from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
     Filters,
@@ -32,12 +34,11 @@ from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.findings.measure import Measure
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec, View
+    from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
     from tacit.probes.assumptions.properties import Chosen, WordedNorms
@@ -71,6 +72,9 @@ class Assumptions(Probe):
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     ranks_vocabulary: ClassVar[bool] = True
     block = staticmethod(block)
+    views = staticmethod(views)
+    measures = staticmethod(measures)
+    different_questions = staticmethod(different_questions)
 
     norms: Norms
     options: AssumptionsOptions
@@ -80,7 +84,7 @@ class Assumptions(Probe):
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the probe from options; see ``ProbeByVocabulary.of``."""
+        """Build the probe from options; see ``Probe.of``."""
         from tacit.knowledge.words import spare_torch
         from tacit.probes.assumptions.vocabulary import read_words
         from tacit.sources.norms import read_norms
@@ -95,27 +99,6 @@ class Assumptions(Probe):
         words = read_words(file) if file else None
         return cls(read_norms(options.norms), options, words, options.own_wordings())
 
-    @classmethod
-    def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
-        """Return what is compared between models; see ``tacit.probes.assumptions.measures``."""
-        from tacit.probes.assumptions.measures import measures
-
-        return measures(found)
-
-    @staticmethod
-    def different_questions(found: Mapping[str, Findings]) -> list[str]:
-        """Return a warning for each pair of models whose retrieval prompts share no wording."""
-        from tacit.probes.assumptions.measures import different_questions
-
-        return different_questions({name: of.summary["wordings"] for name, of in found.items()})
-
-    @staticmethod
-    def views(findings: Findings, _request: Mapping[str, Any], most: int) -> Iterator[View]:
-        """Yield the tables that are computed only for display; see ``Declared.views``."""
-        from tacit.probes.assumptions.details import views
-
-        return views(findings, most)
-
     @cached_property
     def worded(self) -> WordedNorms:
         """The properties that retrieval prompts can state."""
@@ -125,7 +108,7 @@ class Assumptions(Probe):
         )
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
-        """Return each model's probe; see ``ProbeByVocabulary.for_models``."""
+        """Return each model's probe; see ``Probe.for_models``."""
         words = Words.of({name: model.words for name, model in models.items()})
         return {
             name: AssumptionsProbe(self, words, name, model.kind) for name, model in models.items()
@@ -177,15 +160,11 @@ class AssumptionsProbe(Probe):
         for wording in self.wordings:
             sentences = self.kind == "causal" and wording == "sentence"
             listed = sentences or options.vocabulary == "concepts"
+            among = names if listed else self._whole_words
+            chosen = orders[:1] if main else orders
             found.append(
                 Retrieval(
-                    concepts,
-                    names if listed else self._whole_words,
-                    wording,
-                    options.articles,
-                    orders[:1] if main else orders,
-                    sentences,
-                    options.top,
+                    concepts, among, wording, options.articles, chosen, sentences, options.top
                 )
             )
         return found
@@ -209,8 +188,7 @@ class AssumptionsProbe(Probe):
     @cached_property
     def prince(self) -> Prince:
         """The prompts from the linguist Ellen Prince's examples (Weir et al. 2020, Table 3)."""
-        ending = self._ending
-        return Prince(self.words.own[self.model], ending, ending, self.options.top)
+        return Prince(self.words.own[self.model], self._ending, self.options.top)
 
     @property
     def _ending(self) -> str:
