@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
-    from tacit.options import option
+    from tacit.options import option, template
     from tacit.probes.base import Answers, Probe, Requests
+    from tacit.probes.shares import ShareProbe, share
     from tacit.requests import (
         AnswerScore,
         Prompt,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tacit.runs.reading import Run, Runs
     from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
+    from tacit.tables import read_table
     from tacit.version import __version__
 
 _MODULES = {
@@ -63,8 +65,10 @@ _MODULES = {
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("LoadOptions", "load_model"),
-    "tacit.options": ("option",),
+    "tacit.options": ("option", "template"),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
+    "tacit.probes.shares": ("ShareProbe", "share"),
+    "tacit.tables": ("read_table",),
     "tacit.charts.by_key": ("marks_by",),
     "tacit.requests": (
         *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
@@ -106,6 +110,7 @@ __all__ = [
     "Samples",
     "SamplingPrompt",
     "Scores",
+    "ShareProbe",
     "Standing",
     "Store",
     "TableSpec",
@@ -125,9 +130,12 @@ __all__ = [
     "marks_by",
     "option",
     "read_drawings",
+    "read_table",
     "repair",
     "run",
+    "share",
     "suite",
+    "template",
 ]
 
 

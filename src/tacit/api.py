@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tacit.errors import DataError, RequestError
 from tacit.options import build as built
@@ -14,7 +14,7 @@ from tacit.options import names_of
 from tacit.tables import frame_of, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     import polars as pl
 
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
     from tacit.engine.store import Store
+    from tacit.models.base import LanguageModel
+    from tacit.models.settings import ModelSettings
     from tacit.probes.base import Probe
     from tacit.runs.reading import Run, Runs
     from tacit.runs.reporter import Reporter
     from tacit.runs.suite.running import SuiteRuns
 
-
-@overload
-def run(probe: str | type[Probe], *, model: str | Path, **options: Any) -> Run: ...  # noqa: ANN401
+Model: TypeAlias = "str | Path | LanguageModel | tuple[Any, Any]"
 
 
 @overload
-def run(probe: str | type[Probe], *, model: Sequence[str | Path], **options: Any) -> Runs: ...  # noqa: ANN401
+def run(probe: str | type[Probe], *, model: Model, **options: Any) -> Run: ...  # noqa: ANN401
+
+
+@overload
+def run(probe: str | type[Probe], *, model: list[Model], **options: Any) -> Runs: ...  # noqa: ANN401
 
 
 @overload
@@ -44,7 +48,7 @@ def run(probe: str | type[Probe], *, beliefs: str | Path | Any, **options: Any) 
 def run(  # noqa: PLR0913 - all of a run in one call
     probe: str | type[Probe],
     *,
-    model: str | Path | Sequence[str | Path] | None = None,
+    model: Model | list[Model] | None = None,
     beliefs: str | Path | Any | None = None,
     out: str | Path | None = None,
     report: bool = True,
@@ -61,8 +65,9 @@ def run(  # noqa: PLR0913 - all of a run in one call
         probe: A probe class, or the name of a probe: ``parts``, ``consistency``, ``assumptions``,
             or the name of a probe that another package registers.
         model: The name of a model on the Hugging Face hub, the folder of a model, a GGUF file,
-            ``demo`` (the included demo model), or the address of a server. To run several models,
-            pass a sequence of them.
+            ``demo`` (the included demo model), the address of a server, a ``LanguageModel``, or a
+            pair of a transformers model and its tokenizer, which is saved in a temporary folder.
+            To run several models, pass a list of them.
         beliefs: A file or data frame of beliefs to use in place of a model. Of the probes that
             Tacit includes, only ``parts`` accepts beliefs.
         out: The folder to which the run is written. For several models, ``out`` is the folder that
@@ -107,24 +112,54 @@ def run(  # noqa: PLR0913 - all of a run in one call
     _check_names(kind.name, options, (kind.Options, ModelSettings, EngineOptions))
     if frame_of(model) is not None:
         raise RequestError("model is a data frame; expected a model's name, or a sequence of names")
-    several = model is not None and not isinstance(model, str | Path)
+    settings = built(ModelSettings, options)
+    several = isinstance(model, Sequence) and not _is_one(model)
+    given: Any = () if model is None else model if several else [model]
+    names, objects = _models(given, settings)
     request = RunRequest(
         kind.name,
         built(kind.Options, options),
-        tuple(
-            map(str, [model] if isinstance(model, str | Path) else () if model is None else model)
-        ),
+        names,
         None if beliefs is None else table_path(beliefs),
         None if out is None else Path(out),
-        built(ModelSettings, options),
+        settings,
         built(EngineOptions, options),
         _store(store),
         _reporter(show=progress),
+        objects=objects,
     )
     found = request.run()
     request.publish(found, report=report)
     runs = tuple(found.values())
     return Runs(runs) if several else runs[0]
+
+
+def _is_one(model: object) -> bool:
+    from tacit.models.objects import is_object
+
+    return isinstance(model, str | Path) or is_object(model)
+
+
+def _models(
+    given: Iterable[Model], settings: ModelSettings
+) -> tuple[tuple[str, ...], dict[str, LanguageModel]]:
+    """Return the names of models, and those that were given as objects by name."""
+    from tacit.models.objects import EXPECTED, is_object, model_of
+
+    names: list[str] = []
+    objects: dict[str, LanguageModel] = {}
+    for one in given:
+        if isinstance(one, str | Path):
+            names.append(str(one))
+        elif is_object(one):
+            model = model_of(one, settings.options(()))
+            objects[model.name] = model
+            names.append(model.name)
+        else:
+            raise RequestError(
+                f"model is an object of type {type(one).__name__}; expected {EXPECTED}"
+            )
+    return tuple(names), objects
 
 
 def suite(  # noqa: PLR0913 - all of a suite in one call

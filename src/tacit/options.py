@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from os import PathLike
 from pathlib import Path
+from string import Formatter
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -94,6 +96,33 @@ def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as da
     return field(default=default, metadata={_KEY: Option(**about)})
 
 
+def template(default: str, **about: Any) -> Any:  # noqa: ANN401 - as ``option``
+    """Declare a dataclass field as a text with the placeholders that its default has.
+
+    A value that lacks one of the placeholders, or has another one, is refused.
+
+    Args:
+        default: The default text, such as ``True or false? {statement} Answer:``.
+        about: The arguments of ``Option``.
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> from tacit import template
+        >>> @dataclass(frozen=True)
+        ... class Options:
+        ...     template: str = template("Is {thing} red?", help="How a thing is asked about.")
+        >>> Options().template
+        'Is {thing} red?'
+    """
+    from tacit.documents import check_placeholders
+
+    names = dict.fromkeys(name for _, name, _, _ in Formatter().parse(default) if name)
+    wanted = [(name,) for name in names]
+    return option(
+        default, check=lambda text: check_placeholders(text, *wanted, once=False), **about
+    )
+
+
 class OptionError(RequestError):
     """The option ``name`` is missing, or its value is not allowed."""
 
@@ -125,14 +154,20 @@ def declarations(kind: type) -> Mapping[str, Declared]:
 @cache  # reading type hints is slow, and happens at start-up
 def _declarations(kind: type) -> Mapping[str, Declared]:
     found: dict[str, Declared] = {}
-    hints = get_type_hints(kind)
     for one in fields(kind):
         about = one.metadata.get(_KEY)
         if about is None:
             found |= declarations(_within(one))
         else:
-            found[one.name] = Declared(hints[one.name], about, one.default)
+            found[one.name] = Declared(_hint(kind, one.name), about, one.default)
     return found
+
+
+def _hint(kind: type, name: str) -> Any:  # noqa: ANN401 - any type
+    """The type of a field; other annotations of the class may not be known at run time."""
+    of = next(one for one in kind.__mro__ if name in vars(one).get("__annotations__", {}))
+    alone = type(of.__name__, (), {"__annotations__": {name: of.__annotations__[name]}})
+    return get_type_hints(alone, vars(sys.modules[of.__module__]))[name]
 
 
 def names_of(kind: type, *, figures: bool = True) -> tuple[str, ...]:

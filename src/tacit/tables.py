@@ -90,7 +90,20 @@ def _frames() -> Path:
 
 
 def read_table(source: Any, required: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ANN401
-    """Read a table; the suffix of the file selects the format."""
+    """Read a table of a file or a data frame; a file's suffix selects the format.
+
+    Args:
+        source: The path of a TSV, CSV, JSONL or Parquet file, or a polars or pandas data frame.
+        required: The names of columns that the table must have.
+
+    Raises:
+        DataError: If the file is missing or malformed, or lacks a required column.
+
+    Examples:
+        >>> import tacit
+        >>> tacit.read_table(tacit.demo_data("norms")).height > 0
+        True
+    """
     required = strings(required, "required")
     path = table_path(source)
     suffix = _suffix_of(path)

@@ -98,6 +98,18 @@ class EngineOptions:
         for name in models if self.engine != "ray" else ():
             check_name(name, loading)
 
+    def start_with(self, model: LanguageModel, store: Store) -> Engine:
+        """Start an engine for a model that is loaded.
+
+        Raises:
+            RequestError: If the model would be asked on a cluster, whose workers load it by name.
+        """
+        from tacit.engine.ask import Engine
+
+        if self.engine == "ray":
+            raise RequestError("a cluster loads models by name: give the model's name")
+        return Engine(model, store, strict=self.strict)
+
     def start(self, name: str, loading: LoadOptions, store: Store) -> Engine:
         """Start an engine for one model, which is freed when the engine is garbage-collected."""
         from tacit.engine.ask import Engine, paused

@@ -17,6 +17,7 @@ IN_CHAT = ", in chat"
 """Suffix of the elicitation method's name if the model is prompted in a chat."""
 
 
+@runtime_checkable
 class LanguageModel(Protocol):
     """The interface of a model back-end that answers requests of one or more kinds.
 

@@ -240,10 +240,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     options = options or LoadOptions()
     check_name(name, options)
     if not is_address(name) and _other_backend(name) is not None:
-        model = load_model(name, options)
-        if not isinstance(model, HasWords):
-            raise ModelError(f"{name}: its back-end does not support ranking words")
-        return str(model.description.get("kind", "causal")), model.whole_words()
+        return words_of_model(load_model(name, options))
     keep_kernels_away(options.trust)
     try:
         _check_on_hub(name, options)
@@ -253,6 +250,13 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     config, tokenizer = load_part("config", name, options), load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)
     return kind_of(name, config), whole_words(bare(tokenizer))
+
+
+def words_of_model(model: LanguageModel) -> tuple[str, Vocabulary]:
+    """Return the kind and the whole words of a model that is loaded."""
+    if not isinstance(model, HasWords):
+        raise ModelError(f"{model.name}: its back-end does not support ranking words")
+    return str(model.description.get("kind", "causal")), model.whole_words()
 
 
 def _other_backend(name: str) -> Backend | None:

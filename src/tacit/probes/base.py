@@ -234,7 +234,8 @@ class Probe:
 
     Attributes:
         name: The name of the probe in ``tacit run``.
-        summary: The line that describes the probe in the help text.
+        summary: The line that describes the probe in the help text; by default, the first line of
+            the docstring.
         Options: A dataclass whose fields declare the probe's options (see ``tacit.option``).
         title: The title of the probe in reports; the default is derived from ``name``.
         question: The question that the probe answers, shown in reports; by default ``summary``.
@@ -263,10 +264,12 @@ class Probe:
     ranks_vocabulary: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Let a probe without a class of options be its own options."""
+        """Let a probe be its own options, and its docstring the summary, if it declares neither."""
         super().__init_subclass__()
-        if not hasattr(cls, "Options"):
+        if issubclass(cls, getattr(cls, "Options", Probe)):
             cls.Options = cls
+        if not cls.summary and cls.__doc__:
+            cls.summary = cls.__doc__.strip().partition("\n")[0]
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options

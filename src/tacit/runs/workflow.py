@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.findings.findings import Findings
+    from tacit.models.base import LanguageModel
     from tacit.models.loading import LoadOptions
     from tacit.probes.base import Probe
     from tacit.runs.reporter import Reporter
@@ -55,6 +56,7 @@ class RunRequest:
     reporter: Reporter = field(default_factory=Quiet)
     own_settings: Mapping[str, ModelSettings] = field(default_factory=dict)
     nested: bool = False
+    objects: Mapping[str, LanguageModel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if bool(self.models) == (self.beliefs is not None):
@@ -62,7 +64,8 @@ class RunRequest:
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is given twice; give each model once")
         for name in self.models:
-            self.engine.check([name], self.loading_of(name))
+            if name not in self.objects:
+                self.engine.check([name], self.loading_of(name))
         _ = self._described  # raises if a name or a number is wrong
         if probe(self.probe).ranks_vocabulary:
             _check_vocabularies(self.models, self.beliefs)
@@ -130,7 +133,12 @@ class RunRequest:
 
         if not self.made.ranks_vocabulary:
             return dict.fromkeys(self.models, self.made)
-        told = {name: loading.words_of(name, self.loading_of(name)) for name in self.models}
+        told = {
+            name: loading.words_of_model(self.objects[name])
+            if name in self.objects
+            else loading.words_of(name, self.loading_of(name))
+            for name in self.models
+        }
         return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
 
     @resumable()
@@ -214,11 +222,13 @@ class RunRequest:
     def start(self, name: str) -> Engine:
         """Start the engine for one model; deleting the engine frees the model's memory."""
         with resumable(f"{name} was not asked yet"):
+            if name in self.objects:
+                return self.engine.start_with(self.objects[name], self._store)
             return self.engine.start(name, self.loading_of(name), self._store)
 
     def chats(self, name: str) -> bool:
         """Return whether the model ``name`` is queried through a server's chat API."""
-        return bool(chats_of([name], self.loading_of(name).server))
+        return name not in self.objects and bool(chats_of([name], self.loading_of(name).server))
 
     def confirm(self, names: Iterable[str]) -> None:
         """Ask the user to confirm the cost of querying chat models."""

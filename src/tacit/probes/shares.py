@@ -1,0 +1,209 @@
+"""Probes whose results are shares of questions, such as the share of right answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit.charts.by_key import marks_by
+from tacit.findings.findings import Findings
+from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
+from tacit.probes.base import Probe, Requests, declared_tables
+from tacit.requests import Prompt, RankingPrompt, Samples, Scores, Votes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from tacit.findings.spec import FigureSpec
+    from tacit.probes.base import Answers
+    from tacit.requests import Request
+
+
+@dataclass(frozen=True)
+class Share:
+    """A result of a ``ShareProbe``: the mean of a column that ``judge`` adds.
+
+    Args:
+        column: The name of the column, with Boolean values or numbers from 0 to 1; a null value is
+            not counted.
+        heading: What the share is a share of, such as ``right answers``.
+        chance: The share that is expected by chance; None if there is no chance level.
+    """
+
+    column: str
+    heading: str
+    chance: float | None = None
+
+
+def share(column: str, heading: str, *, chance: float | None = None) -> Share:
+    """Declare a result of a ``ShareProbe``.
+
+    Args:
+        column: The name of a column that ``judge`` adds to the questions.
+        heading: What the share is a share of, such as ``right answers``.
+        chance: The share that is expected by chance.
+
+    Examples:
+        >>> from tacit import share
+        >>> share("right", "right answers", chance=0.5).chance
+        0.5
+    """
+    return Share(column, heading, chance)
+
+
+class ShareProbe(Probe):
+    """A probe that asks prompts of a table's rows, and counts in how many rows something holds.
+
+    The tables, the figure, the main results, and the comparison of models follow from the class
+    attributes. The subclass is a dataclass whose fields are the options.
+
+    Attributes:
+        key: The columns that identify a row, by which models are paired.
+        asks: The names of the columns of answers, one for each column of prompts.
+        results: The shares to report; the first is the main result.
+        by: The column that divides the rows into groups; None for no groups.
+        cluster: The column whose values are resampled for intervals; None to resample rows.
+        unit: The singular noun for a row.
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> import polars as pl
+        >>> from tacit import Prompt, ShareProbe, option, share
+        >>> @dataclass(frozen=True)
+        ... class Colours(ShareProbe):
+        ...     '''Ask whether things are red.'''
+        ...     name = "colours"
+        ...     key, asks, results = ("thing",), ("red",), (share("right", "right answers"),)
+        ...     words: str = option("blood,grass", help="Things, separated by commas.")
+        ...     def ask(self):
+        ...         things = self.words.split(",")
+        ...         prompts = [Prompt(f"Is {thing} red?", ("Yes", "No")) for thing in things]
+        ...         return pl.DataFrame({"thing": things}), {"red": prompts}
+        ...     def judge(self, asked):
+        ...         red = pl.col("thing") == "blood"
+        ...         return asked.with_columns(right=(pl.col("red") > 1 / 2) == red)
+        >>> list(Colours.tables)
+        ['questions', 'total']
+    """
+
+    key: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[tuple[str, ...]] = ()
+    results: ClassVar[tuple[Share, ...]] = ()
+    by: ClassVar[str | None] = None
+    cluster: ClassVar[str | None] = None
+    unit: ClassVar[str] = "question"
+
+    def __init_subclass__(cls) -> None:
+        """Derive the declarations of tables, figures and headlines."""
+        super().__init_subclass__()
+        cls.tables = _tables(cls)
+        cls.figures = _figures(cls, cls.tables)
+        cls.headlines = tuple(
+            Headline(one.heading, one.heading, "total", one.column, n=("n", cls.unit))
+            for one in cls.results
+        )
+
+    def ask(self) -> tuple[pl.DataFrame, Mapping[str, Sequence[Request]]]:
+        """Return a table, and for each name in ``asks`` the prompts, one per row of the table."""
+        raise NotImplementedError
+
+    def judge(self, asked: pl.DataFrame) -> pl.DataFrame:
+        """Add the column of each result to the table, which has a column of each name in ``asks``.
+
+        The answer to a ``Prompt`` is the probability of its first answer against its second one,
+        to a ``RankingPrompt`` the rank of its first target, to a ``SamplingPrompt`` the list of
+        replies. An answer that was not measured is null.
+        """
+        raise NotImplementedError
+
+    @cached_property
+    def asked(self) -> tuple[pl.DataFrame, Mapping[str, Sequence[Request]]]:
+        """What ``ask`` returns."""
+        return self.ask()
+
+    def requests(self) -> Mapping[str, Requests]:
+        """Return a group of requests for each column of prompts."""
+        table, prompts = self.asked
+        return {name: Requests(table.select(self.key), prompts[name]) for name in self.asks}
+
+    def measure(self, answers: Answers) -> Findings:
+        """Compute the share of each result, in all rows and by group."""
+        import polars as pl
+
+        table, prompts = self.asked
+        columns = [
+            pl.Series(name, list(map(_value, prompts[name], answers.groups[name].answers)))
+            for name in self.asks
+        ]
+        judged = self.judge(table.with_columns(columns))
+        questions = judged.with_columns(pl.col(one.column).cast(pl.Float64) for one in self.results)
+        declared = declared_tables(type(self)).values()
+        tables = {one.name: one.of(questions) for one in declared if one.name != QUESTIONS}
+        return Findings(questions, tables)
+
+
+def _value(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any answer
+    if isinstance(request, Prompt) and isinstance(answer, Scores | Votes):
+        return answer.belief(*request.answers[:2])
+    if isinstance(request, RankingPrompt):
+        return answer.targets[0].rank
+    return [one.reply for one in answer.replies] if isinstance(answer, Samples) else answer
+
+
+def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
+    names = dict.fromkeys((*kind.key, *([kind.by] if kind.by else [])))
+    columns = tuple(Column(name, name) for name in names)
+    told = tuple(Column(one.column, one.heading, "percent") for one in kind.results)
+    n = Column("n", f"{kind.unit}s", "count", of=kind.results[0].column if kind.results else None)
+    shares = tuple(
+        Column(
+            one.column,
+            one.heading,
+            "percent",
+            ends=(f"{one.column}_low", f"{one.column}_high"),
+            of=one.column,
+            chance=one.chance,
+        )
+        for one in kind.results
+    )
+    total = TableSpec(
+        *("total", "All questions", "The share of each result, with 95 % confidence intervals."),
+        (n, *shares),
+        keys=0,
+        printed=Layout(),
+        cluster=kind.cluster,
+    )
+    questions = TableSpec(
+        QUESTIONS,
+        "Questions",
+        "Each question with its answers.",
+        (*columns, *told),
+        len(names),
+        open=True,
+    )
+    found = {QUESTIONS: questions, "total": total}
+    if kind.by:
+        found[f"by_{kind.by}"] = replace(
+            total,
+            name=f"by_{kind.by}",
+            title=f"By {kind.by}",
+            columns=(Column(kind.by, kind.by), *total.columns),
+            keys=1,
+        )
+    return found
+
+
+def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> tuple[FigureSpec, ...]:
+    if kind.by is None:
+        return ()
+    return tuple(
+        replace(
+            marks_by(tables[f"by_{kind.by}"], one.column, kind.by),
+            name=f"{one.column}_by_{kind.by}",
+            title=f"{one.heading[0].upper()}{one.heading[1:]} by {kind.by}",
+        )
+        for one in kind.results
+    )
