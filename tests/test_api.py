@@ -108,7 +108,7 @@ def test_a_run_shows_itself() -> None:
     with pytest.raises(RequestError, match=r"no table 'violations' \(did you mean violation\?\)"):
         made.tables["violations"]
     with pytest.raises(KeyError):
-        made.tables[0]
+        made.tables[0]  # type: ignore[index] # a wrong key
     with pytest.raises(RequestError, match="palette"):
         made.figure("accuracy_at", palette="pink")
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import MISSING, dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
@@ -23,7 +23,7 @@ from tacit.present import progress
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes.base import declared_tables
-from tacit.probes.registry import probe, probes
+from tacit.probes.registry import load_file, probe, probes
 from tacit.report.elicitation import elicitation_notes
 from tacit.runs.comparison import unsized
 
@@ -47,14 +47,30 @@ class ProbeCommands(TyperGroup):
         return list(probes())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's signature
-        """Return the command of a probe; None if there is no such probe."""
+        """Return the command of a probe, given by name or Python file; None if there is none."""
         del ctx
-        if cmd_name not in probes():
+        own, file = type(self), Path(cmd_name)
+        if cmd_name not in probes() and file.suffix != ".py":
             return None
-        kind, own = probe(cmd_name), type(self)
+        try:
+            kind = load_file(file) if file.suffix == ".py" else probe(cmd_name)
+        except RequestError as error:
+            return _unusable(cmd_name, error)
         made = typer.Typer(rich_markup_mode=None, add_completion=False)
         made.command(cmd_name, cls=GroupedCommand, help=own.help_of(kind))(own.verb(kind))
         return typer.main.get_command(made)
+
+
+def _unusable(name: str, error: RequestError) -> Any:  # noqa: ANN401 - Typer's command
+    """Return a command that raises the error, so that a broken package leaves the help whole."""
+    made = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+    def command(_: Annotated[list[str] | None, typer.Argument(hidden=True)] = None) -> None:
+        raise error
+
+    settings = {"ignore_unknown_options": True, "help_option_names": []}
+    made.command(name, help=str(error), context_settings=settings)(command)
+    return typer.main.get_command(made)
 
 
 def example(command: str, kind: type[Probe], options: str) -> str:

@@ -268,8 +268,8 @@ class Probe:
         super().__init_subclass__()
         if issubclass(cls, getattr(cls, "Options", Probe)):
             cls.Options = cls
-        if not cls.summary and cls.__doc__:
-            cls.summary = cls.__doc__.strip().partition("\n")[0]
+        if "summary" not in vars(cls) and (about := vars(cls).get("__doc__")):
+            cls.summary = about.strip().partition("\n")[0]
 
     @classmethod
     def of(cls, options: Any) -> Self:  # noqa: ANN401 - an instance of Options

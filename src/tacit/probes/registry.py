@@ -6,10 +6,11 @@ Tacit finds the probes of other packages by their entry points in the group ``ta
 from __future__ import annotations
 
 import logging
+import sys
 from dataclasses import is_dataclass
 from difflib import get_close_matches
-from functools import cache
-from importlib import import_module, metadata
+from functools import cache, cached_property
+from importlib import import_module, metadata, util
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
@@ -17,6 +18,7 @@ from tacit.probes.base import Probe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
 GROUP = "tacit.probes"
 """The entry-point group in which other packages declare their probe classes."""
@@ -46,6 +48,35 @@ def register(kind: type[Probe]) -> None:
     _HERE[kind.name] = kind
 
 
+def load_file(file: Path) -> type[Probe]:
+    """Register the probe that a Python file defines, and return its class; the file is run.
+
+    Raises:
+        RequestError: If there is no such file, it cannot be run, or it defines no probe or several.
+    """
+    if not file.is_file():
+        raise RequestError(f"{file}: there is no such file")
+    spec = util.spec_from_file_location(file.stem, file)
+    if spec is None or spec.loader is None:
+        raise RequestError(f"{file} is not a Python file")
+    module = util.module_from_spec(spec)
+    sys.modules[file.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise RequestError(f"{file} cannot be run: {error!r}") from error
+    found = [
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Probe) and one.__module__ == file.stem
+    ]
+    if len(found) != 1:
+        names = ", ".join(one.__name__ for one in found) or "none"
+        raise RequestError(f"{file} must define one class derived from tacit.Probe; found {names}")
+    register(found[0])
+    return found[0]
+
+
 def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any object
     """Check that an object is the class of a probe, with all members and none misspelt.
 
@@ -56,16 +87,19 @@ def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any objec
     if not isinstance(kind, type) or not issubclass(kind, Probe):
         raise RequestError(f"{named} is not a class derived from tacit.Probe")
     lacking = [name for name in ("name", "summary") if not getattr(kind, name)]
-    lacking += [
-        name for name in ("requests", "measure") if getattr(kind, name) is getattr(Probe, name)
-    ]
+    needed = ("for_models",) if kind.ranks_vocabulary else ("requests", "measure")
+    lacking += [name for name in needed if getattr(kind, name) is getattr(Probe, name)]
     if not is_dataclass(kind.Options):
         lacking.append("Options (a dataclass), or the decorator @dataclass on the class itself")
     if lacking:
         raise RequestError(f"{named} defines no {', no '.join(lacking)}")
     hooks = {name for name in dir(Probe) if not name.startswith("_")}
     own = {
-        name for each in kind.__mro__ if each.__module__ != Probe.__module__ for name in vars(each)
+        name
+        for each in kind.__mro__
+        if each.__module__ != Probe.__module__
+        for name, value in vars(each).items()
+        if not isinstance(value, property | cached_property)
     }
     for name in sorted(own - hooks):
         near = [] if name.startswith("_") else get_close_matches(name, hooks, 1, 0.85)

@@ -17,7 +17,7 @@ from tacit.findings.block import Cells, block_of
 from tacit.findings.findings import SHARED, SKIPPED
 from tacit.findings.spec import check_tables
 from tacit.probes.base import declared_figures, declared_tables
-from tacit.probes.registry import probe, probes
+from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.folder import read_findings, read_manifest, read_request
 from tacit.strings import last_part
 from tacit.tables import read_parquet
@@ -306,7 +306,11 @@ class Runs(Mapping[str, Run]):
 
 
 def read_runs(folders: Sequence[Path]) -> list[Run]:
-    """Read the runs in the given folders, and return the runs sorted by probe."""
+    """Read the runs in folders, sorted by probe; a Python file defines the probe of some runs."""
+    files = [one for one in folders if one.suffix == ".py"]
+    for file in files:
+        load_file(file)
+    folders = [one for one in folders if one not in files]
     places = [place for folder in folders for place in _runs_in(folder)]
     twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
     if twice:
@@ -349,7 +353,8 @@ def _read(folder: Path) -> Run:
     named = request.get("probe")
     if named not in probes():
         raise DataError(
-            f"names the unknown probe {named!r}; expected one of {', '.join(probes())}",
+            f"names the unknown probe {named!r}; expected one of {', '.join(probes())}. If a "
+            "Python file defines the probe, give this file before the run",
             folder / "run.yaml",
         )
     specs = declared_tables(probe(named))
