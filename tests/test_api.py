@@ -189,7 +189,7 @@ def test_consistency_is_run_from_triples_to_a_comparison() -> None:
         progress=False,
     )
     assert made.comparison is not None
-    assert made.comparison.columns[:3] == ["figure", "first", "second"]
+    assert made.comparison.columns[:3] == ["measure", "first", "second"]
     with pytest.raises(RequestError, match="there is no demo data 'kb'"):
         tacit.demo_data("kb")
 

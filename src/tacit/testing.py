@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
+from tacit.findings.spec import selected
 from tacit.models.fake import FakeModel
 from tacit.options import build, declarations
 from tacit.probes.base import Answered, Answers, ModelWords, declared_figures, declared_tables
@@ -139,7 +140,7 @@ def _check_missing(kind: type[Probe], findings: Findings) -> None:
     for headline in kind.headlines:
         table = findings.tables.get(headline.table)
         if table is not None and headline.column in table.columns:
-            rows = table.filter(**headline.where) if headline.where else table.head(1)
+            rows = selected(table, headline.where) if headline.where else table.head(1)
             values = rows[headline.column].drop_nulls()
             assert values.is_empty(), f"{headline.label} has a value, but nothing was answered"
 

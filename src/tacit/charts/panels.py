@@ -180,7 +180,7 @@ class _Marks(_Panel):
     def of(self, table: pl.DataFrame) -> Self:
         return replace(self, table=table, domain=self.span, series=self.styles or self.series)
 
-    def place(self, marks: alt.Chart) -> alt.Chart:
+    def positioned(self, marks: alt.Chart) -> alt.Chart:
         """Set the position of marks on the other axis."""
         raise NotImplementedError
 
@@ -190,7 +190,7 @@ class _Marks(_Panel):
 
         of = alt.X if self.channel == "x" else alt.Y
         ends: dict[str, Any] = {f"{self.channel}2": f"{to}:Q"} if to else {}
-        return self.place(marks).encode(of(f"{field}:Q", **self.axis), **ends)
+        return self.positioned(marks).encode(of(f"{field}:Q", **self.axis), **ends)
 
     def guide(self) -> Iterator[alt.Chart]:
         """Yield the dotted line."""
@@ -261,7 +261,7 @@ class Rows(_Marks):
             width=self.width, height=height, title=heading(text, 22 if self.words else 6)
         )
 
-    def place(self, marks: alt.Chart) -> alt.Chart:
+    def positioned(self, marks: alt.Chart) -> alt.Chart:
         import altair as alt
 
         axis: dict[str, Any] = {"ticks": False, "domain": False, "grid": True}
@@ -322,7 +322,7 @@ class Rows(_Marks):
             texts = [written(each, kind).removesuffix(" points") for each in rows[column.name]]
             words = alt.Chart(rows.with_columns(text=pl.Series(texts, dtype=pl.String)))
             mark = words.mark_text(color=self.colours.ink, **style)
-            yield self.place(mark).encode(x=x, text="text:N")
+            yield self.positioned(mark).encode(x=x, text="text:N")
             head = alt.Chart(alt.InlineData(values=[{"text": column.heading}]))
             mark = head.mark_text(color=self.colours.muted, **style)
             yield mark.encode(x=x, y=alt.value(-8), text="text:N")
@@ -363,7 +363,7 @@ class Curves(_Marks):
             width=self.width, height=240, title=heading(text)
         )
 
-    def place(self, marks: alt.Chart) -> alt.Chart:
+    def positioned(self, marks: alt.Chart) -> alt.Chart:
         import altair as alt
 
         at = self.drawn[self.across.name]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Entry:
     """A measured value in a table; as text, the value with its interval in the column's format."""
 
     row: Mapping[str, Any]
@@ -52,13 +52,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Cells:
+class Entries:
     """The measured values of findings, found by table, column and the values of key columns."""
 
     findings: Findings
     tables: Mapping[str, TableSpec]
 
-    def __call__(self, table: str, column: str, **where: Any) -> Cell | None:  # noqa: ANN401 - keys
+    def __call__(self, table: str, column: str, **where: Any) -> Entry | None:  # noqa: ANN401 - keys
         """Return a value; None if there is no such table or row, or the value is not defined."""
         import polars as pl
 
@@ -67,7 +67,7 @@ class Cells:
         rows = () if found is None else found.filter(*keys).head(1).to_dicts()
         for row in rows:
             if row[column] is not None:
-                return Cell(row, self.tables[table].column(column))
+                return Entry(row, self.tables[table].column(column))
         return None
 
 
@@ -105,7 +105,7 @@ class Block:
         return "\n".join(self.lines)
 
 
-def block_of(cell: Cells, headlines: Iterable[Headline]) -> Block | None:
+def block_of(cell: Entries, headlines: Iterable[Headline]) -> Block | None:
     """Return a block of the headlines' values; None if none is measured."""
     found = [
         (one, value) for one in headlines if (value := cell(one.table, one.column, **one.where))
@@ -114,7 +114,7 @@ def block_of(cell: Cells, headlines: Iterable[Headline]) -> Block | None:
     return Block(None, "", f"{'; '.join(main)}.") if main else None
 
 
-def _beside(headline: Headline, value: Cell) -> str:
+def _beside(headline: Headline, value: Entry) -> str:
     """Return the chance level and the sample size of a value."""
     chance = value.column.chance
     level = value.row[chance] if isinstance(chance, str) else chance

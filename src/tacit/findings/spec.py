@@ -41,7 +41,7 @@ of the kind ``prompt`` contains the texts of prompts (see ``Column.within``). Re
 columns of the kind ``list``.
 """
 
-Cell: TypeAlias = str | int | bool | None
+Entry: TypeAlias = str | int | bool | None
 """A value by which rows are selected."""
 
 QUESTIONS = "questions"
@@ -142,7 +142,7 @@ class Layout:
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
-    where: Mapping[str, Cell | tuple[Cell, ...]] = field(default_factory=dict)
+    where: Mapping[str, Entry | tuple[Entry, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     across: str | None = None
 
@@ -259,7 +259,7 @@ class TableSpec:
 
         if isinstance(rows, pl.DataFrame):
             return self._selected(rows.with_columns(**columns))
-        found = [dict(self._cells(row)) for row in rows]
+        found = [dict(self._entries(row)) for row in rows]
         for name, values in columns.items():
             for row, value in zip(found, values, strict=True):
                 row[name] = value
@@ -288,7 +288,7 @@ class TableSpec:
             if name in names
         )
 
-    def _cells(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _entries(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the cells of a row, an estimate as its value and the ends of its interval."""
         from tacit.statistics import Estimate
 
@@ -392,7 +392,7 @@ class Headline:
     about: str
     table: str
     column: str
-    where: Mapping[str, Cell | tuple[Cell, ...]] = field(default_factory=dict)
+    where: Mapping[str, Entry | tuple[Entry, ...]] = field(default_factory=dict)
     n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
     by: tuple[str, ...] = ()
@@ -499,7 +499,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
     return declared
 
 
-def selected(table: pl.DataFrame, where: Mapping[str, Cell | tuple[Cell, ...]]) -> pl.DataFrame:
+def selected(table: pl.DataFrame, where: Mapping[str, Entry | tuple[Entry, ...]]) -> pl.DataFrame:
     """Return the rows in which each column in ``where`` has one of its values."""
     import polars as pl
 

@@ -125,7 +125,7 @@ class Answers:
         import polars as pl
 
         answered = self.groups[group]
-        found = [_cells(one) for one in answered.answers]
+        found = [_entries(one) for one in answered.answers]
         kinds = {name: getattr(pl, kind) for name, kind in _TYPES.items()}
         names = found[0] if found else ("answer", "score")
         columns = {
@@ -194,7 +194,7 @@ _TYPES = {
 }
 
 
-def _cells(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
+def _entries(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
     """Return the cells of an answer in ``Answers.frame``, by column."""
     if isinstance(answer, Votes):
         size = len(answer.counts)

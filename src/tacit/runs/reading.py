@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.documents import similar
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.files import legible, publish_text
-from tacit.findings.block import Cells, block_of
+from tacit.findings.block import Entries, block_of
 from tacit.findings.findings import SHARED, SKIPPED
 from tacit.findings.spec import check_tables
 from tacit.probes.base import declared_figures, declared_tables
@@ -101,7 +101,7 @@ class Run:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings
         made = kind.block(findings)
-        return made or block_of(Cells(findings, declared_tables(kind)), kind.headlines)
+        return made or block_of(Entries(findings, declared_tables(kind)), kind.headlines)
 
     def to_json(self) -> dict[str, Any]:
         """Return the model, folder, block and summary of the run, as printed by ``--json``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.english import several
-from tacit.findings.block import Block, Cells
+from tacit.findings.block import Block, Entries
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
@@ -24,7 +24,7 @@ _FEWEST = 10
 
 def block(findings: Findings) -> Block:
     """Return the verdict, the most frequent prediction and the main figures."""
-    summary, cell = findings.summary, Cells(findings, TABLES)
+    summary, cell = findings.summary, Entries(findings, TABLES)
     found, top = Verdict.of(summary["verdict"]), summary["top_prediction"]
     asked, main = "", []
     if top:

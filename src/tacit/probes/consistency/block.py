@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.block import Block, Cells
+from tacit.findings.block import Block, Entries
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.consistency.controls import IRRELEVANT
@@ -24,7 +24,7 @@ _SIGNIFICANT = 0.05
 
 def block(findings: Findings) -> Block:
     """Return the verdict, how often the model says yes, and the main figures."""
-    summary, cell = findings.summary, Cells(findings, TABLES)
+    summary, cell = findings.summary, Entries(findings, TABLES)
     found = Verdict.of(summary["verdict"])
     row = summary["background_answers"]
     asked, main = "", []

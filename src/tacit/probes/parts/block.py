@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings import verdict as rule
-from tacit.findings.block import Block, Cells
+from tacit.findings.block import Block, Entries
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
@@ -28,7 +28,7 @@ _AFTER = {"set": WITHOUT_SYMMETRIC, "stage": "paper", "gold": "all"}
 
 def block(findings: Findings) -> Block:
     """Return the verdict, how often the model judges statements true, and the main figures."""
-    summary, cell = findings.summary, Cells(findings, TABLES)
+    summary, cell = findings.summary, Entries(findings, TABLES)
     found = Verdict.of(summary["verdict"])
     asked = several(summary["questions"] - summary["missing"], "statement")
     things = several(summary["things"], "everyday thing")
@@ -49,7 +49,7 @@ def block(findings: Findings) -> Block:
     )
 
 
-def _gain(cell: Cells) -> str | None:
+def _gain(cell: Entries) -> str | None:
     """Return the gain of repair, beside the accuracy of repaired shuffled beliefs."""
     where = {"set": WITHOUT_SYMMETRIC}
     gain = cell("accuracy_gain", "gain", objective="paper", part="whole", **where)

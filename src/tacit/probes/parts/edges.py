@@ -98,7 +98,7 @@ def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) ->
     """Return the severity of each edge's worst violation, and its violations in words."""
     import polars as pl
 
-    def said(joint: str, *, believed: bool) -> pl.Expr:
+    def worded(joint: str, *, believed: bool) -> pl.Expr:
         statements = (
             pl.when(pl.col(f"believed_{n}") == believed).then(
                 pl.concat_str([f"{name}_{n}" for name in STATEMENT], separator=" ")
@@ -107,11 +107,11 @@ def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) ->
         )
         return pl.concat_list(list(statements)).list.drop_nulls().list.join(joint)
 
-    absent = said(" nor ", believed=False)
+    absent = worded(" nor ", believed=False)
     but = pl.when(absent != "").then(pl.format(", but not {}", absent)).otherwise(pl.lit(""))
     each = violations.with_columns(
         fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
-        why=pl.format("violated: {}{}", said(", and ", believed=True), but),
+        why=pl.format("violated: {}{}", worded(", and ", believed=True), but),
     )
     believed = pl.concat(
         each.filter(f"believed_{n}").select(
