@@ -89,7 +89,7 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
         pl.col("category").is_null(), order=MAIN, wording=wording
     )
     concepts = by_concept(main).with_columns(
-        chance=pl.col("candidates").map_batches(chance_of, pl.Float64), none=None
+        chance=pl.col("candidates").map_batches(chance_of, pl.Float64)
     )
     digest = findings.summary["candidates"]["retrieval"].get(wording)
     named: dict[str, tuple[str, pl.Expr | None, str | None]] = {
