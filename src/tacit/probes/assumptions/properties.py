@@ -44,20 +44,34 @@ class Worded:
 
 @dataclass(frozen=True, slots=True)
 class WordedNorms:
-    """The properties that prompts can state, and counts of the properties that are left out."""
+    """The properties that prompts can state, and those that are left out, with the reason."""
 
     norms: Norms
     properties: Mapping[str, tuple[Worded, ...]]
-    dropped: Mapping[str, int]
-    corrected: int
-    from_feature: Mapping[str, int]
+    left_out: tuple[tuple[Property, str], ...]
     unmatched: tuple[Correction, ...]
-    left_out: tuple[tuple[Property, str], ...] = ()
 
     @property
     def usable(self) -> int:
         """The number of properties that prompts can state."""
         return sum(map(len, self.properties.values()))
+
+    @property
+    def dropped(self) -> dict[str, int]:
+        """The number of properties that are left out, by reason."""
+        found = Counter(reason for _, reason in self.left_out)
+        return {reason: found[reason] for reason in (RARE, UNWORDED, LONG, NAMING, SAME)}
+
+    @property
+    def corrected(self) -> int:
+        """The number of usable properties with the user's own wording."""
+        return sum(one.corrected for some in self.properties.values() for one in some)
+
+    @property
+    def from_feature(self) -> dict[str, int]:
+        """The number of usable properties that are worded by their name, by reason."""
+        found = Counter(one.from_feature for some in self.properties.values() for one in some)
+        return {reason: found[reason] for reason in FROM_FEATURE}
 
     @property
     def namings(self) -> dict[str, int]:
@@ -75,27 +89,30 @@ def word_properties(
     people: int = 0,
     words: int | None = None,
 ) -> WordedNorms:
-    """Convert properties, named by ``people`` and of at most ``words`` words, to predicates."""
+    """Convert properties, named by ``people`` and of at most ``words`` words, to predicates.
+
+    Of a concept's properties with the same wording, the most frequent one is kept.
+    """
     known = Corrections(norms, corrections)
-    dropped = Counter(dict.fromkeys((RARE, UNWORDED, LONG, NAMING, SAME), 0))
     left: dict[str, tuple[Worded, ...]] = {}
     left_out: list[tuple[Property, str]] = []
     for concept, properties in norms.by_concept().items():
         made = [(one, _worded(one, known, people, words)) for one in properties]
-        left[concept] = _distinct(found for _, found in made if isinstance(found, Worded))
-        kept = {id(worded) for worded in left[concept]}
-        reasons = (
-            (one, found if isinstance(found, str) else SAME, id(found)) for one, found in made
-        )
-        left_out += [(one, reason) for one, reason, key in reasons if key not in kept]
-    dropped.update(reason for _, reason in left_out)
-    usable = [one for some in left.values() for one in some]
-    corrected = sum(one.corrected for one in usable)
-    counts = Counter(one.from_feature for one in usable)
-    from_feature = {reason: counts[reason] for reason in FROM_FEATURE}
-    return WordedNorms(
-        norms, left, dict(dropped), corrected, from_feature, known.unmatched, tuple(left_out)
-    )
+        usable = [found for _, found in made if isinstance(found, Worded)]
+        # The first of those that are as frequent.
+        rising = sorted(usable[::-1], key=lambda found: found.property.frequency)
+        best = {_key(found): found for found in rising}
+        left[concept] = tuple(found for found in usable if best[_key(found)] is found)
+        for one, found in made:
+            if isinstance(found, str):
+                left_out.append((one, found))
+            elif best[_key(found)] is not found:
+                left_out.append((one, SAME))
+    return WordedNorms(norms, left, tuple(left_out), known.unmatched)
+
+
+def _key(worded: Worded) -> str:
+    return comparable(worded.text).lower()
 
 
 def _worded(
@@ -122,19 +139,6 @@ def _stated(one: Property) -> tuple[str | None, str | None]:
         return predicate(one.feature), NO_VERB
     better = alternatives.corrected(said, one.feature)
     return (said, None) if better is None else (better, UNGRAMMATICAL)
-
-
-def _distinct(worded: Iterable[Worded]) -> tuple[Worded, ...]:
-    """Keep one property per wording: the most frequent one (in a tie, the first one)."""
-    best: dict[str, Worded] = {}
-    ordered = list(worded)
-    for made in ordered:
-        key = comparable(made.text).lower()
-        rival = best.setdefault(key, made)
-        if made.property.frequency > rival.property.frequency:
-            best[key] = made
-    kept = {id(made) for made in best.values()}
-    return tuple(made for made in ordered if id(made) in kept)
 
 
 Articles = Literal["fixed", "candidate"]
