@@ -99,14 +99,14 @@ def word_properties(
     for concept, properties in norms.by_concept().items():
         made = [(one, _worded(one, known, people, words)) for one in properties]
         usable = [found for _, found in made if isinstance(found, Worded)]
-        # The first of those that are as frequent.
-        rising = sorted(usable[::-1], key=lambda found: found.property.frequency)
-        best = {_key(found): found for found in rising}
+        best: dict[str, Worded] = {}
+        for found in sorted(usable, key=lambda each: -each.property.frequency):
+            best.setdefault(_key(found), found)
         left[concept] = tuple(found for found in usable if best[_key(found)] is found)
-        for one, found in made:
-            if isinstance(found, str):
-                left_out.append((one, found))
-            elif best[_key(found)] is not found:
+        for one, told in made:
+            if isinstance(told, str):
+                left_out.append((one, told))
+            elif best[_key(told)] is not told:
                 left_out.append((one, SAME))
     return WordedNorms(norms, left, tuple(left_out), known.unmatched)
 
