@@ -3,13 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import polars as pl
 import pytest
 
-from tacit.charts.save import FORMATS, svg_of, write_svg
+from tacit.charts.save import FORMATS
 from tacit.charts.theme import PALETTES, Theme
-from tacit.errors import RequestError, WorkError
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.tables import TABLES as SPECS
 from tests.probes.drawing import drawn, rows, rules, svg, texts, write_figures
@@ -326,14 +324,6 @@ def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
 
 
-def test_a_clipped_chart_gives_the_same_bytes() -> None:
-    """The converter numbers clip paths through the life of the process; we do not."""
-    table = pl.DataFrame({"x": [1, 2], "y": [3, 4]})
-    chart = alt.vconcat(alt.Chart(table).mark_line(clip=True).encode(x="x", y="y"))
-    assert svg_of(chart.to_dict()) == svg_of(chart.to_dict())
-    assert 'id="clip0"' in svg_of(chart.to_dict())
-
-
 @pytest.mark.parametrize("palette", PALETTES)
 def test_a_palette_colours_the_marks(palette: str) -> None:
     """Raw beliefs and repaired beliefs have the palette's colours."""
@@ -343,36 +333,3 @@ def test_a_palette_colours_the_marks(palette: str) -> None:
     assert f'"{colours.before}"' in figure
     assert f'"{colours.after["margin"]}"' in figure
     assert f'"{colours.after["paper"]}"' not in figure
-
-
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour (WCAG 2.2)."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [
-        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
-    ]
-    return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_words_have_contrast(palette: Any) -> None:  # noqa: ANN401 - a Palette
-    """Every colour that words are written in has a contrast with white of 3.5, ink and grey 4.5."""
-    for colour in (palette.ink, palette.muted):
-        assert 1.05 / (luminance(colour) + 0.05) > 4.5
-    for colour in palette.faults:
-        assert 1.05 / (luminance(colour) + 0.05) > 3.5
-
-
-def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    """Before anything is drawn; and so is an unknown palette."""
-    with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
-        write(TABLES, tmp_path, ["svg", "gif"])
-    with pytest.raises(RequestError, match="no palette 'pink'"):
-        write(TABLES, tmp_path, look=Theme("pink"))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_figure_that_is_no_svg_is_an_error(tmp_path: Path) -> None:
-    """The converter's exception is translated, and names the file."""
-    with pytest.raises(WorkError, match=r"x\.png"):
-        write_svg("<svg", tmp_path / "x", ["png"])

@@ -32,7 +32,8 @@ def marks_by(
     """
 
     def draw(shown: Shown) -> Chart | None:
-        from tacit.charts.panels import Rows, page
+        from tacit.charts.marks import Rows
+        from tacit.charts.panels import page
 
         table, drawn = shown.defined(spec.name, column), spec.column(column)
         if table is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.panels import Curves, in_rows
+from tacit.charts.marks import Curves
+from tacit.charts.panels import in_rows
 from tacit.english import several
 from tacit.findings.comparison import by_family
 from tacit.findings.spec import Column

@@ -122,39 +122,26 @@ def mixed(hue: str, part: float) -> str:
 
 def config(colours: Palette) -> Spec:
     """Return the theme as the configuration of a Vega-Lite chart."""
+    ink, text = colours.ink, {"labelFontSize": _TEXT, "titleFontSize": _TEXT, "labelLimit": 320}
     return {
+        "font": FONT,
         "title": {
-            "font": FONT,
             "fontSize": 15,
-            "color": colours.ink,
+            "color": ink,
             "anchor": "start",
-            "subtitleFont": FONT,
             "subtitleFontSize": _TEXT,
-            "subtitleColor": colours.ink,
+            "subtitleColor": ink,
         },
         "axis": {
-            "labelFont": FONT,
-            "titleFont": FONT,
-            "labelColor": colours.ink,
-            "titleColor": colours.ink,
-            "labelFontSize": _TEXT,
-            "titleFontSize": _TEXT,
+            **text,
+            "labelColor": ink,
+            "titleColor": ink,
             "titleFontWeight": "normal",
-            "labelLimit": 320,
             "gridColor": colours.faint,
             "domainColor": colours.muted,
             "tickColor": colours.muted,
         },
-        "legend": {
-            "labelFont": FONT,
-            "labelFontSize": _TEXT,
-            "titleFont": FONT,
-            "titleFontSize": _TEXT,
-            "labelColor": colours.ink,
-            "labelLimit": 320,
-            "symbolSize": 90,
-        },
-        "header": {"labelFontSize": _TEXT, "titleFontSize": _TEXT},
+        "legend": {**text, "labelColor": ink, "symbolSize": 90},
         "view": {"stroke": None},
     }
 

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.theme import FONT, config
+from tacit.charts.theme import config
 from tacit.errors import WorkError
 from tacit.files import publish_text
 from tacit.report.content import Figure
@@ -51,7 +51,7 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
 
 def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:
     """Return a Vega-Lite chart with the theme, on the page's background."""
-    return {**chart, "background": None, "config": {**config(colours), "font": FONT}}
+    return {**chart, "background": None, "config": config(colours)}
 
 
 def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from tacit.charts.panels import DASH
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Theme, series
-from tacit.errors import RequestError
+from tacit.charts.theme import PALETTES, Theme
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.probes.assumptions.captions import by_wording
@@ -70,19 +69,6 @@ def test_every_figure_is_written_and_names_the_models(tmp_path: Path, three: Sho
         figure = file.read_text()
         assert all(label in joined_text(figure) for label in ("bert-base", "gpt2")), file.stem
         assert not {hue for hue in PALETTES["house"].series if hue in figure}, file.stem
-
-
-def test_the_same_findings_give_the_same_bytes(one: Shown) -> None:
-    """Drawn twice in one process."""
-    assert svg(FIGURES["retrieval_orders"](one)) == svg(FIGURES["retrieval_orders"](one))
-
-
-def test_an_unknown_format_or_palette_is_refused(tmp_path: Path, one: Shown) -> None:
-    """Before anything is written."""
-    for formats, palette in ((("gif",), "house"), (("svg",), "neon")):
-        with pytest.raises(RequestError):
-            write_figures(FIGURES, one.found, tmp_path / "out", formats, Theme(palette))
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -305,14 +291,6 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
     for relation in ("is", "made of"):
         words = {row["word"] for row in held if row["relation"] == relation}
         assert len(words) == min(5, table.filter(pl.col("first") > 0, relation=relation).height)
-
-
-def test_series_differ_in_hue_shape_or_dash() -> None:
-    """Also when there are more of them than hues."""
-    looks = [
-        (one.hue, one.shape, one.dash) for one in series(map(str, range(12)), PALETTES["house"])
-    ]
-    assert len(set(looks)) == 12
 
 
 @pytest.mark.slow

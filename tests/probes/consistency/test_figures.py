@@ -5,14 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tacit.charts.panels import bounds
-from tacit.charts.save import FORMATS
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, SHAPES, Theme, mixed
-from tacit.errors import RequestError
+from tacit.charts.theme import PALETTES, Theme, mixed
 from tacit.findings.findings import Findings
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.tables import TABLES
@@ -129,41 +124,6 @@ OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
 SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
 
 
-def test_a_model_is_called_by_the_end_of_its_name() -> None:
-    """When that tells all apart; where sizes are known, the smallest comes first."""
-    assert list(shown("a/two", "b/one/").labels.values()) == ["two", "one"]
-    assert list(shown("a/one", "b/one").labels.values()) == ["a/one", "b/one"]
-    assert list(shown("http://host/v1").labels.values()) == ["http://host/v1"]
-    by_size = shown(*reversed(OPT), "y/gpt2", sizes=SIZES)
-    assert list(by_size.labels.values()) == ["gpt2", "opt-125m", "opt-1.3b"]
-
-
-@pytest.mark.parametrize(
-    ("names", "families"),
-    [
-        (("facebook/opt-350m", "facebook/opt-1.3b"), 1),
-        (("EleutherAI/gpt-neo-125m", "EleutherAI/gpt-neo-1.3B", "EleutherAI/gpt-j-6b"), 2),
-        (("gpt2", "gpt2-medium", "openai/gpt2-xl"), 2),
-        (("bert-base-uncased", "bert-large-uncased", "bert-base-cased"), 2),
-        (("T0_3B", "T0pp"), 2),
-        (("pythia-70m-deduped", "pythia-160m-deduped", "pythia-160m"), 2),
-    ],
-)
-def test_a_family_is_a_name_without_its_size(names: tuple[str, ...], families: int) -> None:
-    """Who makes it is part of its name."""
-    assert len(set(shown(*names).families.values())) == families
-
-
-def test_two_sizes_make_an_axis() -> None:
-    """Not one, nor the same twice, nor where one is not known."""
-    assert shown(*OPT, sizes=OPT).by_size
-    assert not shown("a", "b").by_size
-    assert not shown("a", "b", sizes={"a": 5}).by_size
-    assert not shown("a", "b", sizes={"a": 5, "b": 5}).by_size
-    assert not shown("a", "b", sizes={"a": 5, "b": 0}).by_size
-    assert not shown("server", *OPT, sizes=SIZES).by_size
-
-
 def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
     """As they are in the table; written with n, lift and p; how the interval was made."""
     chart = FIGURES["consistency"](shown("one", "two"))
@@ -215,14 +175,6 @@ def test_models_stand_at_their_size() -> None:
         assert texts(figure).count(name) == 2
     assert {"200M", "500M", "1B"} <= set(texts(figure))
     assert "a line connects models of the same family" in joined_text(figure)
-
-
-@given(st.lists(st.one_of(st.none(), st.floats(-1, 1)), max_size=6))
-def test_an_axis_holds_its_values(values: list[float | None]) -> None:
-    """Ends are never equal, and within what is allowed."""
-    low, high = bounds(values)
-    assert -1 <= low < high <= 1
-    assert all(low <= value <= high for value in values if value is not None)
 
 
 def test_an_interval_that_leaves_its_axis_is_told() -> None:
@@ -375,12 +327,6 @@ def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
     assert FIGURES["size_of_models"](Shown(made_up, sizes, Theme())) is None
 
 
-def test_a_known_family_goes_before_the_name() -> None:
-    """Names that differ in more than the size are joined, if the checkpoints say so."""
-    models = Shown(shown(*OPT, "y/gpt2").found, {}, Theme(), {"x/opt-125m": "opt", "y/gpt2": "opt"})
-    assert models.families == {"opt-125m": "opt", "opt-1.3b": "x/opt", "gpt2": "opt"}
-
-
 def test_a_relation_without_both_figures_is_told() -> None:
     """It has no mark."""
     figure = svg(FIGURES["background_against_consistency"](shown("one")))
@@ -501,35 +447,6 @@ def test_predictors_have_their_auroc_and_brier_score() -> None:
     )
 
 
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour (WCAG 2.2)."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [
-        each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
-    ]
-    return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-@pytest.mark.parametrize("palette", PALETTES.values(), ids=PALETTES)
-def test_numbers_can_be_read_on_the_deepest_shade(palette: Any) -> None:  # noqa: ANN401 - a Palette
-    """Ink has a contrast of 4.5 with every cell."""
-    for hue in (palette.before, palette.after["paper"], palette.after["log-odds"]):
-        assert (luminance(mixed(hue, 1)) + 0.05) / (luminance(palette.ink) + 0.05) > 4.5
-        assert mixed(hue, 7) == mixed(hue, 1)
-        assert mixed(hue, 0) == "#ffffff"
-
-
-@pytest.mark.parametrize("palette", PALETTES)
-def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
-    """Eight of both, and families of models are drawn in them."""
-    series = PALETTES[palette].series
-    assert len({*series}) == len({*SHAPES}) == len(series) == 8
-    models = shown(*OPT, "y/gpt2", sizes=SIZES)
-    figure = svg(FIGURES["consistency"](models), palette).lower()
-    assert f'fill="{PALETTES["house"].series[0]}"' in figure
-    assert f'fill="{PALETTES["house"].series[1]}"' in figure
-
-
 @pytest.mark.slow
 def test_a_name_may_hold_anything() -> None:
     """Signs of SVG and of the charts' own language among it."""
@@ -556,19 +473,6 @@ def test_findings_of_the_probe_are_drawn(run: Run) -> None:
         assert row["name"] in texts(figure)
 
 
-@pytest.mark.slow
-def test_every_format_is_written(tmp_path: Path) -> None:
-    """Each figure as SVG, PNG and PDF; the same findings give the same bytes."""
-    files = write_figures(FIGURES, {"one": findings()}, tmp_path / "one", FORMATS)
-    assert [file.name for file in files] == [
-        f"{name}.{suffix}" for name in OF_ONE for suffix in FORMATS
-    ]
-    again = write_figures(FIGURES, {"one": findings()}, tmp_path / "two")
-    assert [file.read_bytes() for file in files if file.suffix == ".svg"] == [
-        file.read_bytes() for file in again
-    ]
-
-
 def test_nothing_to_show_gives_no_figure(tmp_path: Path) -> None:
     """Empty tables, tables of nulls, absent ones, no model."""
     whole = findings()
@@ -585,14 +489,4 @@ def test_nothing_to_show_gives_no_figure(tmp_path: Path) -> None:
         found = {"one": Findings(whole.questions, tables, {})}
         assert write_figures(FIGURES, found, tmp_path) == []
     assert write_figures(FIGURES, {}, tmp_path) == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    """Before anything is drawn; and so is an unknown palette."""
-    found = {"one": findings()}
-    with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
-        write_figures(FIGURES, found, tmp_path, ["svg", "gif"])
-    with pytest.raises(RequestError, match="no palette 'pink'"):
-        write_figures(FIGURES, found, tmp_path, look=Theme("pink"))
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.panels import Grid, written
+from tacit.charts.grid import Grid
+from tacit.charts.panels import written
 from tacit.charts.shown import spread
 from tacit.charts.theme import PAPER, mixed
 from tacit.english import several

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.charts.figures import Figures
-from tacit.charts.panels import Curves, Grid, Rows, in_rows
+from tacit.charts.grid import Grid
+from tacit.charts.marks import Curves, Rows
+from tacit.charts.panels import in_rows
 from tacit.charts.shown import spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import SHAPES, Series, mixed, series

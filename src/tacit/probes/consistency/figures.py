@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.charts.figures import Figures
-from tacit.charts.panels import Curves, Rows, Scatter, bounds, in_rows
+from tacit.charts.marks import Curves, Rows
+from tacit.charts.panels import bounds, in_rows
+from tacit.charts.scatter import Scatter
 from tacit.charts.shown import Shown, counted, spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import Series, series

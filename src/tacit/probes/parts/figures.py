@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.charts.figures import Figures
-from tacit.charts.panels import Curves, Rows
+from tacit.charts.marks import Curves, Rows
 from tacit.charts.shown import counted
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import Series

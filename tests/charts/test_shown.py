@@ -1,0 +1,64 @@
+"""How figures call the models, and what makes an axis of sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from tacit.charts.shown import Shown
+from tacit.charts.theme import Theme
+from tacit.findings.findings import Findings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
+SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
+
+
+def shown(*names: str, sizes: Mapping[str, int | None] | None = None) -> Shown:
+    """Models of these names without findings."""
+    return Shown({name: Findings(pl.DataFrame(), {}) for name in names}, sizes or {}, Theme())
+
+
+def test_a_model_is_called_by_the_end_of_its_name() -> None:
+    """When that tells all apart; where sizes are known, the smallest comes first."""
+    assert list(shown("a/two", "b/one/").labels.values()) == ["two", "one"]
+    assert list(shown("a/one", "b/one").labels.values()) == ["a/one", "b/one"]
+    assert list(shown("http://host/v1").labels.values()) == ["http://host/v1"]
+    by_size = shown(*reversed(OPT), "y/gpt2", sizes=SIZES)
+    assert list(by_size.labels.values()) == ["gpt2", "opt-125m", "opt-1.3b"]
+
+
+@pytest.mark.parametrize(
+    ("names", "families"),
+    [
+        (("facebook/opt-350m", "facebook/opt-1.3b"), 1),
+        (("EleutherAI/gpt-neo-125m", "EleutherAI/gpt-neo-1.3B", "EleutherAI/gpt-j-6b"), 2),
+        (("gpt2", "gpt2-medium", "openai/gpt2-xl"), 2),
+        (("bert-base-uncased", "bert-large-uncased", "bert-base-cased"), 2),
+        (("T0_3B", "T0pp"), 2),
+        (("pythia-70m-deduped", "pythia-160m-deduped", "pythia-160m"), 2),
+    ],
+)
+def test_a_family_is_a_name_without_its_size(names: tuple[str, ...], families: int) -> None:
+    """Who makes it is part of its name."""
+    assert len(set(shown(*names).families.values())) == families
+
+
+def test_two_sizes_make_an_axis() -> None:
+    """Not one, nor the same twice, nor where one is not known."""
+    assert shown(*OPT, sizes=OPT).by_size
+    assert not shown("a", "b").by_size
+    assert not shown("a", "b", sizes={"a": 5}).by_size
+    assert not shown("a", "b", sizes={"a": 5, "b": 5}).by_size
+    assert not shown("a", "b", sizes={"a": 5, "b": 0}).by_size
+    assert not shown("server", *OPT, sizes=SIZES).by_size
+
+
+def test_a_known_family_goes_before_the_name() -> None:
+    """Names that differ in more than the size are joined, if the checkpoints say so."""
+    models = Shown(shown(*OPT, "y/gpt2").found, {}, Theme(), {"x/opt-125m": "opt", "y/gpt2": "opt"})
+    assert models.families == {"opt-125m": "opt", "opt-1.3b": "x/opt", "gpt2": "opt"}
