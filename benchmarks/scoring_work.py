@@ -63,7 +63,7 @@ def prepare(folder: Path, sources: Sources, sizes: Sizes, model: str, dtype: str
     probe = consistency(folder, sources)
     write(folder / "facts.json", fact_prompts(probe, sizes.facts))
     count = sizes.anchors * len(probe.choice_variants)
-    write(folder / "anchors.json", probe.prompt_set.prompts("choice")[:count])
+    write(folder / "anchors.json", probe.questions.prompts["choice"][:count])
     write(folder / "parts.json", part_prompts(sources.drawings, sizes.drawings))
 
 
@@ -101,11 +101,8 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
 
 def fact_prompts(probe: ConsistencyProbe, facts: int) -> list[Prompt]:
     """The questions of the first facts, without negatives, each in every variant."""
-    from tacit.probes.consistency.questions import background_prompts
-
-    asked = probe.asked
-    places = dict.fromkeys(asked.facts["positive_question"][:facts])
-    return [p for at in places for p in background_prompts(asked.texts[at], probe.variants)]
+    texts = dict.fromkeys(probe.asked.facts["positive_question"][:facts])
+    return [variant.prompt(text) for text in texts for variant in probe.variants]
 
 
 def part_prompts(folder: Path, drawings: int) -> Sequence[Prompt]:

@@ -51,18 +51,18 @@ def found(probe: ConsistencyProbe) -> Findings:
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
     """What is lacking, counted prompt by prompt and fact by fact."""
-    background, choices = (probe.prompt_set.prompts(name) for name in ("background", "choice"))
+    background, choices = (probe.questions.prompts[name] for name in ("background", "choice"))
     words, answers = (
         sum(one.logprob is None for prompt in prompts for one in cut(prompt).answers)
         for prompts in (background, choices)
     )
     facts = probe.asked.facts.to_dicts()
-    silent = ["farm" in text for text in probe.asked.texts]
+    silent = {text: "farm" in text for text in probe.asked.questions}
     return {
         "words": words,
         "answers": answers,
         "all answers": sum(len(prompt.answers) for prompt in choices),
-        "questions": sum(silent),
+        "questions": sum(silent.values()),
         "facts": sum(silent[fact["positive_question"]] for fact in facts),
         "negatives": sum(
             silent[fact["negative_question"]]
@@ -103,11 +103,11 @@ def test_what_is_missing_is_told_in_terminal_and_report(
     probe: ConsistencyProbe, printed: str, page: str
 ) -> None:
     """Background questions, anchor questions and words."""
-    by_hand = counts(probe)
+    by_hand, asked = counts(probe), len(probe.asked.questions)
     assert by_hand["facts"] > 0
     missing = (
         f"Missing: {by_hand['questions']} background questions; {by_hand['anchors']} anchor "
-        f"questions; {by_hand['words']:,} of {len(probe.asked.texts) * 84:,} answer words without"
+        f"questions; {by_hand['words']:,} of {asked * 84:,} answer words without"
     )
     assert missing in printed
     assert missing in page

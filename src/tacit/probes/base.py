@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.errors import FindingsError, RequestError
-from tacit.requests import Ranking, Samples, Votes
+from tacit.requests import Ranking, Samples, Scores, Votes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
-    from tacit.requests import AnswerScore, Request, Scores, Vocabulary
+    from tacit.requests import AnswerScore, Request, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Answers:
         answered = self.groups[group]
         found = [_entries(one) for one in answered.answers]
         kinds = {name: getattr(pl, kind) for name, kind in _TYPES.items()}
-        names = found[0] if found else ("answer", "score")
+        names = found[0] if found else _entries(Scores(()))
         columns = {
             name: pl.Series([value for cells in found for value in cells[name]], dtype=kinds[name])
             for name in names

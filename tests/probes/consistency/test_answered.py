@@ -163,4 +163,4 @@ def test_no_facts_make_an_empty_table() -> None:
     schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String)}
     probe = probe_of(CASES[:1])
     none = Asked.of(pl.DataFrame(schema=schema), probe.templates, probe.wording)
-    assert (none.facts.height, none.links.height, none.texts) == (0, 0, ())
+    assert (none.facts.height, none.links.height, none.questions) == (0, 0, [])

@@ -29,36 +29,36 @@ def test_a_fact_of_two_anchors_is_asked_once() -> None:
     assert both.links.rows() == [(0, 0), (3, 1), (3, 0)]
 
 
-def test_questions_are_told_by_their_places() -> None:
+def test_each_fact_has_its_questions() -> None:
     """The fact's own and its negative's."""
     both = asked((0, DOG), (0, TAIL))
-    own = [both.texts[at] for at in both.facts["positive_question"]]
-    others = [both.texts[at] for at in both.facts["negative_question"]]
-    assert own == ["Is dog a animal", "Does dog has a tail"]
-    assert others == ["Is dog a carrot", "Does dog has a wheel"]
+    own = ["Is dog a animal", "Does dog has a tail"]
+    others = ["Is dog a carrot", "Does dog has a wheel"]
+    assert both.facts["positive_question"].to_list() == own
+    assert both.facts["negative_question"].to_list() == others
+    assert both.questions == own + others
 
 
 def test_a_fact_without_a_negative_has_one_question() -> None:
-    """The place of the other is null."""
+    """The other is null."""
     alone = asked((0, DOG._replace(negative=None)))
     assert alone.facts["negative_question"].to_list() == [None]
-    assert alone.facts["negative_question"].dtype == pl.Int64
-    assert alone.texts == ("Is dog a animal",)
+    assert alone.facts["negative_question"].dtype == pl.String
+    assert alone.questions == ["Is dog a animal"]
 
 
 def test_facts_that_come_down_to_one_question() -> None:
     """It is asked once; they stay two facts."""
     two = asked((0, Fact("hub", "PartOf", "car", "sky")), (1, Fact("hub", "IsA", "part of car")))
-    assert two.texts == ("Is hub a part of car", "Is hub a part of sky")
-    assert two.facts["positive_question"].to_list() == [0, 0]
+    assert two.questions == ["Is hub a part of car", "Is hub a part of sky"]
+    assert two.facts["positive_question"].to_list() == ["Is hub a part of car"] * 2
     assert two.links.rows() == [(0, 0), (1, 1)]
 
 
 def test_a_negative_that_is_anothers_fact() -> None:
     """The question is asked once, though one has it answered yes and the other no."""
     two = asked((0, Fact("hub", "PartOf", "car", "sky")), (0, Fact("hub", "PartOf", "sky", "sea")))
-    assert two.facts["negative_question"].to_list() == [1, 2]
-    assert two.facts["positive_question"].to_list() == [0, 1]
+    assert two.questions == [f"Is hub a part of {part}" for part in ("car", "sky", "sea")]
 
 
 def test_relations_without_a_template_are_refused() -> None:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tacit.findings.verdict import Verdict
-from tacit.probes.consistency.background_answers import answered, background_answers
+from tacit.probes.consistency.background import answered, background_answers
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -10,24 +10,23 @@ from hypothesis import strategies as st
 from wordfreq import zipf_frequency
 
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
+from tacit.probes.consistency.answers import scores_of_choices
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.features import by_choice
-from tacit.probes.consistency.questions import choice_variants, prompt_variants
-from tacit.probes.consistency.scored import Scored
 from tacit.probes.consistency.tables import TABLES
-from tacit.probes.consistency.template import load_templates
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import chance_level
 from tacit.statistics.ranking import average_precision
 
+Scores: TypeAlias = dict[str, pl.DataFrame]
+
 BOOTSTRAP = Bootstrap(200)
 WORDS = ("dog", "the", "quagga", "kennel", "café", "a front door", "sea", "of")
-TEMPLATES = load_templates()
-VARIANTS = len(choice_variants(TEMPLATES))
+VARIANTS = 3
 
 
-def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scored, pl.DataFrame]:
+def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scores, pl.DataFrame]:
     """Anchors with two to five choices, scores at random, and which the model has right."""
     random = np.random.default_rng(seed)
     of = []
@@ -35,18 +34,21 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scored, pl.DataFram
         k = int(random.integers(2, 6))
         choices = tuple(str(one) for one in random.permutation(WORDS)[:k])
         of.append(Anchor(f"q{at}", "What?", choices, int(random.integers(k)), f"c{at // 2}"))
-    sizes = np.zeros((n, 5), dtype=np.int64)
-    there = np.zeros((n, 5), dtype=bool)
-    for at, anchor in enumerate(of):
-        sizes[at, : len(anchor.choices)] = [len(one.encode()) for one in anchor.choices]
-        there[at, : len(anchor.choices)] = True
-    scores = [
-        np.where(there[:, None, :], -random.integers(1, 90, (n, VARIANTS, 5)) / 8, np.nan)
-        for _ in range(2)
+    cells = [
+        {"anchor": at, "meta": meta, "pair": None, "answer": choice}
+        for at, anchor in enumerate(of)
+        for meta in range(VARIANTS)
+        for choice in anchor.choices
     ]
-    variants = prompt_variants(TEMPLATES)
-    inputs = np.zeros((0, 84))
-    scored = Scored(variants, choice_variants(TEMPLATES), inputs, scores[0], None, scores[1], sizes)
+    asked = pl.DataFrame(cells, schema_overrides={"pair": pl.String})
+    scores = {
+        name: scores_of_choices(
+            asked.with_columns(
+                score=pl.Series(-random.integers(1, 90, len(cells)) / 8), most=pl.lit(0.0)
+            )
+        )
+        for name in ("choice", "prior")
+    }
     table = pl.DataFrame(
         {
             "right": random.random(n) < 0.5,
@@ -56,35 +58,33 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scored, pl.DataFram
     )
     return (
         of,
-        scored,
+        scores,
         table.with_columns(
             background_score=pl.when(pl.int_range(pl.len()) > 2).then("background_score")
         ),
     )
 
 
-def baselines(of: list[Anchor], scored: Scored, anchors: pl.DataFrame) -> pl.DataFrame:
+def baselines(of: list[Anchor], scores: Scores, anchors: pl.DataFrame) -> pl.DataFrame:
     """The table of the baselines."""
-    return anchor_baselines(of, by_choice(of, scored, "choice"), anchors, BOOTSTRAP)
+    return anchor_baselines(of, by_choice(of, scores, "choice"), anchors, BOOTSTRAP)
 
 
-def chosen_by_hand(of: list[Anchor], scored: Scored, name: str) -> list[int]:
+def chosen_by_hand(of: list[Anchor], scores: Scores, name: str) -> list[int]:
     """The choice of a baseline, one at a time."""
-    assert scored.choices is not None
-    assert scored.prior is not None
     found = []
     for at, anchor in enumerate(of):
         values = []
         for c, choice in enumerate(anchor.choices):
-            ask, empty, size = (
-                scored.choices[at, :, c],
-                scored.prior[at, :, c],
-                len(choice.encode()),
+            asked, empty = (
+                scores[group].filter(anchor=at, choice=c)["score"].to_numpy()
+                for group in ("choice", "prior")
             )
+            size = len(choice.encode())
             values.append(
                 {
                     "choice prior": max(empty) / size,
-                    "pointwise mutual information": max(ask - empty),
+                    "pointwise mutual information": max(asked - empty),
                     "longest choice": size,
                     "shortest choice": -size,
                     "most frequent choice": zipf_frequency(choice, "en"),
@@ -96,20 +96,20 @@ def chosen_by_hand(of: list[Anchor], scored: Scored, name: str) -> list[int]:
 
 def test_each_baseline_is_that_of_a_plain_computation() -> None:
     """Its accuracy, and the consistency with its chance level over questions with a score."""
-    of, scored, anchors = drawn()
-    table = baselines(of, scored, anchors)
+    of, scores, anchors = drawn()
+    table = baselines(of, scores, anchors)
     TABLES["anchor_baselines"].check(table)
     rows = {row["baseline"]: row for row in table.iter_rows(named=True)}
     answers = [anchor.answer for anchor in of]
     some = anchors["background_score"].is_not_null().to_numpy()
-    scores = anchors["background_score"].drop_nulls().to_numpy()
+    background = anchors["background_score"].drop_nulls().to_numpy()
     for name in list(rows)[1:6]:
-        right = np.array(chosen_by_hand(of, scored, name)) == answers
+        right = np.array(chosen_by_hand(of, scores, name)) == answers
         row = rows[name]
         assert (row["n"], row["scored"]) == (30, 27)
         assert row["accuracy"] == pytest.approx(right.mean())
-        assert row["consistency"] == average_precision(right[some], scores)
-        assert row["chance"] == chance_level(right[some], scores)
+        assert row["consistency"] == average_precision(right[some], background)
+        assert row["chance"] == chance_level(right[some], background)
         assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
     assert rows["model"]["accuracy"] == anchors["right"].mean()
     counts = [answers.count(at) for at in range(5)]
@@ -118,16 +118,16 @@ def test_each_baseline_is_that_of_a_plain_computation() -> None:
 
 def test_random_answers_have_the_expected_figures() -> None:
     """The means over simulated random answers."""
-    of, scored, anchors = drawn(60)
-    row = baselines(of, scored, anchors).filter(baseline="random").to_dicts()[0]
+    of, scores, anchors = drawn(60)
+    row = baselines(of, scores, anchors).filter(baseline="random").to_dicts()[0]
     shares = np.array([1 / len(anchor.choices) for anchor in of])
     assert row["accuracy"] == pytest.approx(shares.mean())
     assert row["accuracy_low"] is row["accuracy_high"] is None
     assert row["consistency"] == row["chance"]
     random, some = np.random.default_rng(5), anchors["background_score"].is_not_null().to_numpy()
-    scores = anchors["background_score"].drop_nulls().to_numpy()
+    background = anchors["background_score"].drop_nulls().to_numpy()
     drawn_precisions = [
-        average_precision(random.permutation(random.random(57) < shares[some]), scores)
+        average_precision(random.permutation(random.random(57) < shares[some]), background)
         for _ in range(3000)
     ]
     known = [each for each in drawn_precisions if each is not None]
@@ -136,13 +136,16 @@ def test_random_answers_have_the_expected_figures() -> None:
 
 def test_a_choice_without_a_score_leaves_its_question_out() -> None:
     """Of the baselines of scores alone; without choice prompts they have no figure at all."""
-    of, scored, anchors = drawn()
-    assert scored.prior is not None
-    scored.prior[4, 3, 1] = np.nan
-    rows = {r["baseline"]: r for r in baselines(of, scored, anchors).to_dicts()}
+    of, scores, anchors = drawn()
+    lost = (pl.col("anchor") == 4) & (pl.col("meta") == 2) & (pl.col("choice") == 1)
+    scores["prior"] = scores["prior"].with_columns(pl.when(~lost).then("score"))
+    rows = {r["baseline"]: r for r in baselines(of, scores, anchors).to_dicts()}
     assert [rows[name]["n"] for name in list(rows)[:4]] == [30, 29, 29, 30]
-    bare = replace(scored, choices=None, prior=None)
-    none = {r["baseline"]: r for r in baselines(of, bare, anchors).to_dicts()}
+    verified = by_choice(of, {"choice": scores["choice"]}, "choice")
+    none = {
+        row["baseline"]: row
+        for row in anchor_baselines(of, verified, anchors, BOOTSTRAP).to_dicts()
+    }
     assert none["choice prior"]["n"] == 0
     assert none["choice prior"]["accuracy"] is none["choice prior"]["consistency"] is None
     assert none["longest choice"] == rows["longest choice"]

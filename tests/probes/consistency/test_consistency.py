@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.probes.consistency import consistency
-from tacit.probes.consistency.questions import Asked
 from tacit.statistics.studentised import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 
@@ -58,12 +57,12 @@ def anchors(
     )
 
 
-def asked(*links: tuple[int, str, str]) -> Asked:
-    """A fact for each link: anchor, head and relation; the tail is a thing."""
+def asked(*links: tuple[int, str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The links and facts, one for each anchor, head and relation; the tail is a thing."""
     ids = range(len(links))
     ends = {"head": [head for _, head, _ in links], "relation": [name for _, _, name in links]}
     facts = pl.DataFrame({"fact": ids, **ends}).with_columns(tail=pl.lit("thing"))
-    return Asked(facts, pl.DataFrame({"anchor": [at for at, _, _ in links], "fact": ids}), ())
+    return pl.DataFrame({"anchor": [at for at, _, _ in links], "fact": ids}), facts
 
 
 def test_all_anchors_of_a_run(run: Run) -> None:
@@ -158,7 +157,7 @@ def test_a_relation_of_which_nothing_is_scored() -> None:
     """Its row is there, with no anchors and no figures."""
     links = asked((0, "a", "IsA"), (1, "b", "IsA"), (2, "c", "HasA"))
     found = consistency.by_relation(
-        anchors([0.5, 0.25, None], [True, False, True]), links, FEW
+        anchors([0.5, 0.25, None], [True, False, True]), *links, FEW
     ).to_dicts()
     assert [(row["name"], row["n"], row["consistency"]) for row in found] == [
         ("HasA", 0, None),
@@ -169,7 +168,7 @@ def test_a_relation_of_which_nothing_is_scored() -> None:
 def test_an_anchor_counts_once_in_a_relation() -> None:
     """However many of its facts are of it."""
     links = asked((0, "a", "IsA"), (0, "b", "IsA"), (1, "c", "IsA"))
-    (row,) = consistency.by_relation(anchors([0.5, 0.25], [True, False]), links, FEW).to_dicts()
+    (row,) = consistency.by_relation(anchors([0.5, 0.25], [True, False]), *links, FEW).to_dicts()
     assert row["n"] == 2
 
 
@@ -187,7 +186,7 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
         *((at, "unscored", "IsA") for at in range(3, 31)),
         *((at, "unanswered", "IsA") for at in [*range(27), 31]),
     )
-    found = consistency.by_concept(anchors(scores, right), links, FEW).to_dicts()
+    found = consistency.by_concept(anchors(scores, right), *links, FEW).to_dicts()
     # All facts have the one tail.
     assert [(row["name"], row["n"]) for row in found] == [("thing", 30), ("enough", 28)]
     of = [
@@ -206,7 +205,7 @@ def test_the_14_most_frequent_concepts() -> None:
     links = asked(*((at, name, "IsA") for name in names for at in range(28 + (name[-1] == "h"))))
     scores: list[float | None] = [at % 7 / 6 for at in range(29)]
     right: list[bool | None] = [at % 3 == 0 for at in range(29)]
-    found = consistency.by_concept(anchors(scores, right), links, FEW)
+    found = consistency.by_concept(anchors(scores, right), *links, FEW)
     expected = ["concept h", "thing", *(f"concept {letter}" for letter in "abcdefgijklm")]
     assert found["name"].to_list() == expected
     assert found["n"].to_list() == [29, 29] + [28] * 12
@@ -237,8 +236,8 @@ def test_the_order_of_anchors_changes_nothing(
     for one, two in (
         (consistency.overall(first, FEW), consistency.overall(second, FEW)),
         (
-            consistency.by_relation(first, asked(*links), FEW),
-            consistency.by_relation(second, asked(*other), FEW),
+            consistency.by_relation(first, *asked(*links), FEW),
+            consistency.by_relation(second, *asked(*other), FEW),
         ),
     ):
         for a, b in zip(one.rows(), two.rows(), strict=True):

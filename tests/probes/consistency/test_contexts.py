@@ -43,7 +43,7 @@ def test_facts_are_stated_as_sentences() -> None:
     assert found.texts["true"][2] == "Alpha2 has answer2. Alpha2 has tail2x1."
     assert found.texts["false"][2] == "Alpha2 has false2x0. Alpha2 has false2x1."
     probe = probe_in_context()
-    (prompt, *_) = probe.prompt_set.prompts("intervention-true")
+    (prompt, *_) = probe.questions.prompts["intervention-true"]
     assert prompt.text == f"{found.texts['true'][0]} What is alpha0 for?"
 
 

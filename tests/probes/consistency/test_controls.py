@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from tacit.knowledge.background import Background
-from tacit.probes.consistency import background_scores
 from tacit.probes.consistency.adjusted import LIFT_COLUMNS
-from tacit.probes.consistency.background_scores import CorrectAnswers
+from tacit.probes.consistency.background import by_anchor
 from tacit.probes.consistency.controls import (
     IRRELEVANT,
     NO_TOPIC,
@@ -78,25 +77,23 @@ class Made:
             topics=pl.DataFrame(topics, _without(whole, "part"), orient="row"),
         )
         n = self.asked.facts.height
-        self.known = CorrectAnswers(
-            random.integers(0, 2, n).astype(float), random.integers(0, 2, n).astype(float)
+        self.known = self.asked.facts.with_columns(
+            positive_right=pl.Series(random.integers(0, 2, n) == 1),
+            negative_right=pl.Series(random.integers(0, 2, n) == 1),
         )
         self.of = [
             Anchor(f"a{at}", "Which?", ("x", "y", "z"), self.correct[at], None) for at in range(N)
         ]
-        scores = background_scores.by_anchor(self.known, self.asked, N)
-        self.anchors = scores.with_columns(
+        scores = by_anchor(self.asked.links, self.known).sort("anchor")
+        assert scores["anchor"].to_list() == list(range(N))
+        self.anchors = scores.drop("anchor").with_columns(
             right=pl.Series(random.random(N) < 0.5), cluster=pl.Series([str(a) for a in range(N)])
         )
 
     @property
     def controls(self) -> Controls:
         """The controls."""
-        facts = self.asked.facts.with_columns(
-            positive_right=pl.Series(self.known.positive == 1),
-            negative_right=pl.Series(self.known.negative == 1),
-        )
-        return Controls(self.of, self.background, facts, self.asked.links, self.anchors)
+        return Controls(self.of, self.background, self.known, self.asked.links, self.anchors)
 
     def score(self, facts: list[tuple[str, str, str]]) -> float | None:
         """The background score of some facts, by hand."""
@@ -104,7 +101,8 @@ class Made:
             return None
         index = {row[1:4]: row[0] for row in self.asked.facts.iter_rows()}
         at = [index[fact] for fact in facts]
-        right = int(self.known.positive[at].sum() + self.known.negative[at].sum())
+        sides = self.known[at].select("positive_right", "negative_right")
+        right = int(sides.sum_horizontal().sum())
         return float(Fraction(right, 2 * len(at)))  # equal scores are equal here too
 
     def touched(self, at: int, name: str) -> set[str]:

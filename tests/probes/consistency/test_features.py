@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from math import exp, log
 
-import numpy as np
 import polars as pl
 import pytest
 from wordfreq import zipf_frequency
@@ -11,13 +9,10 @@ from wordfreq import zipf_frequency
 from tacit.knowledge.frequency import mean_zipf
 from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
-from tacit.probes.consistency.answers import choose
 from tacit.probes.consistency.features import by_choice, of_background
 from tacit.probes.consistency.probe import Reading
 from tests.probes.consistency.asking_by_hand import Dice, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
-
-NAN = float("nan")
 
 
 def test_the_features_of_a_background_by_hand() -> None:
@@ -69,49 +64,37 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 def features_of(run: Run) -> pl.DataFrame:
     """The features of the anchors of a run."""
+    return run.probe.answered(run.probe.scored(answers_of(run))).features
+
+
+def answers_of(run: Run) -> Answers:
+    """What the model of a run says."""
     model = FakeModel(lambda prompt, answer: run.says(prompt.text, answer))
     groups = {
         name: Answered(group.keys, model.answer(list(group.requests)))
         for name, group in run.probe.requests().items()
     }
-    return run.probe.answered(run.probe.scored(Answers(groups))).features
+    return Answers(groups)
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
     """The best score per byte of a choice behind the prompts about a question."""
-    prompts = run.probe.prompt_set.prompts(group)
+    prompts = run.probe.questions.prompts[group]
     texts = {one.text for one in prompts if about in one.text and choice in one.answers}
     said = [score for text in texts if (score := run.says(text, choice)) is not None]
     return max(said) / len(choice.encode()) if said else None
 
 
-def test_the_best_per_byte_is_unknown_where_a_score_is() -> None:
-    """It could be the best; padding has none."""
+def test_the_prior_is_unknown_where_a_score_is() -> None:
+    """It could be the best; so is what the question adds."""
     run = Run(CASES[:2], Dice(5))
-    scored = run.probe.prompt_set.scored(
-        {
-            name: FakeModel(lambda prompt, answer: run.says(prompt.text, answer)).answer(
-                list(group.requests)
-            )
-            for name, group in run.probe.requests().items()
-        }
-    )
-    assert scored.prior is not None
-    prior = scored.prior.copy()
-    prior[0, 1, 0] = NAN
+    scores = run.probe.scored(answers_of(run))
+    first = pl.int_range(pl.len()) == scores["prior"]["score"].is_not_null().arg_max()
+    lost = scores["prior"].with_columns(pl.when(~first).then("score"))
     anchors = [case.anchor for case in run.cases]
-    found = by_choice(anchors, replace(scored, prior=prior), "choice")
+    found = by_choice(anchors, {**scores, "prior": lost}, "choice")
     assert found["text"].to_list() == [choice for one in anchors for choice in one.choices]
     assert found["prior"][0] is found["gain"][0] is None
-    assert found["prior"][1] == pytest.approx((scored.prior[0, :, 1] / len("café".encode())).max())
-
-
-def test_values_of_choices_are_kept() -> None:
-    """Per byte; none for padding."""
-    chosen = choose(np.array([[[-4.0, -3, NAN]]]), np.array([[2, 3, 0]]))
-    assert chosen.values[0, :2].tolist() == [-2, -1]
-    assert np.isnan(chosen.values[0, 2])
-    assert chosen.margin.tolist() == [1]
 
 
 def test_the_frequency_is_the_mean_of_wordfreqs() -> None:
@@ -130,4 +113,4 @@ def test_verified_anchors_have_no_prior() -> None:
     assert features_of(verified)["prior"].is_null().all()
     both = Run(CASES, Dice(5, SILENT), anchoring=("verify", "choice"))
     assert not features_of(both)["prior"].is_null().all()
-    assert probe_of(CASES, reading=Reading(anchoring=("verify",))).prompt_set.prompts("prior") == []
+    assert "prior" not in probe_of(CASES, reading=Reading(anchoring=("verify",))).requests()

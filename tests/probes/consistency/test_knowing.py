@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tacit.probes.consistency import background_scores
-from tacit.probes.consistency.background_scores import CorrectAnswers
-from tacit.probes.consistency.questions import Asked
+from tacit.probes.consistency import background
 from tacit.statistics import Bootstrap
 from tests.probes.consistency import figures_by_hand as figures
 
@@ -26,52 +23,50 @@ if TYPE_CHECKING:
     # Of the anchor: its facts' own questions and their negatives', whether answered right.
     Row = tuple[int, Answer, Answer]
 
-NONE = math.nan
 ANSWERS = st.sampled_from([True, False, None])
 ROWS = st.lists(st.tuples(st.integers(0, 5), ANSWERS, ANSWERS), max_size=60)
 
 
-def number(answer: Answer) -> float:
-    """As an array holds it."""
-    return NONE if answer is None else float(answer)
-
-
 def facts(
     rows: Sequence[Row], relations: Sequence[str] | None = None
-) -> tuple[CorrectAnswers, Asked]:
-    """A fact for each row, known or not."""
-    known = CorrectAnswers(
-        np.array([number(own) for _, own, _ in rows]),
-        np.array([number(other) for _, _, other in rows]),
-    )
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The links and a fact for each row, known or not."""
     names = relations or ["IsA"] * len(rows)
-    ids = pl.int_range(len(rows), eager=True)
     table = pl.DataFrame(
-        {"fact": ids, "head": [f"c{i % 5}" for i in ids], "relation": names},
-        {"fact": pl.Int64, "head": pl.String, "relation": pl.String},
+        [(at, f"c{at % 5}", names[at], own, other) for at, (_, own, other) in enumerate(rows)],
+        {
+            "fact": pl.Int64,
+            "head": pl.String,
+            "relation": pl.String,
+            "positive_right": pl.Boolean,
+            "negative_right": pl.Boolean,
+        },
+        orient="row",
     )
     links = pl.DataFrame(
-        {"anchor": [at for at, _, _ in rows], "fact": ids},
+        {"anchor": [at for at, _, _ in rows], "fact": range(len(rows))},
         dict.fromkeys(("anchor", "fact"), pl.Int64),
     )
-    return known, Asked(table, links, ())
+    return links, table
 
 
 @settings(max_examples=50, deadline=None)
 @given(rows=ROWS)
 def test_background_scores_are_exact(rows: list[Row]) -> None:
     """Equation 1 in fractions gives the same figure, to the last digit."""
-    found = background_scores.by_anchor(*facts(rows), 6)
-    for anchor, row in enumerate(found.iter_rows(named=True)):
+    found = background.by_anchor(*facts(rows))
+    assert set(found["anchor"]) == {at for at, _, _ in rows}
+    for row in found.iter_rows(named=True):
+        anchor = row["anchor"]
         own = figures.share(own for at, own, _ in rows if at == anchor)
         other = figures.share(other for at, _, other in rows if at == anchor)
-        both = figures.both(own, other)
+        score = figures.both(own, other)
         assert row["facts"] == sum(at == anchor for at, _, _ in rows)
         assert row["positives"] == sum(at == anchor and own is not None for at, own, _ in rows)
         assert row["negatives"] == sum(at == anchor and no is not None for at, _, no in rows)
         assert row["positive_accuracy"] == (None if own is None else float(own))
         assert row["negative_accuracy"] == (None if other is None else float(other))
-        assert row["background_score"] == (None if both is None else float(both))
+        assert row["background_score"] == (None if score is None else float(score))
 
 
 def test_scores_equal_on_paper_are_tied() -> None:
@@ -79,7 +74,7 @@ def test_scores_equal_on_paper_are_tied() -> None:
     rows: list[Row] = [
         (at, k < own, k < other) for at, own, other in ((0, 1, 2), (1, 3, 0)) for k in range(5)
     ]
-    one, other = background_scores.by_anchor(*facts(rows), 2)["background_score"]
+    one, other = background.by_anchor(*facts(rows))["background_score"]
     assert one == other == 0.3
     assert (1 / 5 + 2 / 5) / 2 != (3 / 5 + 0) / 2
 
@@ -89,17 +84,16 @@ def test_yes_to_all_is_exactly_a_half() -> None:
     rows: list[Row] = [
         (anchor, True, None if k == 1 else False) for anchor in range(40) for k in range(anchor + 1)
     ]
-    assert set(background_scores.by_anchor(*facts(rows), 40)["background_score"]) == {0.5}
+    assert set(background.by_anchor(*facts(rows))["background_score"]) == {0.5}
 
 
-def test_anchors_without_facts_have_no_score() -> None:
-    """Counts of 0, and null for the shares; also where only one side was answered."""
+def test_anchors_of_which_one_side_is_unknown_have_no_score() -> None:
+    """Null for the share and the score."""
     rows: list[Row] = [(1, True, None), (2, None, False), (3, None, None)]
-    found = background_scores.by_anchor(*facts(rows), 5)
-    assert found["facts"].to_list() == [0, 1, 1, 1, 0]
-    assert found["positive_accuracy"].to_list() == [None, 1.0, None, None, None]
-    assert found["negative_accuracy"].to_list() == [None, None, 0.0, None, None]
-    assert found["background_score"].null_count() == 5
+    found = background.by_anchor(*facts(rows))
+    assert found["positive_accuracy"].to_list() == [1.0, None, None]
+    assert found["negative_accuracy"].to_list() == [None, 0.0, None]
+    assert found["background_score"].null_count() == 3
 
 
 def test_each_relation_by_hand() -> None:
@@ -112,7 +106,7 @@ def test_each_relation_by_hand() -> None:
         (2, None, True),
     ]
     names = ["IsA", "IsA", "IsA", "HasA", "PartOf"]
-    found = background_scores.by_relation(*facts(rows, names), Bootstrap(100))
+    found = background.by_relation(facts(rows, names)[1], Bootstrap(100))
     assert found["relation"].to_list() == ["HasA", "IsA", "PartOf"]
     assert found["facts"].to_list() == [1, 3, 1]
     assert found["positives"].to_list() == [1, 3, 0]
@@ -126,13 +120,11 @@ def test_each_relation_by_hand() -> None:
 def test_the_interval_of_a_relation_clusters_by_head() -> None:
     """Facts of one head tell as much as one fact: an interval needs two heads."""
     rows: list[Row] = [(0, k % 2 == 0, k % 3 == 0) for k in range(10)]
-    known, asked = facts(rows)
-    low, high = (
-        background_scores.by_relation(known, asked, Bootstrap(500)).select("low", "high").row(0)
-    )
+    _, known = facts(rows)
+    low, high = background.by_relation(known, Bootstrap(500)).select("low", "high").row(0)
     assert low < high
-    one = Asked(asked.facts.with_columns(head=pl.lit("dog")), asked.links, ())
-    alone = background_scores.by_relation(known, one, Bootstrap(500))
+    one = known.with_columns(head=pl.lit("dog"))
+    alone = background.by_relation(one, Bootstrap(500))
     assert alone["background_score"][0] is not None
     assert alone.select("low", "high").row(0) == (None, None)
 
@@ -145,24 +137,28 @@ def test_the_interval_of_a_relation_clusters_by_head() -> None:
 )
 def test_the_mean_over_relations(scores: list[float | None]) -> None:
     """Relations count alike; those without a score do not count. The interval is Student's."""
-    found = background_scores.over_relations(
-        pl.DataFrame({"background_score": scores}, strict=False)
+    relations = pl.DataFrame(
+        {"background_score": scores}, {"background_score": pl.Float64}, strict=False
     )
+    names = ("background_score", "positive_accuracy", "negative_accuracy")
+    none = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
+    found = background.overall(relations, none).row(0, named=True)
     there = [score for score in scores if score is not None]
+    assert found["relations"] == len(there)
     if not there:
-        assert found.value is None
+        assert found["value"] is None
         return
-    assert found.value == pytest.approx(float(sum(map(Fraction, there)) / len(there)))
+    assert found["value"] == pytest.approx(float(sum(map(Fraction, there)) / len(there)))
     if len(set(there)) > 1:
         low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
-        assert found.interval == pytest.approx([max(0, low), min(1, high)])
+        assert [found["low"], found["high"]] == pytest.approx([max(0, low), min(1, high)])
 
 
 def test_the_mean_of_what_is_there() -> None:
     """None of nothing."""
-    assert background_scores.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
-    assert background_scores.mean_of(pl.Series([None], dtype=pl.Float64)) is None
-    assert background_scores.mean_of(pl.Series([], dtype=pl.Float64)) is None
+    assert background.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
+    assert background.mean_of(pl.Series([None], dtype=pl.Float64)) is None
+    assert background.mean_of(pl.Series([], dtype=pl.Float64)) is None
 
 
 def test_what_is_known_of_a_run(run: Run) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.questions import background_prompts, prompt_variants
+from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tests.models import tiny
 from tests.models.passes import passes
@@ -21,7 +21,7 @@ def test_the_mask_is_before_the_last_full_stop(tmp_path: Path) -> None:
         if variant.pair in (None, ("On", "Off"))
     ]
     for variant in (variant for variant in short if variant.meta in (1, 2, 5, 6)):
-        (prompt,) = background_prompts("Is it a bird", [variant])
+        prompt = variant.prompt("Is it a bird")
         with passes(model) as seen:
             (scores,) = model.answer([prompt])
         rows = {

@@ -77,7 +77,8 @@ def test_the_counts_of_a_run(run: Run) -> None:
     anchor_inputs = [
         run.says(prompt.text, answer)
         for name in ("choice", "verify")
-        for prompt in run.probe.prompt_set.prompts(name)
+        if name in run.anchoring
+        for prompt in run.probe.questions.prompts[name]
         for answer in prompt.answers
     ]
     expected = {
@@ -229,13 +230,13 @@ def test_a_single_variant_is_asked_alone(meta: int, pair: tuple[str, str], *, fa
     groups = {name: len(group.requests) for name, group in probe.requests().items()}
     variants = 1 if fast else 23
     assert groups == {
-        "background": len(probe.asked.texts),
+        "background": len(probe.asked.questions),
         "choice": variants * len(CASES),
         "prior": variants * len(CASES),
         "verify": sum(len(case.anchor.choices) for case in CASES),
     }
-    every = probe_of(CASES).prompt_set.prompts("background")
-    for prompt in probe.prompt_set.prompts("background"):
+    every = probe_of(CASES).questions.prompts["background"]
+    for prompt in probe.questions.prompts["background"]:
         assert prompt.answers == pair
         assert prompt.text in {one.text for one in every}
     found = measured(probe, SAYS)

@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from tacit.errors import RequestError
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.questions import (
-    background_prompts,
-    background_question,
+    Asked,
     bare,
-    choice_prompts,
     choice_variants,
     prompt_variants,
-    verify_prompts,
 )
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
+from tacit.requests import Prompt
+from tacit.sources.anchors import Anchor
+from tests.probes.consistency.asking_by_hand import Case, probe_of
+from tests.probes.consistency.run_by_hand import DOG
 
 TEMPLATES = load_templates()
 PAIRS = [
@@ -61,6 +64,20 @@ PRINTED = [
 ]
 
 
+def questions_of(*facts: tuple[str, str, str]) -> list[str]:
+    """The background questions about some facts."""
+    rows = [(0, *fact, None) for fact in facts]
+    names = ("head", "relation", "tail", "negative")
+    schema = {"question": pl.Int32, **dict.fromkeys(names, pl.String)}
+    return Asked.of(pl.DataFrame(rows, schema, orient="row"), TEMPLATES, wording("paper")).questions
+
+
+def probe(question: str, *choices: str) -> ConsistencyProbe:
+    """The probe of one anchor question, answered by choice and by verification."""
+    anchor = Anchor("q", question, choices, 0)
+    return probe_of([Case(anchor, (DOG,))], reading=Reading(anchoring=("choice", "verify")))
+
+
 def asked(question: str, one: str, other: str) -> list[str]:
     """Table 1, typed from the paper a second time."""
     return [
@@ -79,9 +96,9 @@ def asked(question: str, one: str, other: str) -> list[str]:
 @pytest.mark.parametrize(("relation", "first", "second", "printed"), PRINTED)
 def test_prompts_to_the_character(relation: str, first: str, second: str, printed: str) -> None:
     """As Tables 1 to 3 print them: every relation behind every meta-prompt."""
-    question = background_question((first, relation, second), TEMPLATES, wording("paper"))
+    (question,) = questions_of((first, relation, second))
     assert question == printed
-    prompts = background_prompts(question, prompt_variants(TEMPLATES))
+    prompts = [variant.prompt(question) for variant in prompt_variants(TEMPLATES)]
     texts = {prompt.text for prompt in prompts}
     assert set(asked(printed, "Yes", "No")) <= texts
     assert len(prompts) == len(texts) == 24
@@ -97,7 +114,7 @@ def test_every_relation_is_printed() -> None:
 
 def test_the_24_prompts_of_a_question() -> None:
     """Three with all words, three for each of the pairs; the order is that of the table."""
-    prompts = background_prompts("Is a b", prompt_variants(TEMPLATES))
+    prompts = [variant.prompt("Is a b") for variant in prompt_variants(TEMPLATES)]
     rows = [(prompt.text, prompt.answers) for prompt in prompts]
     expected = [(text, WORDS) for text in asked("Is a b", "", "")[:2]]
     for meta in (2, 3, 4):
@@ -128,26 +145,24 @@ def test_how_many_prompts_and_inputs(
 
 def test_choices_answer_the_question() -> None:
     """Behind each variant but the second, the labels named though no label is asked for."""
-    variants = choice_variants(TEMPLATES)
-    prompts = choice_prompts("Where is a door?", ("bank", "new york"), variants)
-    assert len(prompts) == 23
-    assert {prompt.answers for prompt in prompts} == {("bank", "new york")}
-    assert prompts[0].text == "Where is a door?"
-    assert (
-        prompts[2].text == "Answer this question as 'True' or 'False'. Question: Where is a door?"
-    )
-    assert prompts[-1].text == "Question: Where is a door? Answer:"
+    group = probe("Where is a door?", "bank", "new york").requests()["choice"]
+    texts = {prompt.text: prompt.answers for prompt in group.requests if isinstance(prompt, Prompt)}
+    assert len(texts) == 23
+    assert set(texts.values()) == {("bank", "new york")}
+    for text in asked("Where is a door", "True", "False")[2:]:
+        assert text in texts
+    assert "Where is a door. Is this true?" not in texts
+    assert group.keys.columns == ["anchor", "meta", "pair"]
 
 
 def test_each_choice_is_verified() -> None:
-    """A yes/no question for each, in all 24 variants."""
-    of_bank, of_york = verify_prompts(
-        "Where is a door?", ("bank", "new york"), prompt_variants(TEMPLATES), TEMPLATES
-    )
-    assert len(of_bank) == len(of_york) == 24
-    assert of_bank[1].text == "Is 'bank' the answer to: Where is a door. Is this true?"
-    assert of_york[-1].text == "Question: Is 'new york' the answer to: Where is a door? Answer:"
-    assert of_york[-1].answers == WORDS
+    """By the words of a background question, behind all meta-prompts."""
+    group = probe("Where is a door?", "bank", "new york").requests()["verify"]
+    prompts = [prompt for prompt in group.requests if isinstance(prompt, Prompt)]
+    assert group.keys["choice"].to_list() == [0] * 24 + [1] * 24
+    assert prompts[0].text == "Is 'bank' the answer to: Where is a door?"
+    last = "Question: Is 'new york' the answer to: Where is a door? Answer:"
+    assert (prompts[-1].text, prompts[-1].answers) == (last, WORDS)
 
 
 @pytest.mark.parametrize(
@@ -177,32 +192,25 @@ def test_how_a_question_ends(question: str, said: str) -> None:
 
 def test_three_underscores_are_no_blank() -> None:
     """Neither in an anchor's question nor in a choice; a concept's are spaces."""
-    prompts = [
-        *choice_prompts("A ___ or ___?", ("a", "b"), choice_variants(TEMPLATES)),
-        *verify_prompts("A ___ is?", ("___", "b"), prompt_variants(TEMPLATES), TEMPLATES)[0],
-        *background_prompts(
-            background_question(("a___b", "IsA", "c_d"), TEMPLATES, wording("paper")),
-            prompt_variants(TEMPLATES),
-        ),
-    ]
+    groups = probe("A ___ or ___?", "___", "b").requests().values()
+    prompts = [one for group in groups for one in group.requests if isinstance(one, Prompt)]
     assert {prompt.around for prompt in prompts} == {None}
-    assert prompts[-1].text == "Question: Is a   b a c d? Answer:"
+    assert questions_of(("a___b", "IsA", "c_d")) == ["Is a   b a c d"]
 
 
 def test_braces_are_text() -> None:
     """What stands in braces in a concept or a question is not filled in."""
-    question = background_question(("{c2}", "IsA", "{question}"), TEMPLATES, wording("paper"))
-    (prompt, *_) = background_prompts(question, prompt_variants(TEMPLATES))
-    assert prompt.text == "Is {c2} a {question}?"
-    assert (
-        choice_prompts("{label_a}?", ("a", "b"), choice_variants(TEMPLATES))[0].text == "{label_a}?"
-    )
+    (question,) = questions_of(("{c2}", "IsA", "{question}"))
+    assert prompt_variants(TEMPLATES)[0].prompt(question).text == "Is {c2} a {question}?"
+    first = probe("{label_a}?", "a", "b").requests()["choice"].requests[0]
+    assert isinstance(first, Prompt)
+    assert first.text == "{label_a}?"
 
 
 def test_what_there_is_not_is_refused() -> None:
     """A relation without a template, an unknown version and an unknown wording."""
-    with pytest.raises(RequestError, match="no template for the relation 'HasProperty'"):
-        background_question(("a", "HasProperty", "b"), TEMPLATES, wording("paper"))
+    with pytest.raises(RequestError, match="no template for HasProperty"):
+        questions_of(("a", "HasProperty", "b"))
     with pytest.raises(RequestError, match="review, review-lexicon, arxiv"):
         prompt_variants(TEMPLATES, "final")
     with pytest.raises(RequestError, match="expected one of paper, grammatical"):

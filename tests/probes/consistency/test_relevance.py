@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
-from tacit.probes.consistency.questions import Asked
+from tacit.probes.consistency.background import relevance
 from tacit.statistics.studentised import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.run_by_hand import Run, knows
@@ -30,22 +28,23 @@ NAMES = ("facts_right", "facts_wrong", "given_right", "given_wrong", "accuracy",
 
 def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, Any]]:
     """The relevance of some facts to some anchors, by relation."""
-    known = np.array([math.nan if own is None else float(own) for own, _, _ in facts])
     table = pl.DataFrame(
-        {"fact": range(len(facts)), "relation": [name for _, name, _ in facts]},
-        {"fact": pl.Int64, "relation": pl.String},
+        {
+            "fact": range(len(facts)),
+            "relation": [name for _, name, _ in facts],
+            "positive_right": [own for own, _, _ in facts],
+        },
+        {"fact": pl.Int64, "relation": pl.String, "positive_right": pl.Boolean},
     )
-    links = [(at, fact) for fact, (_, _, places) in enumerate(facts) for at in places]
-    asked = Asked(
-        table, pl.DataFrame(links, {"anchor": pl.Int64, "fact": pl.Int64}, orient="row"), ()
-    )
+    places = [(at, fact) for fact, (_, _, places) in enumerate(facts) for at in places]
+    links = pl.DataFrame(places, {"anchor": pl.Int64, "fact": pl.Int64}, orient="row")
     anchors = pl.DataFrame(
         {
             "right": pl.Series(right, dtype=pl.Boolean),
             "cluster": [f"concept {at}" for at in range(len(right))],
         }
     )
-    rows = relevance(CorrectAnswers(known, known), asked, anchors, FEW)
+    rows = relevance(table, links, anchors, FEW)
     return {row["relation"]: row for row in rows.to_dicts()}
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.probes.consistency.questions import background_question
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import grammatical, wording
 
@@ -31,7 +30,7 @@ def test_relations_of_one_s_own(tmp_path: Path) -> None:
     templates = load_templates(own)
     assert len(templates.relations) == 15
     asked = {
-        (preset, relation): background_question(("dog", relation, "animal"), templates, words)
+        (preset, relation): words.question(templates.relations[relation], "dog", "animal")
         for preset in ("paper", "grammatical")
         for words in [wording(preset)]
         for relation in ("HasProperty", "IsA", "MadeOf")
@@ -135,14 +134,14 @@ def test_the_line_of_a_name_that_stands_twice(tmp_path: Path) -> None:
 def test_every_relation_has_a_statement(fact: tuple[str, str, str], statement: str) -> None:
     """In grammar, without its full stop."""
     head, relation, tail = fact
-    assert grammatical().statement(load_templates().relation(relation), head, tail) == statement
+    assert grammatical().statement(load_templates().relations[relation], head, tail) == statement
 
 
 def test_a_statement_of_one_s_own(tmp_path: Path) -> None:
     """Its full stop is dropped; the context adds one."""
     own = tmp_path / "own.yaml"
     own.write_text(OWN + '    statement: "every {c1} is {a_c2}."\n', encoding="utf-8")
-    template = load_templates(own).relation("IsA")
+    template = load_templates(own).relations["IsA"]
     assert grammatical().statement(template, "dogs", "animal") == "Every dogs is an animal"
     with pytest.raises(RequestError, match="without a statement"):
-        grammatical().statement(load_templates(own).relation("HasProperty"), "dog", "big")
+        grammatical().statement(load_templates(own).relations["HasProperty"], "dog", "big")

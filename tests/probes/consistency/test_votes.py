@@ -9,17 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.answers import Method, by_votes
+from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.probe import Reading
-from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.votes import COLUMNS
 from tacit.requests import Prompt, Votes
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 VARIANTS = prompt_variants(load_templates())
-INPUTS = Inputs.of(VARIANTS)
+COLUMNS = ("share", "unparsed", "truncated")
 VERIFY = ("verify",)
 
 
@@ -114,14 +110,14 @@ def test_log_probabilities_have_no_shares() -> None:
     """The tables of a run that sampled nothing are as they were."""
     found = asking.measured(probe_of(CASES), Dice(1))
     assert not [name for name in found.tables["facts"].columns if name.endswith(COLUMNS)]
-    assert found.questions.columns == ["question", "meta", "pair", "word", "logprob"]
+    assert found.questions.columns == ["question", "word", "logprob", "meta", "pair"]
 
 
 def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
     """By the share of positive replies to whether it is the answer."""
     found = measured()
     probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
-    verify = iter(probe.prompts[len(probe.asked.texts) * len(VARIANTS) :])
+    verify = iter(probe.prompts[len(probe.asked.questions) * len(VARIANTS) :])
     for row, case in zip(found.tables["anchors"].to_dicts(), CASES, strict=True):
         margins = []
         for _ in case.anchor.choices:
@@ -199,19 +195,6 @@ def test_other_methods_read_votes_too(method: Method) -> None:
             for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True)
         ]
         assert row["positive_right"] is (sum(contests) > 0)
-
-
-@given(st.lists(st.none() | st.integers(0, 3), min_size=84, max_size=84))
-def test_votes_are_pooled(counts: list[int | None]) -> None:
-    """Against a loop; without any reply the answer is missing, with as many of each it is tied."""
-    table = np.array([[np.nan if count is None else count for count in counts]])
-    answers = by_votes(table, INPUTS)
-    pairs = list(zip(INPUTS.words, counts, strict=True))
-    yes = sum(count or 0 for word, count in pairs if word in POSITIVE)
-    no = sum(count or 0 for word, count in pairs if word not in POSITIVE)
-    assert bool(answers.positive[0]) == (yes > no)
-    assert bool(answers.missing[0]) == (yes + no == 0)
-    assert bool(answers.tied[0]) == (yes == no > 0)
 
 
 @pytest.mark.parametrize(

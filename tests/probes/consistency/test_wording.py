@@ -55,7 +55,7 @@ SAID = [
 @pytest.mark.parametrize(("relation", "first", "second", "said"), SAID)
 def test_grammar(relation: str, first: str, second: str, said: str) -> None:
     """Articles, number and verb forms are repaired."""
-    assert GRAMMATICAL.question(TEMPLATES.relation(relation), first, second) == said
+    assert GRAMMATICAL.question(TEMPLATES.relations[relation], first, second) == said
 
 
 def test_every_relation_is_put_in_grammar() -> None:

@@ -1,77 +1,60 @@
-"""Build tables of a model's answers to background questions and anchor questions."""
+"""The tables of a model's answers: to background questions, to anchor questions, and all scores."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tacit.probes.consistency import votes
-from tacit.probes.consistency.scored import ANCHORING, input_labels, joined_pair
+from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.probes.consistency.answers import Answers, Chosen
-    from tacit.probes.consistency.background_scores import CorrectAnswers
-    from tacit.probes.consistency.questions import Asked
-    from tacit.probes.consistency.scored import Scored
+    from tacit.probes.consistency.answers import Method
     from tacit.sources.anchors import Anchor
 
 
-def facts(
-    asked: Asked,
-    known: CorrectAnswers,
-    answers: Answers,
-    scored: Scored,
-    beliefs: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Return a table of the facts, their background questions and the model's answers."""
+def facts(asked: pl.DataFrame, answered: pl.DataFrame) -> pl.DataFrame:
+    """Return the facts with the answers to the questions about each and its negative."""
     import polars as pl
 
-    table = asked.facts
-    told = input_labels(scored.variants, scored.inputs)
-    for side, right in (("positive", known.positive), ("negative", known.negative)):
-        place = table[f"{side}_question"]
-        at = place.fill_null(0).to_numpy()
-        winner = answers.winner[at]
-        there = place.is_not_null()
-        chosen_variants = [told[w] if w >= 0 else (None, None, None) for w in winner]
-        meta, pair, word = (
-            (list(column) for column in zip(*chosen_variants, strict=True))
-            if chosen_variants
-            else ([], [], [])
+    for side, gold in (("positive", True), ("negative", False)):
+        own = answered.select(
+            (pl.col("yes") == gold).alias(f"{side}_right"),
+            pl.exclude("yes").name.prefix(f"{side}_"),
         )
-        columns = {
-            f"{side}_question": pl.Series([asked.texts[p] for p in at], dtype=pl.String),
-            f"{side}_right": pl.Series(right).fill_nan(None).cast(pl.Boolean),
-            f"{side}_margin": pl.Series(answers.margin[at]).fill_nan(None),
-            f"{side}_tied": pl.Series(answers.tied[at]),
-            f"{side}_meta": pl.Series(meta, dtype=pl.Int64),
-            f"{side}_pair": pl.Series(pair, dtype=pl.String),
-            f"{side}_word": pl.Series(word, dtype=pl.String),
-        }
-        if beliefs is not None:
-            columns |= {f"{side}_{column.name}": column for column in beliefs[at].get_columns()}
-        table = table.with_columns(
-            pl.when(there).then(column).alias(name) for name, column in columns.items()
-        )
-    return table
+        asked = asked.join(own, on=f"{side}_question", how="left", maintain_order="left")
+    return TABLES["facts"].frame(asked)
+
+
+def with_votes(answered: pl.DataFrame, scores: pl.DataFrame, how: Method) -> pl.DataFrame:
+    """Add the share of “yes” among the parsed replies, and the numbers of unparsed replies."""
+    import polars as pl
+
+    used, score = how.inputs(scores), pl.col("score")
+    yes, parsed = score.filter(pl.col("positive")).sum(), score.sum()
+    share = used.group_by("question").agg(share=pl.when(parsed > 0).then(yes / parsed))
+    prompts = used.unique(["question", "meta", "named"])
+    unread = prompts.group_by("question").agg(pl.col("unparsed", "truncated").sum())
+    return answered.join(share, on="question", maintain_order="left").join(
+        unread, on="question", maintain_order="left"
+    )
 
 
 def anchors(
     of: Sequence[Anchor],
-    scored: Scored,
-    anchoring: str,
     background: pl.DataFrame,
     frequency: pl.Series,
+    chosen: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
-    """Return a table with each anchor question's background score and the model's answer."""
+    """Return the anchor questions with their background scores and the model's answers.
+
+    The columns of all methods of answering but the first have the method's name as prefix.
+    """
     import polars as pl
 
-    told = pl.DataFrame(
+    table = pl.DataFrame(
         {
             "anchor": [anchor.id for anchor in of],
             "question": [anchor.question for anchor in of],
@@ -80,108 +63,81 @@ def anchors(
             "answer": [None if a.answer is None else a.choices[a.answer] for a in of],
             "frequency": frequency,
         }
+    ).with_row_index("at")
+    table = _beside(table, background).with_columns(
+        pl.col("facts", "positives", "negatives").fill_null(0)
     )
-    answered = [
-        _answered(of, chosen, scored.chosen_variants(way), "" if way == anchoring else f"{way}_")
-        for way in (anchoring, *(other for other in ANCHORING if other != anchoring))
-        if (chosen := scored.chosen(way)) is not None
-    ]
-    return pl.concat([told, background, *answered], how="horizontal")
+    for number, (way, found) in enumerate(chosen.items()):
+        named = with_choices(of, found)
+        table = _beside(table, named if not number else named.select("anchor", _prefixed(way)))
+    return TABLES["anchors"].frame(table)
 
 
-def _answered(
-    of: Sequence[Anchor],
-    chosen: Chosen,
-    told: Sequence[tuple[int, str | None, str | None]],
-    prefix: str,
-) -> pl.DataFrame:
+def with_choices(of: Sequence[Anchor], chosen: pl.DataFrame) -> pl.DataFrame:
+    """Return selected choices as text, and whether they are right."""
     import polars as pl
 
-    choices = [
-        None if at < 0 else anchor.choices[at] for anchor, at in zip(of, chosen.choice, strict=True)
-    ]
-    right = chosen.choice == np.array([anchor.answer for anchor in of])
-    won = [told[w][:2] if w >= 0 else (None, None) for w in chosen.winner]
-    return pl.DataFrame(
-        {
-            f"{prefix}choice": pl.Series(choices, dtype=pl.String),
-            f"{prefix}right": pl.Series(right).set(pl.Series(chosen.missing), None),
-            f"{prefix}margin": pl.Series(chosen.margin).fill_nan(None),
-            f"{prefix}tied": pl.Series(chosen.tied),
-            f"{prefix}meta": pl.Series([meta for meta, _ in won], dtype=pl.Int64),
-            f"{prefix}pair": pl.Series([pair for _, pair in won], dtype=pl.String),
-        }
+    picked = chosen.select("anchor", "choice").rows()
+    right = [None if choice is None else choice == of[at].answer for at, choice in picked]
+    texts = [None if choice is None else of[at].choices[choice] for at, choice in picked]
+    return chosen.with_columns(
+        choice=pl.Series(texts, dtype=pl.String), right=pl.Series(right, dtype=pl.Boolean)
     )
 
 
-def questions(asked: Asked, scored: Scored) -> pl.DataFrame:
-    """Return a table of the log-probability of every answer word in every background prompt."""
+def _beside(anchors: pl.DataFrame, columns: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    told = input_labels(scored.variants, scored.inputs)
-    n = len(asked.texts)
-    meta, pair, word = (list(column) for column in zip(*told, strict=True))
-    table = pl.DataFrame(
-        {
-            "question": pl.Series(asked.texts, dtype=pl.String).gather(
-                np.repeat(np.arange(n), len(told))
-            ),
-            "meta": pl.Series(np.tile(meta, n), dtype=pl.Int64),
-            "pair": pl.Series(pair, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
-            "word": pl.Series(word, dtype=pl.String).gather(np.tile(np.arange(len(told)), n)),
-            "logprob": pl.Series(scored.background.ravel()).fill_nan(None),
-        }
-    )
-    if scored.unread is None:
-        return table
-    counted = table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
-    shares = votes.of_inputs(scored.background, scored.unread, scored.inputs)
-    return pl.concat([counted, shares], how="horizontal")
+    own = columns.with_columns(pl.col("anchor").cast(pl.UInt32))
+    return anchors.join(own, left_on="at", right_on="anchor", how="left", maintain_order="left")
 
 
-def verifications(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame | None:
-    """Return the scores of the answer words in prompts that ask whether a choice is the answer."""
+def _prefixed(way: str) -> pl.Expr:
     import polars as pl
 
-    if scored.verified is None:
-        return None
-    labels = input_labels(scored.variants, scored.inputs)
-    asked = [(a, c) for a, anchor in enumerate(of) for c, _ in enumerate(anchor.choices)]
-    values = np.array([scored.verified[a, c] for a, c in asked]).ravel()
-    named = [(of[a].id, of[a].choices[c]) for a, c in asked]
-    questions = pl.DataFrame(named, {"anchor": pl.String, "choice": pl.String}, orient="row")
-    inputs = pl.DataFrame(
-        labels, {"meta": pl.Int64, "pair": pl.String, "word": pl.String}, orient="row"
-    )
-    table = questions.join(inputs, how="cross", maintain_order="left_right")
-    table = table.with_columns(logprob=pl.Series(values, dtype=pl.Float64).fill_nan(None))
-    if not scored.voted:
-        return table
-    return table.rename({"logprob": "votes"}).cast({"votes": pl.Int64})
+    return pl.exclude("anchor").name.prefix(f"{way}_")
 
 
-def choices(of: Sequence[Anchor], scored: Scored) -> pl.DataFrame:
+def questions(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the score of every answer word in every background prompt."""
+    return TABLES["questions"].frame(_scored(scores))
+
+
+def verifications(of: Sequence[Anchor], scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the score of every answer word in the prompts about every choice."""
+    return TABLES["verifications"].frame(_named(of, _scored(scores)))
+
+
+def choices(of: Sequence[Anchor], scores: pl.DataFrame | None) -> pl.DataFrame:
     """Return the log-probability of every choice in every prompt variant."""
     import polars as pl
 
-    table = scored.choices
-    rows = (
-        [
-            (anchor.id, variant.meta, joined_pair(variant.pair), choice, table[a, f, c], size)
-            for a, anchor in enumerate(of)
-            for f, variant in enumerate(scored.choice_variants)
-            for c, (choice, size) in enumerate(zip(anchor.choices, scored.sizes[a], strict=False))
-        ]
-        if table is not None
-        else []
-    )
-    schema = {
-        "anchor": pl.String,
-        "meta": pl.Int64,
-        "pair": pl.String,
-        "choice": pl.String,
-        "logprob": pl.Float64,
-        "bytes": pl.Int64,
-    }
-    frame = pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("logprob").fill_nan(None))
-    return frame.with_columns(per_byte=pl.col("logprob") / pl.col("bytes"))
+    if scores is None:
+        return TABLES["choices"].frame([])
+    table = scores.rename({"score": "logprob"})
+    table = table.with_columns(per_byte=pl.col("logprob") / pl.col("bytes"))
+    return TABLES["choices"].frame(_named(of, table))
+
+
+def _named(of: Sequence[Anchor], scores: pl.DataFrame) -> pl.DataFrame:
+    """Replace the indices of anchor questions and of choices by ids and texts."""
+    import polars as pl
+
+    texts = [
+        (at, c, one.id, text) for at, one in enumerate(of) for c, text in enumerate(one.choices)
+    ]
+    names = pl.DataFrame(texts, ["anchor", "choice", "id", "name"], orient="row")
+    named = scores.join(names, on=["anchor", "choice"], how="left", maintain_order="left")
+    return named.drop("anchor", "choice").rename({"id": "anchor", "name": "choice"})
+
+
+def _scored(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return scores of answer words as log-probabilities or votes."""
+    import polars as pl
+
+    if "unparsed" not in scores.columns:
+        return scores.rename({"score": "logprob"})
+    prompt = [name for name in ("question", "anchor", "choice") if name in scores.columns]
+    votes = pl.col("score")
+    share = votes / votes.sum().over(*prompt, "meta", "named")
+    return scores.with_columns(votes=votes.cast(pl.Int64), share=share)

@@ -1,51 +1,34 @@
-"""Derive the answers to yes/no questions and anchor questions from stored scores."""
+"""Answers to yes/no questions and to anchor questions, as queries over the scores of a run.
+
+A frame of scores has a row per question, meta-prompt and answer: ``score`` (a log-probability, or a
+number of votes; null if missing) and ``most`` (the highest value that it can have).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
-
-import numpy as np
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.prompt_variants import nan_or
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from tacit.probes.consistency.prompt_variants import Bools, Floats, Inputs, Ints
-    from tacit.requests import Scores, Votes
+    import polars as pl
 
-
-Preset = Literal["max", "single", "count", "calibrated"]
-
-PRESETS: tuple[Preset, ...] = get_args(Preset)
-
-
-@dataclass(frozen=True)
-class Answers:
-    """The answers to yes/no questions. Each array has the shape (questions,)."""
-
-    positive: Bools
-    missing: Bools
-    tied: Bools
-    winner: Ints
-    margin: Floats
+Preset = Literal["max", "single", "count", "calibrated", "votes"]
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of answering yes/no questions."""
+    """A method of answering yes/no questions; ``votes`` is ``max`` for sampled replies."""
 
     preset: Preset = "max"
     meta: int | None = None
     pair: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise RequestError(
-                f"unknown answering method {self.preset!r}; expected one of {', '.join(PRESETS)}"
-            )
         wanted = self.preset == "single"
         if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
             raise RequestError(
@@ -53,227 +36,205 @@ class Method:
                 "(--pair); other methods accept neither"
             )
 
-    def answers(self, scores: Floats, inputs: Inputs, most: Floats | None = None) -> Answers:
-        """Derive the answers to all questions from the scores of the answer words."""
-        if self.preset == "count":
-            return _by_count(scores, inputs)
-        if self.preset == "calibrated":
-            scores, most = _calibrated_within(scores, most)
-        return by_best(scores, *self.sides(inputs), most)
+    def of_replies(self) -> Method:
+        """Return the method for sampled replies."""
+        return replace(self, preset="votes") if self.preset == "max" else self
 
-    def sides(self, inputs: Inputs) -> tuple[Ints, Ints]:
-        """Return the indices of inputs with positive and of inputs with negative answer words."""
-        if self.meta is None or self.pair is None:
-            return inputs.positive.ravel(), inputs.negative.ravel()
-        cell = inputs.indexes(self.meta, self.pair)
-        return inputs.positive[cell][None], inputs.negative[cell][None]
+    @property
+    def label(self) -> str | None:
+        """The pair as text, such as ``Yes/No``."""
+        return None if self.pair is None else "/".join(self.pair)
 
-
-def by_best(scores: Floats, positive: Ints, negative: Ints, most: Floats | None = None) -> Answers:
-    """Derive answers by comparing the best scores of positive and negative answer words."""
-    best_yes, yes = _best(scores, positive)
-    best_no, no = _best(scores, negative)
-    yes_at_most, no_at_most = (_hidden(scores, most, side) for side in (positive, negative))
-    best = np.maximum(best_yes, best_no)
-    is_yes = best_yes > best_no
-    missing = (
-        (np.maximum(yes_at_most, no_at_most) > best)
-        | (np.maximum(best_yes, yes_at_most) == -np.inf)
-        | (np.maximum(best_no, no_at_most) == -np.inf)
-    )
-    lesser_at_most = np.where(is_yes, no_at_most, yes_at_most)
-    apart = ~missing & (lesser_at_most <= np.minimum(best_yes, best_no))
-    margin = np.full(len(scores), np.nan)
-    np.subtract(best_yes, best_no, out=margin, where=apart)
-    winner = np.where(missing, -1, np.where(is_yes, yes, no))
-    return Answers(is_yes & ~missing, missing, margin == 0, winner, margin)
+    def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """Return the scores that the method uses."""
+        if self.preset != "single":
+            return scores
+        return scores.filter(meta=self.meta, pair=self.label)
 
 
-def by_votes(counts: Floats, inputs: Inputs) -> Answers:
-    """Derive answers by comparing the numbers of positive and negative replies."""
-    votes = np.nan_to_num(counts)
-    positive = votes[:, inputs.positive.ravel()].sum(axis=1)
-    negative = votes[:, inputs.negative.ravel()].sum(axis=1)
-    total = positive + negative
-    margin = np.full(len(counts), np.nan)
-    np.divide(positive - negative, total, out=margin, where=total > 0)
-    return Answers(margin > 0, total == 0, margin == 0, np.full(len(counts), -1), margin)
+def labelled(scores: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
+    """Return scores of answer words with the ``pair`` of each word and whether it is ``positive``.
+
+    ``named`` is the pair that the prompt names. A prompt without a parsed reply has no votes.
+    """
+    import polars as pl
+
+    words = [
+        {"word": word, "pair": "/".join(pair), "positive": at == 0}
+        for pair in pairs
+        for at, word in enumerate(pair)
+    ]
+    prompt = scores.columns[: scores.columns.index("answer")]
+    if "unparsed" in scores.columns:
+        voted = pl.col("score").sum().over(prompt) > 0
+        scores = scores.with_columns(pl.when(voted).then("score"), most=pl.lit(None, pl.Float64))
+    table = scores.rename({"pair": "named", "answer": "word"})
+    return table.join(pl.DataFrame(words), on="word", how="left", maintain_order="left")
 
 
-def without_unvoted(counts: Floats, inputs: Inputs) -> Floats:
-    """Return a copy of the votes with NaN for pairs of answer words that have no votes."""
-    told = counts.copy()
-    yes, no = inputs.positive.ravel(), inputs.negative.ravel()
-    voted = told[..., yes] + told[..., no] > 0
-    told[..., yes] = np.where(voted, told[..., yes], np.nan)
-    told[..., no] = np.where(voted, told[..., no], np.nan)
-    return told
+def scores_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores of anchor questions by the index of the ``choice``, with its ``bytes``."""
+    import polars as pl
 
-
-def contests(scores: Floats, inputs: Inputs) -> Floats:
-    """Return the positive minus the negative score for each pair (meta-prompt, label pair)."""
-    ahead: Floats = scores[:, inputs.positive] - scores[:, inputs.negative]
-    return ahead
-
-
-def calibrated(scores: Floats) -> Floats:
-    """Center the scores of each input (column): subtract their mean over all questions."""
-    if not len(scores):
-        return scores
-    scored = ~np.isnan(scores)
-    first = np.take_along_axis(scores, scored.argmax(axis=0)[None], axis=0)
-    beyond = scores - first
-    sums, counts = np.where(scored, beyond, 0.0).sum(axis=0), scored.sum(axis=0)
-    left: Floats = beyond - sums / np.maximum(counts, 1)
-    return left
-
-
-def _calibrated_within(scores: Floats, most: Floats | None) -> tuple[Floats, Floats | None]:
-    """Return calibrated scores, and upper bounds for the missing calibrated scores."""
-    if most is None:
-        return calibrated(scores), None
-    lost = (np.isnan(scores) & (most > -np.inf)).any(axis=0)
-    left = np.where(lost, np.nan, calibrated(scores))
-    return left, np.broadcast_to(np.where(lost, np.inf, -np.inf), left.shape)
-
-
-def _by_count(scores: Floats, inputs: Inputs) -> Answers:
-    """Derive answers by majority vote over all pairs of a meta-prompt and two answer words."""
-    ahead = contests(scores, inputs).reshape(len(scores), inputs.positive.size)
-    missing: Bools = np.asarray(np.isnan(ahead).all(axis=1))
-    margin = (ahead > 0).sum(axis=1) - (ahead < 0).sum(axis=1)
-    return Answers(
-        margin > 0,
-        missing,
-        (margin == 0) & ~missing,
-        np.full(len(scores), -1),
-        np.where(missing, np.nan, margin),
+    prompt = ("anchor", "meta", "pair")
+    return scores.rename({"answer": "text"}).with_columns(
+        choice=pl.int_range(pl.len(), dtype=pl.Int64).over(prompt),
+        bytes=pl.col("text").str.len_bytes().cast(pl.Int64),
     )
 
 
-def _best(scores: Floats, among: Ints) -> tuple[Floats, Ints]:
-    """Return the best score among the given inputs, and the index of the best input."""
-    values = scores[:, among]
-    known = np.where(np.isnan(values), -np.inf, values)
-    at = known.argmax(axis=1)
-    best: Floats = np.take_along_axis(known, at[:, None], axis=1)[:, 0]
-    return best, among[at]
+def yes_or_no(
+    scores: pl.DataFrame, how: Method, key: Sequence[str] = ("question",)
+) -> pl.DataFrame:
+    """Answer yes/no questions: ``yes`` (null if unknown), ``margin``, ``tied``, and who decided.
+
+    The margin of an answer is null if a missing score could change it. ``meta``, ``pair`` and
+    ``word`` are the prompt and the word of the highest score, where a single one decides.
+    """
+    import polars as pl
+
+    scores = how.inputs(scores)
+    if how.preset == "votes":
+        return _by_votes(scores, key)
+    if "unparsed" in scores.columns:  # a pair that no reply names does not decide
+        pair = pl.col("score").sum().over(*key, "meta", "pair")
+        scores = scores.with_columns(pl.when(pair > 0).then("score"))
+    if how.preset == "count":
+        return _by_count(scores, key)
+    return _by_best(calibrated(scores) if how.preset == "calibrated" else scores, key)
 
 
-def _hidden(scores: Floats, most: Floats | None, among: Ints) -> Floats:
-    """Return the highest value that a missing score can have; -inf if no score is missing."""
-    if most is None:
-        return np.full(len(scores), -np.inf)
-    hidden: Floats = np.where(np.isnan(scores[:, among]), most[:, among], -np.inf).max(axis=1)
-    return hidden
+def calibrated(scores: pl.DataFrame) -> pl.DataFrame:
+    """Subtract from each score the mean of its meta-prompt and word over all questions.
 
+    The first score is subtracted before the mean, so that equal scores stay equal. A mean without a
+    score that could be anything is unknown.
+    """
+    import polars as pl
 
-@dataclass(frozen=True)
-class Chosen:
-    """The answers to anchor questions. Each array except ``values`` has the shape (anchors,)."""
-
-    choice: Ints
-    missing: Bools
-    tied: Bools
-    winner: Ints
-    margin: Floats
-    values: Floats
-
-
-def choose(scores: Floats, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice with the highest score per byte over all prompt variants."""
-    lengths = np.where(sizes > 0, sizes, 1)[:, None, :]
-    per_byte = scores / lengths
-    known = np.where(np.isnan(per_byte), -np.inf, per_byte)
-    variant = known.argmax(axis=1)
-    best = np.take_along_axis(per_byte, variant[:, None, :], axis=1)[:, 0]
-    if most is not None:
-        hidden = np.where(np.isnan(scores), most / lengths, -np.inf).max(axis=1)
-        best = np.where(hidden > best, np.nan, best)
-    return _chosen(best, variant, sizes)
-
-
-def verify(scores: Floats, inputs: Inputs, sizes: Ints, most: Floats | None = None) -> Chosen:
-    """Select the choice whose best positive score most exceeds its best negative score."""
-    return verify_between(scores, inputs.positive.ravel(), inputs.negative.ravel(), sizes, most)
-
-
-def verify_votes(counts: Floats, inputs: Inputs, sizes: Ints) -> Chosen:
-    """Select the choice with the highest share of positive replies."""
-    answers = by_votes(counts.reshape(-1, counts.shape[-1]), inputs)
-    margin = answers.margin.reshape(sizes.shape)
-    return without_ties(_chosen(margin, answers.winner.reshape(sizes.shape), sizes))
-
-
-def without_ties(found: Chosen) -> Chosen:
-    """Return a copy in which questions with several equally good choices have no answer."""
-    none = found.missing | found.tied
-    return Chosen(
-        np.where(none, -1, found.choice),
-        none,
-        found.tied,
-        np.where(none, -1, found.winner),
-        np.where(none, np.nan, found.margin),
-        found.values,
+    of, score = ("meta", "word"), pl.col("score")
+    beyond = score - score.drop_nulls().first().over(of)
+    unknown = (score.is_null() & (pl.col("most").fill_null(-math.inf) > -math.inf)).any().over(of)
+    return scores.with_columns(
+        score=pl.when(~unknown).then(beyond - beyond.mean().over(of)),
+        most=pl.when(unknown).then(math.inf).otherwise(-math.inf),
     )
 
 
-def verify_between(
-    scores: Floats, positive: Ints, negative: Ints, sizes: Ints, most: Floats | None = None
-) -> Chosen:
-    """Select each anchor question's choice, using only given prompt variants and words."""
-    shape = (-1, scores.shape[-1])
-    bound = None if most is None else most.reshape(shape)
-    answers = by_best(scores.reshape(shape), positive, negative, bound)
-    return _chosen(answers.margin.reshape(sizes.shape), answers.winner.reshape(sizes.shape), sizes)
+def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """Answer as the word with the highest score says."""
+    import polars as pl
+
+    score, sides = pl.col("score"), {"yes": True, "no": False}
+    best, hidden, row = {}, {}, {}
+    for side, positive in sides.items():
+        of = pl.col("positive") == positive
+        best[side] = score.filter(of).max().fill_null(-math.inf)
+        hidden[f"{side}_hidden"] = pl.col("most").filter(of & score.is_null()).max()
+        row[f"{side}_row"] = pl.col("row").filter(of).get(score.filter(of).arg_max())
+    found = (
+        scores.with_row_index("row")
+        .group_by(key, maintain_order=True)
+        .agg(**best, **{k: v.fill_null(-math.inf) for k, v in hidden.items()}, **row)
+    )
+    yes, no, may_yes, may_no = (pl.col(name) for name in (*best, *hidden))
+    lower, higher = pl.min_horizontal(yes, no), pl.max_horizontal(yes, no)
+    known = (
+        (pl.max_horizontal(may_yes, may_no) <= higher)
+        & (pl.max_horizontal(yes, may_yes) > -math.inf)
+        & (pl.max_horizontal(no, may_no) > -math.inf)
+    )
+    loser_may = pl.when(yes > no).then(may_no).otherwise(may_yes)
+    winner = pl.when(yes > no).then("yes_row").otherwise("no_row")
+    found = found.select(
+        *key,
+        yes=pl.when(known).then(yes > no),
+        margin=pl.when(known & (loser_may <= lower)).then(yes - no),
+        row=pl.when(known).then(winner),
+    )
+    decided = scores.select("meta", "pair", "word").select(pl.all().gather(found["row"]))
+    return pl.concat([_tied(found.drop("row")), decided], how="horizontal")
 
 
-def choice_table(scored: Sequence[Sequence[Scores]]) -> tuple[Floats, Ints]:
-    """Convert the scores of all choices to two input arrays of the function ``choose``."""
-    widest = max(len(scores[0].answers) for scores in scored)
-    table = np.full((len(scored), len(scored[0]), widest), np.nan)
-    sizes = np.zeros((len(scored), widest), dtype=np.int64)
-    for anchor, variants in enumerate(scored):
-        for variant, scores in enumerate(variants):
-            for choice, one in enumerate(scores.answers):
-                table[anchor, variant, choice] = nan_or(one.logprob)
-                sizes[anchor, choice] = one.bytes
-    return table, sizes
+def _by_count(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """Answer as most pairs of a meta-prompt and two answer words say."""
+    import polars as pl
+
+    yes, no = (pl.col("score").filter(pl.col("positive") == side).first() for side in (True, False))
+    contests = scores.group_by(*key, "meta", "pair", maintain_order=True).agg(lead=yes - no)
+    known = pl.col("lead").count() > 0
+    margin = pl.when(known).then(pl.col("lead").sign().sum())
+    found = contests.group_by(key, maintain_order=True).agg(margin=margin)
+    return _undecided(found.select(*key, yes=pl.col("margin") > 0, margin="margin"))
 
 
-def verify_table(scored: Sequence[Sequence[Sequence[Scores]]], inputs: Inputs) -> Floats:
-    """Convert the anchor questions' scores to an input array of the function ``verify``."""
-    widest = max(map(len, scored))
-    table = np.full((len(scored), widest, len(inputs.words)), np.nan)
-    for anchor, choices in enumerate(scored):
-        for choice, scores in enumerate(choices):
-            table[anchor, choice] = inputs.table(scores)[0]
-    return table
+def _by_votes(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
+    """Answer as most replies to all prompts say; the margin is a difference of shares."""
+    import polars as pl
+
+    yes, no = (pl.col("score").filter(pl.col("positive") == side).sum() for side in (True, False))
+    found = scores.group_by(key, maintain_order=True).agg(
+        margin=pl.when(yes + no > 0).then((yes - no) / (yes + no))
+    )
+    return _undecided(found.select(*key, yes=pl.col("margin") > 0, margin="margin"))
 
 
-def verify_votes_table(votes: Sequence[Votes], choices: Sequence[int], inputs: Inputs) -> Floats:
-    """Convert sampled votes to an input array of the function ``verify_votes``."""
-    table = np.full((len(choices), max(choices), len(inputs.words)), np.nan)
-    there = np.arange(max(choices))[None] < np.array(choices)[:, None]
-    table[there] = inputs.votes(votes)
-    return table
+def _undecided(found: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    none = pl.lit(None, pl.String)
+    return _tied(found).with_columns(meta=pl.lit(None, pl.Int64), pair=none, word=none)
 
 
-def _chosen(values: Floats, spoken: Ints, sizes: Ints) -> Chosen:
-    """Select the choice with the highest value for each anchor question."""
-    present = sizes > 0
-    missing: Bools = np.asarray((np.isnan(values) & present).any(axis=1))
-    known = np.where(present & ~np.isnan(values), values, -np.inf)
-    choice = known.argmax(axis=1)
-    second, best = np.sort(known, axis=1)[:, -2:].T
-    margin = np.full(len(values), np.nan)
-    np.subtract(best, second, out=margin, where=~missing)
-    winner = np.take_along_axis(spoken, choice[:, None], axis=1)[:, 0]
-    return Chosen(
-        np.where(missing, -1, choice),
-        missing,
-        margin == 0,
-        np.where(missing, -1, winner),
-        margin,
-        np.where(present, values, np.nan),
+def _tied(found: pl.DataFrame) -> pl.DataFrame:
+    return found.with_columns(tied=(found["margin"] == 0).fill_null(value=False))
+
+
+def values_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return each choice's ``value``: its highest score per byte over all prompt variants.
+
+    The value is null if a missing score could exceed it. ``meta`` and ``pair`` say whose it is.
+    """
+    import polars as pl
+
+    per_byte = scores.with_columns(pl.col("score", "most") / pl.col("bytes"))
+    score = pl.col("score")
+    hidden = pl.col("most").filter(score.is_null()).max().fill_null(-math.inf)
+    at = score.arg_max()
+    return per_byte.group_by("anchor", "choice", maintain_order=True).agg(
+        value=pl.when(hidden <= score.max()).then(score.max()),
+        meta=pl.col("meta").get(at),
+        pair=pl.col("pair").get(at),
+    )
+
+
+def anchor_values(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the ``value`` by which the choices of anchor questions are compared."""
+    if "word" not in scores.columns:
+        return values_of_choices(scores)
+    how = Method().of_replies() if "unparsed" in scores.columns else Method()
+    return yes_or_no(scores, how, ("anchor", "choice")).rename({"margin": "value"})
+
+
+def anchor_answers(scores: pl.DataFrame) -> pl.DataFrame:
+    """Answer anchor questions from the scores of their choices, or of questions about each."""
+    return chosen(anchor_values(scores), sampled="unparsed" in scores.columns)
+
+
+def chosen(values: pl.DataFrame, *, sampled: bool = False) -> pl.DataFrame:
+    """Select the choice of the highest value: ``choice`` (null if unknown), ``margin``, ``tied``.
+
+    Of several best choices, the first is selected; with sampled replies, none.
+    """
+    import polars as pl
+
+    value = pl.col("value")
+    known = value.is_not_null().all()
+    at, margin = value.arg_max(), value.max() - value.top_k(2).min()
+    tied = known & (margin == 0)
+    answered = known & ~tied if sampled else known
+    return values.group_by("anchor", maintain_order=True).agg(
+        pl.when(answered).then(pl.col("choice", "meta", "pair").get(at)),
+        margin=pl.when(answered).then(margin),
+        tied=tied,
     )

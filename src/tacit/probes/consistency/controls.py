@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.probes.consistency.adjusted import LiftWithinStrata
-from tacit.probes.consistency.background_scores import by_links, mean_of
+from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.prediction import predict
 
@@ -67,7 +67,7 @@ class Controls:
     def without(self, concepts: pl.DataFrame) -> pl.DataFrame:
         """Return the background scores from all facts except those about an anchor's concepts."""
         ends = self._ends().join(concepts, on=["anchor", "concept"], how="semi")
-        return by_links(self.links.join(ends, on=["anchor", "fact"], how="anti"), self.facts)
+        return by_anchor(self.links.join(ends, on=["anchor", "fact"], how="anti"), self.facts)
 
     def _with(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return the anchor questions with other background scores and numbers of facts."""

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tacit.probes.consistency.background_scores import by_links
+from tacit.probes.consistency.answers import anchor_values
+from tacit.probes.consistency.background import by_anchor
+from tacit.probes.consistency.questions import CHOICE, PRIOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.probes.consistency.prompt_variants import Floats, Ints
-    from tacit.probes.consistency.scored import Scored
     from tacit.sources.anchors import Anchor
 
 BASE_RATE, MARGIN, BACKGROUND = "base_rate", "margin", "background"
@@ -42,8 +40,12 @@ FEATURES = PREDICTORS[BOTH]
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """The tables ``facts``, ``links`` and ``anchors``, and a row per choice (``by_choice``)."""
+    """Answers by background question, the tables ``facts``, ``links`` and ``anchors``, and choices.
 
+    ``background`` is from ``answers``, ``choices`` from ``by_choice``.
+    """
+
+    background: pl.DataFrame
     facts: pl.DataFrame
     links: pl.DataFrame
     anchors: pl.DataFrame
@@ -73,7 +75,8 @@ def of_background(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
         .agg(background_margin=(own - other) / 2)
     )
     return (
-        by_links(links, facts)
+        by_anchor(links, facts)
+        .select("anchor", "facts", "background_score")
         .join(margins, on="anchor")
         .with_columns(log_facts=pl.col("facts").log())
     )
@@ -94,7 +97,7 @@ def _of_choices(choices: pl.DataFrame, chosen: pl.Series) -> pl.DataFrame:
     return rows.group_by("anchor").agg(entropy=pl.when(known).then(entropy), prior=prior.first())
 
 
-def by_choice(of: Sequence[Anchor], scored: Scored, anchoring: str) -> pl.DataFrame:
+def by_choice(of: Sequence[Anchor], scores: Mapping[str, pl.DataFrame], way: str) -> pl.DataFrame:
     """Return one row per choice of an anchor question, with what is known of it.
 
     ``value`` is the score by which choices are compared. ``prior`` (the best score per byte behind
@@ -103,28 +106,26 @@ def by_choice(of: Sequence[Anchor], scored: Scored, anchoring: str) -> pl.DataFr
     """
     import polars as pl
 
-    there = scored.sizes > 0
-    chosen = scored.chosen(anchoring)
-    unknown = np.full(there.shape, np.nan)
-    prior, gain = unknown, unknown
-    if scored.prior is not None:
-        prior = _best_per_byte(scored.prior, scored.sizes)
-        if scored.choices is not None:
-            gain = (scored.choices - scored.prior).max(axis=1)
-    return pl.DataFrame(
+    key = ["anchor", "choice"]
+    rows = pl.DataFrame(
         {
-            "anchor": np.nonzero(there)[0],
-            "text": [choice for anchor in of for choice in anchor.choices],
-            "bytes": scored.sizes[there],
-            "correct": [at == anchor.answer for anchor in of for at in range(len(anchor.choices))],
-            "value": (unknown if chosen is None else chosen.values)[there],
-            "prior": prior[there],
-            "gain": gain[there],
+            "anchor": at,
+            "choice": number,
+            "text": choice,
+            "bytes": len(choice.encode()),
+            "correct": number == anchor.answer,
         }
-    ).with_columns(pl.col("value", "prior", "gain").fill_nan(None))
-
-
-def _best_per_byte(scores: Floats, sizes: Ints) -> Floats:
-    """Return each choice's highest score per byte over all prompt variants."""
-    best: Floats = (scores / np.maximum(sizes, 1)[:, None, :]).max(axis=1)
-    return best
+        for at, anchor in enumerate(of)
+        for number, choice in enumerate(anchor.choices)
+    )
+    values = anchor_values(scores[way]).select(*key, "value")
+    rows = rows.join(values, on=key, how="left", maintain_order="left")
+    if PRIOR not in scores:
+        return rows.with_columns(prior=pl.lit(None, pl.Float64), gain=pl.lit(None, pl.Float64))
+    asked = scores[CHOICE].select(*key, "meta", "pair", asked="score")
+    both = scores[PRIOR].join(asked, on=[*key, "meta", "pair"], nulls_equal=True)
+    found = {"prior": pl.col("score") / pl.col("bytes"), "gain": pl.col("asked") - pl.col("score")}
+    best = both.group_by(key).agg(
+        **{name: pl.when(each.is_not_null().all()).then(each.max()) for name, each in found.items()}
+    )
+    return rows.join(best, on=key, how="left", maintain_order="left")

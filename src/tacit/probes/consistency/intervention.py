@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tacit.probes.consistency.answer_tables import with_choices
 from tacit.probes.consistency.contexts import CONDITIONS, Fact
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.paired import paired_change
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.consistency.answers import Chosen
     from tacit.probes.consistency.contexts import Contexts
     from tacit.statistics import Bootstrap
 
@@ -31,7 +31,10 @@ GROUPS = {"facts correct": True, "a fact incorrect": False}
 
 
 def tables(
-    contexts: Contexts, chosen: Mapping[str, Chosen], facts: pl.DataFrame, anchors: pl.DataFrame
+    contexts: Contexts,
+    chosen: Mapping[str, pl.DataFrame],
+    facts: pl.DataFrame,
+    anchors: pl.DataFrame,
 ) -> dict[str, pl.DataFrame]:
     """Return the tables ``answers_in_context`` and ``intervention``, by table name."""
     known = _facts_right(contexts, facts)
@@ -52,25 +55,23 @@ def _facts_right(contexts: Contexts, facts: pl.DataFrame) -> dict[int, bool | No
 
 def _answers(
     contexts: Contexts,
-    chosen: Mapping[str, Chosen],
+    chosen: Mapping[str, pl.DataFrame],
     known: Mapping[int, bool | None],
     anchors: pl.DataFrame,
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of the table ``answers_in_context``."""
     before = anchors.select("anchor", "cluster", right_before="right").to_dicts()
     for condition, found in chosen.items():
-        for row, (at, context) in enumerate(contexts.texts[condition].items()):
-            anchor, choice = contexts.anchors[at], int(found.choice[row])
-            missing = bool(found.missing[row])
+        answered = with_choices(contexts.anchors, found).select("anchor", "choice", "right", "tied")
+        for row in answered.iter_rows(named=True):
+            at = row["anchor"]
             yield {
+                **row,
                 **before[at],
                 "condition": condition,
                 "facts": len(contexts.own[at]),
-                "context": context,
+                "context": contexts.texts[condition][at],
                 "facts_right": known[at],
-                "choice": None if missing else anchor.choices[choice],
-                "right": None if missing else choice == anchor.answer,
-                "tied": bool(found.tied[row]),
             }
 
 

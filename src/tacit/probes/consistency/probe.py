@@ -13,17 +13,20 @@ from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.probes.consistency import (
     answer_tables,
-    background_answers,
-    background_scores,
+    background,
     consistency,
     intervention,
     prediction,
-    sensitivity,
 )
 from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
 from tacit.probes.consistency.adjusted import adjusted
-from tacit.probes.consistency.answers import Method
-from tacit.probes.consistency.background_scores import CorrectAnswers, relevance
+from tacit.probes.consistency.answers import (
+    Method,
+    anchor_answers,
+    labelled,
+    scores_of_choices,
+    yes_or_no,
+)
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
@@ -33,17 +36,21 @@ from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
 from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.prompt_set import PromptSet
-from tacit.probes.consistency.prompt_variants import Inputs
 from tacit.probes.consistency.questions import (
+    ANCHORING,
+    BACKGROUND,
+    CHOICE,
+    VERIFY,
     Asked,
+    Questions,
     choice_variants,
+    in_context,
     narrowed,
     prompt_variants,
 )
-from tacit.probes.consistency.scored import ANCHORING
 from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
+from tacit.probes.consistency.variants import background_variants
 from tacit.probes.consistency.views import views
 from tacit.statistics import Bootstrap
 from tacit.statistics.studentised import Permutations
@@ -52,12 +59,12 @@ from tacit.strings import convert_strings, listed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
     from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.knowledge.background import Background
-    from tacit.probes.consistency.answers import Chosen
     from tacit.probes.consistency.questions import PromptVariant
-    from tacit.probes.consistency.scored import Scored
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
     from tacit.requests import Prompt, Scores, Votes
@@ -100,7 +107,16 @@ class Reading:
         every = prompt_variants(templates, version)
         if self.method.meta is None or self.method.pair is None:
             return every
-        Inputs.of(every).indexes(self.method.meta, self.method.pair)
+        if self.method.meta not in (metas := sorted({one.meta for one in every})):
+            raise RequestError(
+                f"there is no meta-prompt {self.method.meta}; expected one of "
+                f"{', '.join(map(str, metas))}"
+            )
+        if self.method.pair not in templates.pairs:
+            raise RequestError(
+                f"there is no label pair {self.method.label}; expected one of "
+                f"{', '.join(map('/'.join, templates.pairs))}"
+            )
         return narrowed(every, self.method.meta, self.method.pair)
 
     def choice_variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
@@ -223,10 +239,10 @@ class ConsistencyProbe(Probe):
         return Contexts(self.anchors, self.background, self.templates, self.context)
 
     @cached_property
-    def prompt_set(self) -> PromptSet:
-        """The prompts of the run, grouped by kind of question."""
-        return PromptSet(
-            self.asked.texts,
+    def questions(self) -> Questions:
+        """All that is asked."""
+        return Questions(
+            self.asked,
             self.anchors,
             self.variants,
             self.choice_variants,
@@ -235,27 +251,31 @@ class ConsistencyProbe(Probe):
             self.contexts,
         )
 
-    @cached_property
+    @property
     def prompts(self) -> Sequence[Prompt]:
-        """The prompts of all prompt groups, in the order of ``requests``."""
-        return [p for name in self.requests() for p in self.prompt_set.prompts(name)]
+        """The prompts of all groups, in the order of ``requests``."""
+        return [prompt for prompts in self.questions.prompts.values() for prompt in prompts]
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests by the name of the prompt group; see ``Probe.requests``."""
-        return self.prompt_set.requests
+        return self.questions.requests
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies."""
         answers = answers.joined(self.requests())
         if answers.sampled:
             self.check_replies(sampled=True)
-            votes = {name: answers.votes(name) for name in answers.groups}
-            every = [one for group in votes.values() for one in group]
-            chosen = self.prompt_set.in_contexts(votes, sampled=True)
-            return self._found(self.scored(answers), {"votes": votes_summary(every)}, chosen)
-        scores = {name: answers.scores(name) for name in answers.groups}
-        chosen = self.prompt_set.in_contexts(scores, sampled=False)
-        return self._found(self.scored(answers), score_counts(scores), chosen)
+        scores = self.scored(answers)
+        found = self.answered(scores)
+        rows = prediction.Rows.of(found.features, found.anchors)
+        tables = self._tables(scores, found, rows)
+        every = [one for name in answers.groups for one in answers.votes(name)]
+        counts = {"votes": votes_summary(every)} if answers.sampled else score_counts(scores)
+        return Findings(
+            answer_tables.questions(scores[BACKGROUND]),
+            tables,
+            self._summary(found, rows, tables) | counts,
+        )
 
     def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
         """Compute the findings from one answer per prompt, in the order of ``prompts``."""
@@ -286,87 +306,96 @@ class ConsistencyProbe(Probe):
                 "not provide: use --answering max (all replies together), count or single"
             )
 
-    def scored(self, answers: Answers) -> Scored:
-        """Return the scores or votes of all prompt groups as arrays."""
-        if answers.sampled:
-            return self.prompt_set.voted({name: answers.votes(name) for name in answers.groups})
-        return self.prompt_set.scored({name: answers.scores(name) for name in answers.groups})
+    def scored(self, answers: Answers) -> dict[str, pl.DataFrame]:
+        """Return the scores or votes of each group of prompts."""
+        return {
+            name: labelled(answers.frame(name), self.templates.pairs)
+            if {"question", "choice"} & set(group.keys.columns)
+            else scores_of_choices(answers.frame(name))
+            for name, group in answers.groups.items()
+        }
 
-    def answered(self, scored: Scored) -> ModelAnswers:
+    def answered(self, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
         """Return the model's answers to the questions about facts and to the anchor questions."""
-        answers, way = scored.answers(self.reading.method), self.reading.anchoring[0]
-        beliefs = scored.beliefs(self.reading.method)
-        known = CorrectAnswers.of(answers, self.asked)
-        background = background_scores.by_anchor(known, self.asked, len(self.anchors))
-        frequency = mean_zipf(self.background.concepts, len(self.anchors))
-        return ModelAnswers(
-            answer_tables.facts(self.asked, known, answers, scored, beliefs),
-            self.asked.links,
-            answer_tables.anchors(self.anchors, scored, way, background, frequency),
-            by_choice(self.anchors, scored, way),
+        words, how = scores[BACKGROUND], self.reading.method
+        sampled = "unparsed" in words.columns
+        how = how.of_replies() if sampled else how
+        known = yes_or_no(words, how)
+        if sampled:
+            known = answer_tables.with_votes(known, words, how)
+        facts = answer_tables.facts(self.asked.facts, known)
+        links, way = self.asked.links, self.reading.anchoring[0]
+        anchors = answer_tables.anchors(
+            self.anchors,
+            background.by_anchor(links, facts),
+            mean_zipf(self.background.concepts, len(self.anchors)),
+            {name: anchor_answers(scores[name]) for name in self.reading.anchoring},
         )
+        return ModelAnswers(known, facts, links, anchors, by_choice(self.anchors, scores, way))
 
-    def _found(
-        self, scored: Scored, scores: Mapping[str, Any], in_contexts: Mapping[str, Chosen]
-    ) -> Findings:
-        """Compute the findings from arrays of scores or votes."""
+    def _tables(
+        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, rows: prediction.Rows
+    ) -> dict[str, pl.DataFrame]:
+        """Compute the tables of findings."""
         how, bootstrap = Permutations(), Bootstrap()
-        answers, found = scored.answers(self.reading.method), self.answered(scored)
-        known = CorrectAnswers.of(answers, self.asked)
-        facts, anchors, way = found.facts, found.anchors, self.reading.anchoring[0]
-        controls = Controls(self.anchors, self.background, facts, found.links, anchors)
+        facts, links, anchors = found.facts, found.links, found.anchors
+        answered = background.answered(facts, links, anchors)
+        relations = background.by_relation(facts, bootstrap)
         tables = {
             "facts": facts,
-            "links": self.asked.links,
+            "links": links,
             "anchors": anchors,
-            "choices": answer_tables.choices(self.anchors, scored),
+            "choices": answer_tables.choices(self.anchors, scores.get(CHOICE)),
             "consistency": consistency.overall(anchors, how),
             "adjusted": adjusted(anchors, how),
-            "controls": controls.table(how),
-            "consistency_by_relation": consistency.by_relation(anchors, self.asked, how),
-            "consistency_by_concept": consistency.by_concept(anchors, self.asked, how),
-            "background_by_relation": background_scores.by_relation(known, self.asked, bootstrap),
-            "relevance": relevance(known, self.asked, anchors, how),
-            "background_variants": sensitivity.background_variants(scored, self.asked, anchors),
-        }
-        answered = background_answers.answered(tables["facts"], tables["links"], anchors)
-        tables["background_answers"] = background_answers.background_answers(answered, bootstrap)
-        predicted = prediction.Rows.of(found.features, anchors)
-        tables |= {
+            "controls": Controls(self.anchors, self.background, facts, links, anchors).table(how),
+            "consistency_by_relation": consistency.by_relation(anchors, links, facts, how),
+            "consistency_by_concept": consistency.by_concept(anchors, links, facts, how),
+            "background_by_relation": relations,
+            "background_score": background.overall(relations, anchors),
+            "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
+            "relevance": background.relevance(facts, links, anchors, how),
+            "background_variants": background_variants(
+                scores[BACKGROUND], self.asked, anchors["right"]
+            ),
+            "background_answers": background.background_answers(answered, bootstrap),
             "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
             "anchor_baselines": anchor_baselines(self.anchors, found.choices, anchors, bootstrap),
-            **prediction.tables(predicted, bootstrap),
+            "negative_examples": negative_examples(facts),
+            **prediction.tables(rows, bootstrap),
         }
-        verified = answer_tables.verifications(self.anchors, scored)
-        if verified is not None:
-            tables["verifications"] = verified
+        if VERIFY in scores:
+            tables["verifications"] = answer_tables.verifications(self.anchors, scores[VERIFY])
         if self.background.tails is not None:
-            tails = self.background.tails
-            tables["no_knowledge"] = no_knowledge(tails, tables["facts"], bootstrap)
+            tables["no_knowledge"] = no_knowledge(self.background.tails, facts, bootstrap)
+        if self.contexts is not None:
+            chosen = {
+                condition: anchor_answers(scores[in_context(condition)])
+                for condition in self.contexts.texts
+            }
+            tables |= intervention.tables(self.contexts, chosen, facts, anchors)
+        return tables
+
+    def _summary(
+        self, found: ModelAnswers, rows: prediction.Rows, tables: Mapping[str, pl.DataFrame]
+    ) -> dict[str, Any]:
+        """Return the summary of a run."""
+        answered = background.answered(found.facts, found.links, found.anchors)
         intervened: dict[str, Any] = {}
         if self.contexts is not None:
-            tables |= intervention.tables(self.contexts, in_contexts, facts, anchors)
             intervened["intervention"] = intervention.summary(
-                self.contexts, way, tables["intervention"]
+                self.contexts, self.reading.anchoring[0], tables["intervention"]
             )
-        tables["negative_examples"] = negative_examples(tables["facts"])
-        numbers = of_tables(tables, bootstrap)
-        sides = {name: numbers[name] for name in ("positive_accuracy", "negative_accuracy")}
-        score = {**numbers["background_score"], "n": numbers["with_background_score"], **sides}
-        tables["background_score"] = TABLES["background_score"].frame([score])
-        tables["anchor_accuracy"] = TABLES["anchor_accuracy"].frame(numbers["anchor_accuracy"])
-        summary = {
+        return {
             "verdict": verdict_of(answered, tables).to_json(),
             **self._counts(),
-            **numbers,
+            **of_tables(tables),
             **summary_of(tables.get("no_knowledge")),
-            **of_answers(answers, facts),
-            "predictor": prediction.summary(predicted),
-            **scores,
+            **of_answers(found.background, found.facts),
+            "predictor": prediction.summary(rows),
             **intervened,
-            "intervals": intervals(how, bootstrap),
+            "intervals": intervals(Permutations(), Bootstrap()),
         }
-        return Findings(answer_tables.questions(self.asked, scored), tables, summary)
 
     def _counts(self) -> dict[str, Any]:
         """Return the numbers of facts, questions and prompts for the summary of the run."""
@@ -375,7 +404,7 @@ class ConsistencyProbe(Probe):
             "facts": self.asked.facts.height,
             "without_negative": self.asked.facts["negative"].null_count(),
             **({} if self.background.counts is None else asdict(self.background.counts)),
-            "questions": len(self.asked.texts),
+            "questions": len(self.asked.questions),
             "prompts": len(self.prompts),
             **self.reading.departure,
         }

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from tacit.findings.published import beside, printed_values
 from tacit.probes.consistency.consistency import frequent_concepts
-from tacit.probes.consistency.prompt_variants import Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,18 +26,18 @@ def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.Da
     import polars as pl
 
     version = probe.version if probe.version == _ARXIV else "review"
-    inputs = Inputs.of(probe.variants)
+    words = [word for variant in probe.variants for word in variant.answers]
     ours = {
-        "meta-prompts": len(inputs.metas),
-        "answer words": len({*inputs.words}),
-        "inputs of a question": len(inputs.words),
+        "meta-prompts": len({variant.meta for variant in probe.variants}),
+        "answer words": len(set(words)),
+        "inputs of a question": len(words),
         "relations in the knowledge base": len(relations),
         "relations asked about": probe.asked.facts["relation"].n_unique(),
         "largest number of choices of a question": max(
             len(anchor.choices) for anchor in probe.anchors
         ),
         "concepts for which consistency is computed separately": frequent_concepts(
-            probe.asked
+            probe.asked.links, probe.asked.facts
         ).height,
     }
     table = pl.DataFrame({"row": list(ours), "value": list(ours.values())})

@@ -93,15 +93,6 @@ class Templates:
     def __post_init__(self) -> None:
         convert_strings(self, "meta_prompts")
 
-    def relation(self, name: str) -> RelationTemplate:
-        """Return the template of a relation."""
-        if name not in self.relations:
-            raise RequestError(
-                f"there is no template for the relation {name!r}; expected one of "
-                f"{', '.join(self.relations)}, or a template of your own in --templates FILE"
-            )
-        return self.relations[name]
-
     def of_version(self, version: str) -> tuple[str, ...]:
         """Return the meta-prompts (prompt templates) in a version of Sahu et al. (2022)."""
         if version not in self.versions:

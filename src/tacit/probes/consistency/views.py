@@ -9,7 +9,6 @@ from tacit.findings.spec import View
 from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.tables import DETAILS
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.votes import COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +66,7 @@ def asked(facts: pl.DataFrame) -> pl.DataFrame:
 
     names = ["question", "right", "margin", "word", "meta", "pair"]
     if "positive_share" in facts.columns:
-        names += COLUMNS
+        names += ["share", "unparsed", "truncated"]
     sides = [
         facts.select(
             "fact",
@@ -103,20 +102,11 @@ def _prompts(request: Mapping[str, Any]) -> pl.DataFrame:
     """Return the prompt text for each combination of a meta-prompt and a pair of answer words."""
     import polars as pl
 
-    from tacit.errors import TacitError
-
-    schema = {"meta": pl.Int64, "pair": pl.String, "prompt": pl.String}
-    try:
-        of = prompt_variants(load_templates(), str(request.get("paper_version", "review-lexicon")))
-    except TacitError:  # a version from another Tacit release: its prompts are unknown
-        return pl.DataFrame(schema=schema)
-    rows: dict[tuple[int, str | None], str] = {}
-    for variant in of:
-        pairs: list[str | None] = [None] if variant.pair is None else ["/".join(variant.pair)]
-        if variant.pair is None:
-            pairs += [
-                "/".join(variant.answers[i : i + 2]) for i in range(0, len(variant.answers), 2)
-            ]
-        rows |= {(variant.meta, pair): variant.text for pair in pairs}
-    found = [(meta, pair, text) for (meta, pair), text in rows.items()]
-    return pl.DataFrame(found, schema, orient="row")
+    templates = load_templates()
+    pairs = [None, *map("/".join, templates.pairs)]
+    rows = [
+        {"meta": variant.meta, "pair": pair, "prompt": variant.text}
+        for variant in prompt_variants(templates, request.get("paper_version", "review-lexicon"))
+        for pair in (pairs if variant.pair is None else [variant.label])
+    ]
+    return pl.DataFrame(rows, {"meta": pl.Int64, "pair": pl.String, "prompt": pl.String})
