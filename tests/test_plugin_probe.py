@@ -20,7 +20,7 @@ from tacit import figure
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
-from tacit.errors import DataError, FindingsError
+from tacit.errors import DataError, FindingsError, RequestError
 from tacit.findings.findings import Findings
 from tacit.models.registry import DEMO_MASKED
 from tacit.probes import registry as base
@@ -100,22 +100,22 @@ def test_it_runs_prints_compares_draws_and_is_reported(
         *("--out", "runs", "--figures", "svg"),
     )
     assert ran.code == 0, ran.err
-    for shown in ("demo: Accuracy", "95 % CI", "Differences between models", "n = 6 pairs"):
+    for shown in ("demo: By label", "95 % CI", "Differences between models", "n = 6 pairs"):
         assert shown in ran.out
-    assert (workplace / "runs" / "figures" / "accuracy.svg").read_text().startswith("<svg")
+    assert (workplace / "runs" / "figures" / "right_by_label.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert together["measure"].to_list() == [
+        "accuracy",
         "accuracy, label yes",
         "accuracy, label no",
-        "accuracy",
     ]
-    assert together["n"].to_list() == [3, 3, 6]
+    assert together["n"].to_list() == [6, 3, 3]
     manifest = json.loads((workplace / "runs" / "demo" / "manifest.json").read_text())
     assert manifest["versions"][-1]["plugins"] == {"tacit-synonyms": "0.1"}
     page = command("report", "runs", "--out", "report.html")
     assert page.code == 0, page.err
     html = (workplace / "report.html").read_text(encoding="utf-8")
-    for shown in ('id="synonyms"', "Accuracy over all pairs", "pairs judged as labelled"):
+    for shown in ('id="synonyms"', "All questions", "Accuracy by label"):
         assert shown in html
     assert command("compare", "runs", "--out", "comparison.html").code == 0
 
@@ -132,9 +132,9 @@ def test_figures_are_right(pairs: Path) -> None:
         ]
         means.append(sum(right) / 6)
         assert run.tables["total"].row(0)[:2] == (6, means[-1])
-        assert run.summary["total"][0]["accuracy"] == means[-1]
+        assert run.summary["total"][0]["right"] == means[-1]
     assert runs.comparison is not None
-    assert runs.comparison["difference"][-1] == pytest.approx(means[1] - means[0])
+    assert runs.comparison["difference"][0] == pytest.approx(means[1] - means[0])
 
 
 def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
@@ -142,11 +142,11 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
     spec = declared_tables(base.probe("synonyms"))["questions"]
     shown = Shown({"demo": run.findings}, {}, Theme())
-    chart = tacit.marks_by(spec, "belief", "synonym")(shown)
+    chart = tacit.marks_by(spec, "right", "synonym")(shown)
     assert chart is not None
     held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
-    beliefs = {row["synonym"]: row["value"] for row in held if "value" in row}
-    assert beliefs == dict(run.questions.select("synonym", "belief").iter_rows())
+    right = {row["synonym"]: row["value"] for row in held if "value" in row}
+    assert right == dict(run.questions.select("synonym", "right").iter_rows())
 
 
 def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
@@ -168,7 +168,7 @@ def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Pat
     kept = sorted((workplace / ".tacit").rglob("*.parquet"))
     assert json.loads(command(*given).out)["runs"][0] == first
     assert sorted((workplace / ".tacit").rglob("*.parquet")) == kept
-    assert [row["n"] for row in first["accuracy"]] == [3, 3]
+    assert [row["n"] for row in first["by_label"]] == [3, 3]
     assert command(*given, "--template", "{word} = {synonym}?").code == 2
     pairs.write_text(PAIRS.replace("huge", "vast"), encoding="utf-8")
     assert command(*given).code == 2
@@ -184,13 +184,13 @@ def test_findings_that_are_not_as_declared_are_refused(
     def spoilt(change: str) -> None:
         def found(probe: tacit.Probe, answers: tacit.Answers) -> Findings:
             findings = measure(probe, answers)
-            accuracy = findings.tables["accuracy"]
+            accuracy = findings.tables["by_label"]
             tables = {
                 "missing": {"total": findings.tables["total"]},
-                "renamed": {**findings.tables, "accuracy": accuracy.rename({"n": "m"})},
+                "renamed": {**findings.tables, "by_label": accuracy.rename({"n": "m"})},
                 "retyped": {
                     **findings.tables,
-                    "accuracy": accuracy.with_columns(pl.col("n").cast(pl.String)),
+                    "by_label": accuracy.with_columns(pl.col("n").cast(pl.String)),
                 },
                 "more": {**findings.tables, "others": accuracy},
             }[change]
@@ -199,7 +199,7 @@ def test_findings_that_are_not_as_declared_are_refused(
         monkeypatch.setattr(kind, "measure", found)
 
     for change, message in {
-        "missing": "the declared table accuracy is missing",
+        "missing": "the declared table by_label is missing",
         "renamed": "undeclared column m",
         "retyped": "has the type String, but is declared as count",
         "more": "a table others",
@@ -212,24 +212,90 @@ def test_findings_that_are_not_as_declared_are_refused(
 def test_a_table_of_another_version_is_refused_when_it_is_read(pairs: Path) -> None:
     """With the file and what to do."""
     run = tacit.run("synonyms", model="demo", pairs=pairs, out="run", progress=False)
-    run.tables["accuracy"].rename({"n": "m"}).write_parquet("run/findings/accuracy.parquet")
-    with pytest.raises(DataError, match=r"accuracy\.parquet.*has changed since the run"):
+    run.tables["by_label"].rename({"n": "m"}).write_parquet("run/findings/by_label.parquet")
+    with pytest.raises(DataError, match=r"by_label\.parquet.*has changed since the run"):
         tacit.load_run("run")
-    digest = hashlib.sha256(Path("run/findings/accuracy.parquet").read_bytes()).hexdigest()
+    digest = hashlib.sha256(Path("run/findings/by_label.parquet").read_bytes()).hexdigest()
     digests = json.loads(Path("run/manifest.json").read_text())["sha256"]
-    digests["findings"]["accuracy"] = digest
+    digests["findings"]["by_label"] = digest
     manifests.change(Path("run/manifest.json"), sha256=digests)
-    with pytest.raises(DataError, match=r"the table accuracy.*column m.*repeat the run"):
+    with pytest.raises(DataError, match=r"the table by_label.*column m.*repeat the run"):
         tacit.load_run("run")
 
 
-def test_a_class_of_a_notebook_needs_no_entry_point(
+def test_a_class_of_a_notebook_needs_no_entry_point_and_can_be_changed(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is given as it is."""
+    """The second definition replaces the first."""
     kind = base.probe("synonyms")
     monkeypatch.setattr(metadata, "entry_points", lambda **_: ())
     base._others.cache_clear()
     monkeypatch.setattr(base, "_HERE", {})
     assert "synonyms" not in base.probes()
     assert tacit.run(kind, model="demo", pairs=pairs, progress=False).probe == "synonyms"
+    again = type("Synonyms", (kind,), {"unit": "couple", "__doc__": "Ask again."})
+    run = tacit.run(again, model="demo", pairs=pairs, progress=False)
+    assert "n = 6 couples" in str(run.block)
+
+
+def test_a_probe_of_a_file_is_run_and_reported(command: Tacit, pairs: Path) -> None:
+    """A report of it needs the file again."""
+    file = pairs.with_name("mine.py")
+    text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
+    file.write_text(text.replace('name = "synonyms"', 'name = "mine"'), encoding="utf-8")
+    ran = command("run", file, "--pairs", pairs, "--model", "demo", "--out", "run")
+    assert ran.code == 0, ran.err
+    assert command("report", file, "run", "--out", "a.html").code == 0
+    base._HERE.pop("mine")
+    refused = command("report", "run", "--out", "b.html")
+    assert refused.code == 2
+    assert "give this file before the run" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "must define one class derived from tacit.Probe; found none"),
+        ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
+        (
+            "import tacit\nclass One(tacit.ShareProbe):\n    'One.'\n    name = 'one'",
+            "defines no Options",
+        ),
+        (
+            (
+                "import dataclasses, tacit\n@dataclasses.dataclass\n"
+                "class One(tacit.ShareProbe):\n    'One.'\n    name = 'one'\n    headlins = ()"
+            ),
+            "did you mean headlines",
+        ),
+    ],
+)
+def test_a_file_that_is_no_probe_is_refused(
+    command: Tacit, workplace: Path, text: str, problem: str
+) -> None:
+    """With what is wrong; the file is run."""
+    (workplace / "mine.py").write_text(text, encoding="utf-8")
+    ran = command("run", "mine.py", "--model", "demo", "--out", "run")
+    assert ran.code == 2
+    assert problem in ran.err
+
+
+def test_a_template_keeps_its_placeholders(pairs: Path) -> None:
+    """From Python as from the command line."""
+    asked = {"model": "demo", "pairs": pairs, "progress": False}
+    for text, problem in (("Yes?", "lacks the placeholder {word}"), ("{x}", "unknown")):
+        with pytest.raises(RequestError, match=problem):
+            tacit.run("synonyms", template=text, **asked)
+
+
+def test_a_model_is_given_as_an_object(pairs: Path) -> None:
+    """Tacit's, one of one's own, or a pair of transformers with the fingerprint of its folder."""
+    asked = {"pairs": pairs, "progress": False}
+    loaded = tacit.load_model("demo")
+    by_name = tacit.run("synonyms", model="demo", **asked)
+    assert tacit.run("synonyms", model=loaded, **asked).questions.equals(by_name.questions)
+    fake = tacit.FakeModel(lambda _, answer: -1.0 if answer == "yes" else -2.0)
+    both = tacit.run("synonyms", model=["demo", fake], **asked)
+    assert both["fake"].tables["total"]["right"].item() == 0.5
+    with pytest.raises(RequestError, match="object of type int"):
+        tacit.run("synonyms", model=3, **asked)

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from tacit.findings.findings import Findings
 from tacit.findings.measure import declared_means, mean, ratio, shared
+from tacit.probes.base import declared_tables
 from tacit.statistics import Bootstrap
-from tests.plugins.synonyms import ACCURACY, QUESTIONS, TOTAL
+from tests.plugins.synonyms import Synonyms
+
+TABLES = declared_tables(Synonyms)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,14 +113,14 @@ def test_declared_means_are_compared_by_the_keys_of_their_tables() -> None:
         )
         for name, right in (("a", [True, False, True, None]), ("b", [True, True, False, True]))
     }
-    of = {each.name: each for each in declared_means((QUESTIONS, ACCURACY, TOTAL), found)}
+    of = {each.name: each for each in declared_means(tuple(TABLES.values()), found)}
     assert {name: (each.n, each.values) for name, each in of.items()} == {
         "accuracy, label yes": (2, (1.0, 0.5)),
         "accuracy, label no": (1, (0.0, 1.0)),
         "accuracy": (3, (2 / 3, 2 / 3)),
     }
     assert of["accuracy"].clusters == 2
-    assert declared_means((ACCURACY,), found) == []
+    assert declared_means((TABLES["by_label"],), found) == []
 
 
 def test_a_remark_says_why_models_are_not_compared() -> None:
