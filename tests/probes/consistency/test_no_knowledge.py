@@ -161,7 +161,6 @@ def test_a_run_has_the_baseline() -> None:
     found = measured(probe, Dice(1))
     with_negative = probe.asked.facts.drop_nulls("negative").height
     assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
-    assert found.summary["no_knowledge_auroc"] == found.tables["no_knowledge"]["auroc"][0]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +176,6 @@ def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> N
     found = measured(probe, Dice(1))
     assert set(found.tables["no_knowledge"]["undefined"]) == {reason}
     assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
-    assert found.summary["no_knowledge_auroc"] is None
 
 
 def test_without_a_knowledge_base_there_is_no_baseline() -> None:
@@ -185,4 +183,3 @@ def test_without_a_knowledge_base_there_is_no_baseline() -> None:
     probe = probe_of(CASES)
     found = measured(probe, Dice(1))
     assert "no_knowledge" not in found.tables
-    assert found.summary["no_knowledge_auroc"] is None

@@ -85,9 +85,3 @@ def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
 
 def _auroc(rows: pl.DataFrame, score: str, bootstrap: Bootstrap) -> Estimate:
     return bootstrap.auroc(rows["head"], ~rows["is_negative"].to_numpy(), rows[score])
-
-
-def summary_of(table: pl.DataFrame | None) -> dict[str, Any]:
-    """Return the no-knowledge baseline's results and AUROC over all relations."""
-    row = None if table is None else table.row(0, named=True)
-    return {"no_knowledge": row, "no_knowledge_auroc": row and row["auroc"]}

@@ -34,7 +34,7 @@ from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.features import ModelAnswers, by_choice
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.negative_examples import negative_examples
-from tacit.probes.consistency.no_knowledge import no_knowledge, summary_of
+from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.questions import (
     ANCHORING,
@@ -390,7 +390,6 @@ class ConsistencyProbe(Probe):
             "verdict": verdict_of(answered, tables).to_json(),
             **self._counts(),
             **of_tables(tables),
-            **summary_of(tables.get("no_knowledge")),
             **of_answers(found.background, found.facts),
             "predictor": prediction.summary(rows),
             **intervened,
