@@ -22,25 +22,30 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
+from tacit.statistics import Estimate
+from tacit.statistics.influence import of_average_precision
 from tacit.statistics.permutation import (
-    AUROC,
-    LIFT,
+    Permutations,
+    Rows,
+    auroc_of,
+    lift_of,
+    p_value,
+    predict,
+)
+from tacit.statistics.ranking import (
+    auroc,
+    average_precision,
+    average_precisions,
     chance_level,
     chance_levels,
-    dealt,
     lift,
-    p_value,
+    summed,
 )
-from tacit.statistics.prediction import informative, smallest_lift
-from tacit.statistics.ranking import auroc, average_precision, average_precisions, summed
-from tacit.statistics.studentised import Permutations, Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
-
-    from tacit.statistics import Estimate
 
     Floats: TypeAlias = NDArray[np.float64]
     Ends: TypeAlias = tuple[float, float]
@@ -134,8 +139,8 @@ def trial(population: Population, n: int, accuracy: float, random: np.random.Gen
     """SamplingPrompt a sample and makes every interval of it."""
     right, score, cluster = undecided(population, n, accuracy, random)
     how = Permutations(DRAWS, seed=int(random.integers(2**32)))
-    sample = Sample.of(right, score, cluster)
-    permuted = sample.permuted(how)
+    sample = Rows.of(right, score, cluster)
+    of_lift, of_area = sample.permuted(how, sample.lifts, sample.aurocs)
     precision, chance = average_precision(right, score), chance_level(right, score)
     value, area = lift(precision, chance), auroc(right, score)
     if precision is None or chance is None or value is None or area is None:
@@ -143,23 +148,21 @@ def trial(population: Population, n: int, accuracy: float, random: np.random.Gen
     made = resampled(sample, value, random)
     low, high = np.quantile((permuted_precision(sample, how) - chance) / (1 - chance), TAILS)
     made["permutations"] = value - high, value - low
-    for name, figure, scale, over_error in (
-        (CHOSEN, value, LIFT, permuted.lift),
-        (OTHER, area, AUROC, permuted.auroc),
+    for name, ends in (
+        (CHOSEN, of_lift.interval(value, lift_of, how.level)),
+        (OTHER, of_area.interval(area, auroc_of, how.level)),
     ):
-        ends = sample.interval(figure, scale, over_error, how.level)
         defined = ends.low is not None and ends.high is not None
         made[name] = (ends.low, ends.high) if defined else None  # type: ignore[assignment]
-    p = sample.p_value(LIFT, permuted.lift)
-    return Trial(1.0 if p is None else p, made)
+    return Trial(of_lift.p_value, made)
 
 
-def permuted_precision(sample: Sample, how: Permutations) -> Floats:
+def permuted_precision(sample: Rows, how: Permutations) -> Floats:
     """The average precision of each permutation of single rows, which knows no clusters."""
     random = np.random.default_rng(how.seed)
     keys = random.random((how.permutations, len(sample.labels)))
-    right = summed(dealt(int(sample.labels.sum()), keys), sample.rows)
-    return average_precisions(right, sample.rows)
+    labels = np.take_along_axis(np.tile(sample.labels, (len(keys), 1)), keys.argsort(axis=1), 1)
+    return average_precisions(summed(labels, sample.counts), sample.counts)
 
 
 def clustered(population: Population, n: int, simulations: int, seed: int) -> dict[str, str]:
@@ -172,21 +175,21 @@ def clustered(population: Population, n: int, simulations: int, seed: int) -> di
         right, score, cluster = undecided(
             population, n, ACCURACIES[number % len(ACCURACIES)], random
         )
-        sample = Sample.of(right, score, cluster)
-        permuted = sample.permuted(how)
+        sample = Rows.of(right, score, cluster)
+        of_lift, of_area = sample.permuted(how, sample.lifts, sample.aurocs)
         precision = average_precision(right, score)
         value, area = lift(precision, chance_level(right, score)), auroc(right, score)
-        p = sample.p_value(LIFT, permuted.lift)
-        if precision is None or value is None or area is None or p is None:
+        p = of_lift.p_value
+        if precision is None or value is None or area is None:
             raise ValueError("some anchors are right and some wrong, so all is defined")
         counts["free"] += p_value(precision, permuted_precision(sample, how)) <= TAILS[0] * 2
         counts["p ≤ 0.05"] += p <= TAILS[0] * 2
         counts["p ≤ 0.025"] += p <= TAILS[0]
-        made = sample.interval(value, LIFT, permuted.lift, how.level)
+        made = of_lift.interval(value, lift_of, how.level)
         counts["lift"] += includes(made, 0.0)
-        counts["AUROC"] += includes(sample.interval(area, AUROC, permuted.auroc, how.level), 0.5)
-        stated, reason = informative(made, sample)
-        shown += reason is None
+        counts["AUROC"] += includes(of_area.interval(area, auroc_of, how.level), 0.5)
+        stated = sample.informative(made) if sample.why_not(value) is None else Estimate(value)
+        shown += stated.low is not None
         counts["shown"] += includes(stated, 0.0)
     share = {name: f"{count / simulations:.1%}" for name, count in counts.items()}
     return {
@@ -209,10 +212,10 @@ def includes(estimate: Estimate, true: float) -> bool:
     return estimate.low <= true <= estimate.high
 
 
-def resampled(sample: Sample, value: float, random: np.random.Generator) -> dict[str, Ends | None]:
+def resampled(sample: Rows, value: float, random: np.random.Generator) -> dict[str, Ends | None]:
     """The intervals that are made by drawing clusters again, or by leaving each out."""
-    starts = np.concatenate([[0], sample.rows.cumsum()[:-1]]).astype(int)
-    every = sample.clusters.toarray()
+    starts = np.concatenate([[0], sample.counts.cumsum()[:-1]]).astype(int)
+    every = sample.member.toarray()
     right: Floats = np.add.reduceat(every * sample.labels, starts, axis=1)
     rows: Floats = np.add.reduceat(every, starts, axis=1)
     clusters = len(rows)
@@ -255,10 +258,16 @@ def _lifts(right: Floats, rows: Floats, chance: float | None = None) -> Floats:
 def _errors(right: Floats, rows: Floats, times: Floats) -> Floats:
     """The lift's standard error in each resample, from what each cluster moves it by."""
     # Next to nothing in place of thresholds at which no row was drawn.
-    influence = LIFT.influence(times @ right, times @ rows + 1e-9)
-    sums = (influence.right - influence.wrong) @ right.T + influence.wrong @ rows.T
+    counts, of_right = times @ rows + 1e-9, (times @ right).sum(axis=1, keepdims=True)
+    n = counts.sum(axis=1, keepdims=True)
+    influence = of_average_precision(times @ right, counts)
+    moved_right = influence.right - 1 / n
+    moved_wrong = influence.wrong + of_right / n / (n - of_right)
+    sums = (moved_right - moved_wrong) @ right.T + moved_wrong @ rows.T
     # From the logarithm's scale to the lift's.
-    errors: Floats = np.exp(-influence.value) * np.sqrt((times * sums**2).sum(axis=1))
+    level = chance_levels(of_right[:, 0], counts)
+    scale = np.exp(-influence.value) / (1 - level)
+    errors: Floats = scale * np.sqrt((times * sums**2).sum(axis=1))
     return errors
 
 
@@ -327,7 +336,10 @@ def smallest(n: int, accuracy: float = 0.4, samples: int = 20) -> dict[str, str]
     random, right = np.random.default_rng(n), round(accuracy * n)
     scores = [POPULATIONS[0].draw(n, accuracy, random)[1] for _ in range(samples)]
     chances = [chance_level(np.arange(n) < right, score) for score in scores]
-    lifts = [smallest_lift(right, score) for score in scores]
+    lifts = [
+        predict(random.permutation(np.arange(n) < right), score, np.arange(n)).smallest
+        for score in scores
+    ]
     return {
         "anchors": f"{n:,}",
         "accuracy": f"{right / n:.1%}",

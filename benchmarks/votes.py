@@ -27,7 +27,7 @@ from tacit.models.openai.answer_parsing import votes_of
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt, Sample, SamplingPrompt
-from tacit.statistics.intervals import wilson
+from tacit.statistics.estimate import wilson
 from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.models.openai.speaking import Speech, opinions

@@ -15,7 +15,7 @@ from tacit.probes.assumptions import measures as assumptions
 from tacit.probes.consistency import measures as consistency
 from tacit.probes.parts import measures as parts
 from tacit.statistics import Bootstrap
-from tacit.statistics.prediction import holm
+from tacit.statistics.tests import holm
 from tests.peers.test_consistency_measures import findings as anchors_of
 from tests.peers.test_consistency_measures import independent, made
 from tests.probes.assumptions.test_measures import recalled

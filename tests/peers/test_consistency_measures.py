@@ -12,7 +12,7 @@ from tacit.findings.comparison import comparison
 from tacit.findings.findings import Findings
 from tacit.probes.consistency.measures import measures
 from tacit.statistics import Bootstrap
-from tacit.statistics.permutation import chance_level
+from tacit.statistics.ranking import chance_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,110 +1,348 @@
+"""P-values and intervals from permutations, against simulations, jackknife and definitions."""
+
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations
-from math import exp
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import expit
 
+from tacit.statistics import Estimate, permutation
 from tacit.statistics.permutation import (
-    chance_level,
-    chance_levels,
+    Permutations,
+    Permuted,
+    Prediction,
+    Rows,
+    auroc_of,
     critical_value,
-    dealt,
-    lift,
+    lift_of,
     p_value,
+    predict,
+    strata_of,
 )
-from tacit.statistics.ranking import at_thresholds, average_precision, average_precisions
+from tacit.statistics.ranking import auroc, average_precision, chance_level, lift
+from tests.statistics.samples import drawn
 
-SCORES = st.lists(st.integers(0, 4), min_size=1, max_size=9)
+if TYPE_CHECKING:
+    from types import ModuleType
 
-
-def every_labelling(n: int, right: int) -> np.ndarray:
-    """All ways to choose which rows are right, shape (ways, n)."""
-    chosen = list(combinations(range(n), right))
-    labels = np.zeros((len(chosen), n), dtype=bool)
-    for row, places in zip(labels, chosen, strict=True):
-        row[list(places)] = True
-    return labels
+QUICK = Permutations(200)
 
 
-@given(SCORES, st.data())
-def test_the_chance_level_is_the_mean_over_all_permutations(
-    score: list[int], data: st.DataObject
+class Population(Protocol):
+    """What the benchmark's samples are drawn from."""
+
+    def draw(
+        self, n: int, accuracy: float, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Whether each anchor is right, its score and its cluster."""
+
+
+def _benchmark() -> ModuleType:
+    path = Path(__file__).parents[2] / "benchmarks" / "lift_intervals.py"
+    spec = importlib.util.spec_from_file_location("lift_intervals", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["lift_intervals"] = module  # where dataclasses look
+    spec.loader.exec_module(module)
+    return module
+
+
+SIMULATION = _benchmark()
+INDEPENDENT, CLUSTERED, _, STRONG = SIMULATION.POPULATIONS
+
+
+def permuted(rows: Rows, how: Permutations = QUICK) -> tuple[Permuted, Permuted]:
+    """The lift and the AUROC of rows, and of their permutations."""
+    of_lift, of_area = rows.permuted(how, rows.lifts, rows.aurocs)
+    return of_lift, of_area
+
+
+def test_the_ways_back_from_the_scales() -> None:
+    """The scale's value gives the figure itself."""
+    right, score, cluster = INDEPENDENT.draw(60, 0.4, np.random.default_rng(0))
+    of_lift, of_area = permuted(Rows.of(right, score, cluster))
+    made = lift(average_precision(right, score), chance_level(right, score))
+    assert lift_of(of_lift.value) == pytest.approx(made, abs=1e-12)
+    assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
+    """The error stays; of rows that stand for themselves it shrinks by the root of two."""
+    right, score, _ = STRONG.draw(50, 0.4, np.random.default_rng(0))
+    once = errors(right, score, np.arange(50))[which]
+    twice = np.tile(right, 2), np.tile(score, 2)
+    assert errors(*twice, np.tile(np.arange(50), 2))[which] == pytest.approx(once, rel=0.01)
+    assert errors(*twice, np.arange(100))[which] == pytest.approx(once / 2**0.5, rel=0.01)
+
+
+def errors(right: np.ndarray, score: np.ndarray, cluster: np.ndarray) -> list[float]:
+    """The standard errors of the lift and the AUROC on their scales."""
+    rows = Rows.of(right, score, cluster)
+    return [float(each(rows.labels[None])[1][0]) for each in (rows.lifts, rows.aurocs)]
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_the_error_is_nearly_the_jackknifes(many: bool) -> None:  # noqa: FBT001
+    """Leaving out each of 400 rows in turn, chance and strata included, gives it within 5 %."""
+    right, score, facts, _ = drawn(400, 2)
+    strata = strata_of(facts) if many else np.zeros(400)
+    rows = Rows.of(right, score, np.arange(400), strata)
+    _, (error,) = rows.lifts(rows.labels[None])
+    without = []
+    for at in range(400):
+        kept = np.delete(np.arange(400), at)
+        found = Rows.of(right[kept], score[kept], kept, strata[kept])
+        (value,), _ = found.lifts(found.labels[None])
+        without.append(value)
+    jackknife = (399 / 400 * ((without - np.mean(without)) ** 2).sum()) ** 0.5
+    assert error == pytest.approx(jackknife, rel=0.05)
+
+
+def test_a_deal_keeps_the_labels_of_a_cluster_together() -> None:
+    """Clusters of one size exchange what is right in them, each as often as any other."""
+    right = np.array([1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)
+    cluster = np.repeat([0, 1, 2], 4)
+    score = np.random.default_rng(0).permutation(12)
+    sample = Rows.of(right, score, cluster)
+    dealt = np.concatenate(list(sample.dealt(Permutations(3000))))
+    sums = np.stack([dealt[:, cluster[np.argsort(-score)] == one].sum(axis=1) for one in range(3)])
+    assert (np.sort(sums, axis=0) == np.array([[0], [2], [3]])).all()
+    assert np.unique(sums, axis=1).shape == (3, 6)
+    # Four standard errors of a share of a third; a row is right in 5 of 12.
+    assert np.abs((sums == 3).mean(axis=1) - 1 / 3).max() < 0.035
+    assert np.abs(dealt.mean(axis=0) - 5 / 12).max() < 0.036
+
+
+def test_a_deal_of_single_rows_is_any_choice_of_them() -> None:
+    """All ten ways to put two right rows among five come equally often."""
+    sample = Rows.of([True, True, False, False, False], [5, 4, 3, 2, 1], range(5))
+    dealt = np.concatenate(list(sample.dealt(Permutations(10_000))))
+    ways, times = np.unique(dealt, axis=0, return_counts=True)
+    assert len(ways) == 10
+    assert np.abs(times - 1000).max() < 120
+
+
+def test_permutations_keep_the_labels_of_strata_and_clusters() -> None:
+    """Each stratum has as many right rows as before; clusters of one size exchange theirs."""
+    right = np.array([1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 1, 0], dtype=bool)
+    strata, cluster = np.repeat([0, 1], [8, 4]), np.repeat(np.arange(6), 2)
+    rows = Rows.of(right, -np.arange(12.0), cluster, strata)
+    dealt = np.concatenate(list(rows.dealt(Permutations(3000))))
+    assert (dealt[:, :8].sum(axis=1) == 3).all()
+    assert (dealt[:, 8:].sum(axis=1) == 3).all()
+    sums = dealt.reshape(3000, 6, 2).sum(axis=2)
+    assert (np.sort(sums[:, :4], axis=1) == [0, 0, 1, 2]).all()
+    assert (np.sort(sums[:, 4:], axis=1) == [1, 2]).all()
+    # Four standard errors of one half, and of one quarter.
+    assert abs((sums[:, 4] == 2).mean() - 1 / 2) < 0.037
+    assert abs((sums[:, 0] == 2).mean() - 1 / 4) < 0.032
+
+
+Row = tuple[bool, int, int, int]
+ROWS = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 4), st.integers(0, 2), st.integers(0, 12)),
+    min_size=2,
+    max_size=40,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS, st.randoms(use_true_random=False), st.booleans())
+def test_the_order_of_rows_does_not_matter_and_p_agrees_with_the_interval(
+    rows: list[Row],
+    random: object,
+    many: bool,  # noqa: FBT001
 ) -> None:
-    """The closed form against every labelling of up to nine rows, tied or not."""
-    right = data.draw(st.integers(1, len(score)))
-    labels = every_labelling(len(score), right)
-    mean = average_precisions(*at_thresholds(labels, score)).mean()
-    assert chance_level(labels[0], score) == pytest.approx(mean, abs=1e-12)
+    """The interval lies above 0 exactly if p is at most 2.5 %, unless it is clipped there."""
+    made = of_rows(rows, many=many)
+    assert hasattr(random, "shuffle")
+    random.shuffle(rows)
+    assert of_rows(rows, many=many) == made
+    if made.lift.low is not None and made.lift.high is not None and made.p_value is not None:
+        assert made.lift.low <= made.lift.high <= 1
+        if made.lift.low != made.lift.high:
+            assert (made.lift.low > 0) == (made.p_value <= 0.025)
 
 
-def test_the_chance_level_worked_by_hand() -> None:
-    """One right of three, untied, stands first, second or third: (1 + 1/2 + 1/3)/3."""
-    assert chance_level([True, False, False], [3, 2, 1]) == pytest.approx(float(Fraction(11, 18)))
+def of_rows(rows: list[Row], *, many: bool) -> Prediction:
+    """The prediction from quick permutations, within strata or not."""
+    right, score, strata, clusters = zip(*rows, strict=True)
+    return predict(right, score, clusters, QUICK, strata=strata if many else None)
 
 
-def test_few_rows_lie_above_their_accuracy_by_chance() -> None:
-    """Half of 28 untied rows: about 0.05 above; of 1,221: next to nothing."""
-    assert chance_level([True, False] * 14, range(28)) == pytest.approx(0.5542, abs=1e-4)
-    assert chance_level([True, False] * 610, range(1220)) == pytest.approx(0.5, abs=0.003)
+def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All permutations at once and a few at a time are the same draws."""
+    right, score, _, cluster = drawn(60, 0)
+    whole = predict(right, score, cluster, QUICK)
+    assert whole.lift.interval is not None
+    monkeypatch.setattr(permutation, "_CELLS", 60 * 200)
+    assert predict(right, score, cluster, QUICK) == whole
 
 
-def test_the_chance_level_of_what_cannot_vary() -> None:
-    """Tied scores: the share that is right. All right: 1. One row: 1. None right: undefined."""
-    assert chance_level([True, False, False, False], [1] * 4) == 0.25
-    assert chance_level([True] * 3, range(3)) == 1
-    assert chance_level([True], [0]) == 1
-    assert chance_level([False] * 3, range(3)) is None
-    assert chance_level([], []) is None
+def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
+    """Permutations, seed and level, ready for a manifest."""
+    assert Permutations(100, 7, 0.9).to_json() == {
+        "method": "studentised permutations",
+        "permutations": 100,
+        "seed": 7,
+        "level": 0.9,
+    }
 
 
-def test_chance_levels_of_resamples() -> None:
-    """Each sample has its own rows; thresholds without rows change nothing."""
-    rows = np.array([[0.0, 2, 3], [1, 1, 1], [0, 0, 4]])
-    levels = chance_levels(np.array([2.0, 1, 0]), rows)
-    assert levels[0] == chance_level([True, True, False, False, False], [2, 2, 1, 1, 1])
-    assert levels[1] == pytest.approx(11 / 18)
-    assert np.isnan(levels[2])
+def simulated(population: Population, n: int, samples: int) -> tuple[float, float]:
+    """The share of p-values up to 0.05, and of intervals of the lift that hold the true one."""
+    random = np.random.default_rng(0)
+    small = held = 0
+    for number in range(samples):
+        accuracy = SIMULATION.ACCURACIES[number % 3]
+        right, score, cluster = population.draw(n, accuracy, random)
+        precision, chance = average_precision(right, score), chance_level(right, score)
+        value = lift(precision, chance)
+        if precision is None or value is None:
+            continue
+        rows = Rows.of(right, score, cluster)
+        (of_lift,) = rows.permuted(Permutations(250, seed=number), rows.lifts)
+        made = of_lift.interval(value, lift_of, 0.95)
+        small += of_lift.p_value <= 0.05
+        if made.low is not None and made.high is not None:
+            held += (
+                made.low <= SIMULATION.truth(population, accuracy)[SIMULATION.CHOSEN] <= made.high
+            )
+    return small / samples, held / samples
 
 
-def test_the_lift_is_the_way_gone_from_chance_to_perfect() -> None:
-    """Chance is 0, perfect is 1, worse than chance is negative; of nothing there is none."""
-    assert lift(0.4, 0.4) == 0
-    assert lift(1.0, 0.4) == 1
-    assert lift(0.7, 0.4) == pytest.approx(0.5)
-    assert lift(0.1, 0.4) == pytest.approx(-0.5)
-    assert lift(1.0, 1.0) is None
-    assert lift(None, 0.4) is None
-    assert lift(0.4, None) is None
+def test_by_chance_5_in_100_are_significant_and_95_hold_0() -> None:
+    """Of 300 samples of 28 anchors, within 3 in 100 (2.4 standard errors)."""
+    small, held = simulated(INDEPENDENT, 28, 300)
+    assert small == pytest.approx(0.05, abs=0.03)
+    assert held == pytest.approx(0.95, abs=0.03)
 
 
-def test_every_labelling_is_dealt_equally_often() -> None:
-    """2 of 5 rows: ten ways, each in a tenth of the deals, within four standard errors."""
-    labels = dealt(2, np.random.default_rng(0).random((20_000, 5)))
-    assert (labels.sum(axis=1) == 2).all()
-    _, times = np.unique(labels, axis=0, return_counts=True)
-    assert len(times) == 10
-    assert np.abs(times / 20_000 - 0.1).max() < 4 * (0.1 * 0.9 / 20_000) ** 0.5
+def test_clusters_that_share_their_luck_change_little() -> None:
+    """Anchors of a cluster are right together; of 200 samples within 5 in 100."""
+    small, held = simulated(CLUSTERED, 60, 200)
+    assert small == pytest.approx(0.05, abs=0.05)
+    assert held == pytest.approx(0.95, abs=0.05)
 
 
-def test_weights_deal_by_turns() -> None:
-    """One right row of three falls on each as its weight says."""
-    weights = np.array([0.0, 1.0, 2.0])
-    labels = dealt(1, np.random.default_rng(0).random((20_000, 3)), weights)
-    expected = np.array([1, exp(1), exp(2)]) / (1 + exp(1) + exp(2))
-    assert labels.mean(axis=0) == pytest.approx(expected, abs=0.015)
+def test_clusters_of_20_do_not_raise_false_alarms() -> None:
+    """At most 8 % of p-values are up to 0.05; permuting without the clusters' error gives 13 %."""
+    population, n = SIMULATION.Population("20", 0.0, shared=1.5, size=20, known=0.9), 200
+    small, held = simulated(population, n, 200)
+    assert small <= 0.08
+    assert held >= 0.92
 
 
-@pytest.mark.parametrize("right", [1, 3, 6])
-def test_the_number_of_right_rows_is_kept(right: int) -> None:
-    """Also where all rows are right."""
-    keys = np.random.default_rng(1).random((100, 6))
-    assert (dealt(right, keys).sum(axis=1) == right).all()
-    assert (dealt(right, keys, np.arange(6.0)).sum(axis=1) == right).all()
+def test_the_true_lift_is_held_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By about 94 of 100 intervals of 100 anchors; permutations alone would give 80."""
+    monkeypatch.setattr(SIMULATION, "LARGE", 200_000)
+    small, held = simulated(STRONG, 100, 150)
+    assert small > 0.6
+    assert 0.90 <= held <= 0.98
+
+
+def test_the_simulation_prints_a_line() -> None:
+    """Each method's share and width, of six samples."""
+    line = SIMULATION.row(INDEPENDENT, 28, 6, 0)
+    assert line["anchors"] == "28"
+    assert {"percentile", "BCa", "bootstrap-t", SIMULATION.CHOSEN} < set(line)
+
+
+def samples() -> st.SearchStrategy[list[tuple[bool, int, int]]]:
+    """Rows of a cluster each, some of them right and some wrong."""
+    rows = st.tuples(st.booleans(), st.integers(0, 6), st.integers(0, 12))
+    return st.lists(rows, min_size=6, max_size=40).filter(
+        lambda rows: 0 < sum(right for right, _, _ in rows) < len(rows)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=samples(), permutations=st.sampled_from([39, 100, 250, 999]))
+def test_p_value_and_interval_agree(rows: list[tuple[bool, int, int]], permutations: int) -> None:
+    """The p-value is at most 2.5 % exactly where the interval lies above chance."""
+    right, score, cluster = zip(*rows, strict=True)
+    made = permuted(Rows.of(right, score, cluster), Permutations(permutations))
+    for one, back, chance in zip(made, (lift_of, auroc_of), (0.0, 0.5), strict=True):
+        low = one.interval(0.0, back, 0.95).low
+        assert low is None or (one.p_value <= 0.025) == (low > chance)
+
+
+def test_a_confounder_is_adjusted_for_and_knowledge_is_not() -> None:
+    """Where few-fact questions are easier, only the plain chance level suggests knowledge."""
+    right, score, facts, cluster = drawn(1000, 3)
+    one, other = (
+        predict(right, score, cluster, Permutations(1000), strata=strata)
+        for strata in (np.zeros(1000), strata_of(facts))
+    )
+    assert one.p_value is not None
+    assert other.p_value is not None
+    assert one.p_value < 0.01
+    assert other.p_value > 0.05
+    right, score, facts, cluster = drawn(1000, 3, slope=1.0)
+    found = predict(right, score, cluster, Permutations(1000), strata=strata_of(facts))
+    assert found.p_value == 1 / 1001
+    assert found.lift.low is not None
+    assert found.lift.low > 0
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=200), st.integers(1, 30))
+def test_strata_are_neighbouring_values_of_enough_rows(values: list[int], least: int) -> None:
+    """Equal values share a stratum, larger values have no lower one, and all are large enough."""
+    strata = strata_of(values, least)
+    order = np.argsort(values, kind="stable")
+    assert (np.diff(strata[order]) >= 0).all()
+    assert set(np.diff(strata[order])) <= {0, 1}
+    assert all(len(set(strata[np.array(values) == value])) == 1 for value in values)
+    counts = np.bincount(strata)
+    assert (counts >= least).all() or len(counts) == 1
+    # As many strata as merging upwards from the lowest value allows.
+    if len(counts) > 1:
+        lowest = np.array(values)[strata == 0]
+        assert (lowest < lowest.max()).sum() < least
+
+
+N = 40
+HALF = [at < 20 for at in range(N)]
+
+
+@pytest.mark.parametrize(
+    ("right", "score", "strata", "clusters", "why"),
+    [
+        ([], [], [], [], "no rows"),
+        ([True] * N, range(N), [0] * N, range(N), "all right"),
+        ([False] * N, range(N), [0] * N, range(N), "all wrong"),
+        (HALF, [1] * N, [0] * N, range(N), "one score"),
+        (HALF, range(N), HALF, range(N), "no variation within strata"),
+        (HALF, range(N, 0, -1), [0] * N, range(N), "perfect ranking"),
+        ([True, False] * 20, range(N), [0] * N, [0] * N, "one cluster"),
+        ([True, False] * 20, range(N), [0] * N, [at % 9 for at in range(N)], "too few clusters"),
+    ],
+)
+def test_reasons_why_there_is_no_interval(
+    right: list[bool], score: list[int], strata: list[int], clusters: list[int], why: str
+) -> None:
+    """Each with its clause; an undefined lift has no p-value either."""
+    found = predict(right, score, clusters, QUICK, strata=strata)
+    assert (found.lift.why, found.lift.interval) == (why, None)
+    assert found.auroc.interval is None
+    assert (found.lift.value is None) == (why in {"no rows", "all right", "all wrong"})
+    if found.lift.value is None or why == "one cluster":
+        assert found.p_value is None
+
+
+def test_columns_of_different_lengths_are_an_error() -> None:
+    """Strata or clusters that are too short name the shapes."""
+    with pytest.raises(ValueError, match=r"strata \(2,\)"):
+        predict([True, False, True], [1, 2, 3], [0, 1, 2], strata=[0, 1])
 
 
 def test_the_observation_is_one_of_the_permutations() -> None:
@@ -126,15 +364,125 @@ def test_the_critical_value_is_where_p_values_pass(figures: list[int], level: fl
         assert passes == (critical is not None and figure > critical)
 
 
-def test_p_values_are_uniform_by_chance() -> None:
-    """Of 400 samples without any relation, about 5 % are at most 0.05 and 50 % at most 0.5."""
-    random = np.random.default_rng(5)
-    p_values = []
-    for _ in range(400):
-        score, right = random.random(20), random.permutation([True] * 7 + [False] * 13)
-        labels = dealt(7, random.random((199, 20)))
-        precision = average_precision(right, score)
-        assert precision is not None
-        p_values.append(p_value(precision, average_precisions(*at_thresholds(labels, score))))
-    assert 0.02 < np.mean(np.array(p_values) <= 0.05) < 0.09
-    assert 0.42 < np.mean(np.array(p_values) <= 0.5) < 0.58
+def predictable(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is right, scores that know something of it, and clusters."""
+    random = np.random.default_rng(6)
+    score = random.integers(0, 8, n)
+    return random.random(n) < 0.2 + score / 14, score, random.integers(0, n // 2, n)
+
+
+def test_all_figures_are_those_of_their_own_functions() -> None:
+    """The entry adds nothing of its own."""
+    right, score, clusters = predictable(200)
+    made = predict(right, score, clusters)
+    precision, chance = average_precision(right, score), chance_level(right, score)
+    assert precision is not None
+    assert chance is not None
+    assert (made.n, made.clusters, made.right) == (200, len(set(clusters.tolist())), right.sum())
+    assert (made.average_precision, made.chance) == (precision, chance)
+    assert made.lift.value == pytest.approx((precision - chance) / (1 - chance))
+    assert made.auroc.value == auroc(right, score)
+
+
+def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
+    """Above chance in all figures; the same scores shuffled are not."""
+    right, score, clusters = predictable(200)
+    made = predict(right, score, clusters)
+    assert made.p_value == 1 / 5001
+    assert made.lift.low is not None
+    assert made.lift.low > 0
+    assert made.auroc.low is not None
+    assert made.auroc.low > 0.5
+    other = predict(right, np.random.default_rng(1).permutation(score), clusters)
+    assert other.p_value is not None
+    assert other.p_value > 0.05
+    assert other.lift.low is not None
+    assert other.lift.high is not None
+    assert other.lift.low < 0 < other.lift.high
+
+
+def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
+    """Its average precision is the accuracy, its p-value 1, and it can show nothing."""
+    made = predict([True, False, False, True, False], [0.5] * 5, range(5), QUICK)
+    assert (made.average_precision, made.chance) == pytest.approx((0.4, 0.4))
+    assert made.lift.value == pytest.approx(0, abs=1e-12)
+    assert (made.auroc.value, made.p_value, made.smallest) == (0.5, 1.0, None)
+
+
+def test_a_score_that_knows_exactly_is_perfect() -> None:
+    """Nothing is above it; how far below it the truth may be, such a sample cannot tell."""
+    right = [True, False] * 10
+    made = predict(right, right, range(20), QUICK)
+    assert (made.average_precision, made.p_value) == (1, 1 / 201)
+    assert made.lift == made.auroc == Estimate(1)
+
+
+def test_an_interval_wider_than_from_chance_to_perfect_is_left_out() -> None:
+    """Of 28 rows, 4 of them wrong, permutations only bound the lift by -2 and 0.7."""
+    right = [number not in {1, 9, 14, 26} for number in range(28)]
+    score, clusters = range(28, 0, -1), range(28)
+    rows = Rows.of(right, score, clusters)
+    made = predict(right, score, clusters, QUICK)
+    assert made.lift.value is not None
+    raw = permuted(rows)[0].interval(made.lift.value, lift_of, 0.95)
+    assert raw.low is not None
+    assert raw.high is not None
+    assert raw.low < -1.5 < 0 < raw.high
+    assert (made.lift.interval, made.auroc.interval) == (None, None)
+    assert made.lift.why == permutation.TOO_FEW
+    assert made.p_value is not None
+    assert made.p_value > 0.025
+
+
+def test_an_interval_ends_at_the_lowest_possible_lift() -> None:
+    """All right rows at the bottom; no interval of 200 samples goes below that."""
+    random, cut = np.random.default_rng(1), 0
+    for number in range(200):
+        right, score = random.random(30) < 0.3, random.integers(0, 6, 30)
+        if not 0 < right.sum() < 30:
+            continue
+        made = predict(right, score, range(30), Permutations(100, seed=number))
+        if made.lift.low is None or made.chance is None:
+            continue
+        places = np.arange(1, right.sum() + 1)
+        worst = (places / (30 - right.sum() + places)).mean()
+        least = (worst - made.chance) / (1 - made.chance)
+        assert made.lift.low >= least - 1e-12
+        cut += made.lift.low <= least + 1e-12
+    assert cut > 0
+
+
+def smallest(n: int, right: int, seed: int = 0) -> float | None:
+    """The smallest detectable lift of untied rows, each a cluster of its own."""
+    labels = np.random.default_rng(seed).permutation(np.arange(n) < right)
+    return predict(labels, range(n, 0, -1), range(n), Permutations(999)).smallest
+
+
+def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
+    """Among 100 rows whose odds of being right rise with the rank, 40 of them right or about so."""
+    n, random = 100, np.random.default_rng(2)
+    ranks = np.linspace(0.5, -0.5, n)
+    lifts, found = [], []
+    for slope in (0.8, 1.4, 2.0):
+        values, passed = [], []
+        for _ in range(150):
+            labels = random.random(n) < expit(np.log(40 / 60) + slope * ranks)
+            made = predict(labels, range(n, 0, -1), range(n), Permutations(199))
+            assert made.lift.value is not None
+            assert made.p_value is not None
+            values.append(made.lift.value)
+            passed.append(made.p_value <= 0.05)
+        lifts.append(np.mean(values))
+        found.append(np.mean(passed))
+    made_smallest = smallest(n, 40)
+    assert made_smallest is not None
+    assert 0.7 < np.interp(made_smallest, lifts, found) < 0.9
+
+
+def test_more_rows_show_smaller_lifts() -> None:
+    """From 28 to 1,000 rows."""
+    few, some, many = (smallest(n, n * 2 // 5) for n in (28, 100, 1000))
+    assert few is not None
+    assert some is not None
+    assert many is not None
+    assert 1 > few > some > many > 0

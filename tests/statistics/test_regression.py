@@ -1,148 +1,198 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-import statsmodels.api as sm
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold
 
-from tacit.statistics import regression
-from tacit.statistics.regression import difference, odds_ratio
+from tacit.statistics.ranking import auroc
+from tacit.statistics.regression import (
+    FOLDS,
+    cross_validated,
+    fit,
+    folds,
+    out_of_fold,
+    why_not,
+)
 
 
-def drawn(n: int = 400, seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-    """Rows whose odds depend on two predictors and on their cluster."""
+def drawn(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What is right, features of which the first says something of it, and clusters."""
     random = np.random.default_rng(seed)
-    cluster = np.arange(n) // 5
-    score, facts = random.random(n), random.integers(1, 9, n)
-    length = random.normal(size=n) * 30 + 200
-    odds = -1 + 1.5 * score - 0.2 * facts + random.normal(size=n // 5)[cluster]
-    right = random.random(n) < 1 / (1 + np.exp(-odds))
-    return right, {"score": score, "facts": np.log(facts), "length": length}, cluster
+    features = random.normal(size=(n, 3)) * [1, 20, 0.1] + [5, 0, -2]
+    right = random.random(n) < 1 / (1 + np.exp(-1.5 * (features[:, 0] - 5)))
+    return right, features, np.array([f"c{each}" for each in random.integers(0, 60, n)])
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_ratio_and_robust_error_are_those_of_statsmodels(seed: int) -> None:
-    """Fitted by its general formula on the predictors as they are, to 1e-8."""
-    right, predictors, cluster = drawn(seed=seed)
-    found = odds_ratio(right, predictors, cluster)
-    design = sm.add_constant(np.column_stack(list(predictors.values())))
-    fitted = sm.GLM(right.astype(float), design, family=sm.families.Binomial()).fit(
-        tol=1e-14, maxiter=200, cov_type="cluster", cov_kwds={"groups": cluster}
-    )
-    low, high = np.exp(fitted.conf_int()[1])
-    assert found.ratio.value == pytest.approx(np.exp(fitted.params[1]), rel=1e-8)
-    assert found.log_error == pytest.approx(fitted.bse[1], rel=1e-8)
-    assert found.ratio.low == pytest.approx(low, rel=1e-8)
-    assert found.ratio.high == pytest.approx(high, rel=1e-8)
-    assert found.p_value == pytest.approx(fitted.pvalues[1], rel=1e-6)
-    assert found.undefined is None
-    assert found.n == 400
+def test_the_coefficients_minimise_the_penalised_loss() -> None:
+    """The sum of the log losses and half the squared coefficients, by another optimiser."""
+    right, features, clusters = drawn()
+    standard = (features - features.mean(axis=0)) / features.std(axis=0)
+
+    def loss(of: np.ndarray) -> float:
+        odds = of[0] + standard @ of[1:]
+        return float(np.logaddexp(0, np.where(right, -odds, odds)).sum() + (of[1:] ** 2).sum() / 2)
+
+    expected = minimize(loss, np.zeros(4), tol=1e-12).x
+    assert fit(right, features, clusters).coefficients == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_robust_error_by_hand() -> None:
-    """The sandwich of scores summed over clusters, with statsmodels' small-sample factor."""
-    right, predictors, cluster = drawn()
-    found = odds_ratio(right, predictors, cluster)
-    design = sm.add_constant(np.column_stack(list(predictors.values())))
-    weights = np.zeros(4)
-    for _ in range(60):
-        p = 1 / (1 + np.exp(-design @ weights))
-        hessian = (design * (p * (1 - p))[:, None]).T @ design
-        weights = weights + np.linalg.solve(hessian, design.T @ (right - p))
-    scores = np.array(
-        [(design * (right - p)[:, None])[cluster == c].sum(axis=0) for c in set(cluster)]
-    )
-    bread, groups, n = np.linalg.inv(hessian), len(scores), len(right)
-    factor = groups / (groups - 1) * (n - 1) / (n - 4)
-    covariance = factor * bread @ scores.T @ scores @ bread
-    assert found.log_error == pytest.approx(covariance[1, 1] ** 0.5, rel=1e-8)
+def test_the_interval_is_that_of_the_log_odds() -> None:
+    """Around the probability; wider far from the data."""
+    right, features, clusters = drawn()
+    found = fit(right, features, clusters)
+    middle, far = features.mean(axis=0), features.mean(axis=0) + np.array([0, 200, 0])
+    near = found.interval(middle)
+    assert near.value == pytest.approx(found.probabilities(middle[None])[0])
+    low, high = near.low, near.high
+    assert low < near.value < high  # type: ignore[operator]
+    wide = found.interval(far)
+    assert wide.high - wide.low > high - low  # type: ignore[operator]
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.floats(0.01, 100), st.floats(-5, 5), st.randoms(use_true_random=False))
-def test_units_and_the_order_of_rows_do_not_matter(
-    scale: float, shift: float, random: object
+def test_the_order_of_the_rows_has_no_effect() -> None:
+    """Folds, probabilities and coefficients are the same to the last bit."""
+    right, features, clusters = drawn()
+    fold = folds(right, clusters)
+    order = np.random.default_rng(1).permutation(len(right))
+    shuffled = right[order], features[order], clusters[order]
+    assert (folds(shuffled[0], shuffled[2]) == fold[order]).all()
+    found = out_of_fold(right, features, clusters, fold)
+    assert (out_of_fold(*shuffled, fold[order]) == found[order]).all()
+    assert (fit(*shuffled).coefficients == fit(right, features, clusters).coefficients).all()
+    assert (fit(*shuffled).covariance == fit(right, features, clusters).covariance).all()
+
+
+def test_clusters_stay_together_and_folds_are_alike() -> None:
+    """Each cluster is in one fold, and all folds are in use."""
+    right, _, clusters = drawn()
+    fold = folds(right, clusters)
+    assert {len(set(fold[clusters == each])) for each in clusters} == {1}
+    assert set(fold) == set(range(FOLDS))
+    rates = [right[fold != each].mean() for each in range(FOLDS)]
+    assert max(rates) - min(rates) < 0.03
+
+
+def test_a_prediction_is_made_without_the_row_itself() -> None:
+    """Another label of a fold's rows changes their probabilities only by the scaling of others."""
+    right, features, clusters = drawn()
+    fold = folds(right, clusters)
+    found = out_of_fold(right, features, clusters, fold)
+    other = np.where(fold == 3, ~right, right)
+    again = out_of_fold(other, features, clusters, fold)
+    assert (found[fold == 3] == again[fold == 3]).all()
+    assert not (found[fold != 3] == again[fold != 3]).any()
+
+
+def test_features_that_say_nothing_predict_nothing() -> None:
+    """Over many samples the mean AUROC is one half; unbalanced folds would make it less."""
+    areas = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        right, features = random.random(200) < 0.3, random.normal(size=(200, 2))
+        clusters = random.integers(0, 50, 200)
+        found = out_of_fold(right, features, clusters, folds(right, clusters))
+        areas.append(auroc(right, found) or 0.0)
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.03)
+
+
+def test_without_a_feature_the_prediction_is_the_share_of_right_rows() -> None:
+    """Of the other folds."""
+    right, _, clusters = drawn()
+    fold = folds(right, clusters)
+    found = out_of_fold(right, np.empty((300, 0)), clusters, fold)
+    assert found[0] == right[fold != fold[0]].mean()
+
+
+def test_a_constant_feature_has_no_effect() -> None:
+    """Its coefficient is 0, and nothing is divided by 0."""
+    right, features, clusters = drawn()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = fit(right, np.column_stack([features, np.full(300, 0.1)]), clusters)
+    assert found.coefficients[4] == 0
+    assert found.coefficients[:4] == pytest.approx(fit(right, features, clusters).coefficients)
+
+
+@pytest.mark.parametrize(
+    ("right", "clusters", "expected"),
+    [
+        ([], [], "no question"),
+        ([True] * 30, range(30), "are correct"),
+        ([False] * 30, range(30), "are incorrect"),
+        ([True] * 9 + [False] * 30, range(39), "fewer than 10 answers"),
+        ([True, False] * 20, [at // 5 for at in range(40)], "too few question concepts"),
+        ([True] * 10 + [False] * 30, [0] * 10 + [*range(1, 31)], "too few question concepts"),
+        ([True, False] * 20, range(40), None),
+    ],
+)
+def test_why_no_prediction_is_made(
+    right: list[bool], clusters: list[int], expected: str | None
 ) -> None:
-    """The log of the ratio is that of one unit of the first predictor."""
-    right, predictors, cluster = drawn(200)
-    order = list(range(200))
-    assert hasattr(random, "shuffle")
-    random.shuffle(order)
-    one = odds_ratio(right, predictors, cluster)
-    moved = {"score": predictors["score"] * scale + shift, "facts": predictors["facts"] * 3}
-    moved["length"] = predictors["length"] - 7
-    other = odds_ratio(right[order], {k: v[order] for k, v in moved.items()}, cluster[order])
-    assert one.ratio.value is not None
-    assert other.ratio.value is not None
-    assert np.log(other.ratio.value) * scale == pytest.approx(np.log(one.ratio.value), rel=1e-6)
-    assert other.p_value == pytest.approx(one.p_value, rel=1e-5)
+    """All right or wrong, too few rows of a kind, or all of a kind in one cluster."""
+    found = why_not(right, list(clusters))
+    assert found is None if expected is None else found and expected in found
 
 
-def test_a_constant_covariate_is_left_out() -> None:
-    """It would make the design singular."""
-    right, predictors, cluster = drawn()
-    more = {**predictors, "same": np.full(400, 3.0)}
-    assert odds_ratio(right, more, cluster) == odds_ratio(right, predictors, cluster)
+def sample(rows: int, heads: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """Labels, numbers, categories and groups; the label depends on the first number."""
+    random = np.random.default_rng(seed)
+    labels = np.arange(rows) % 2 == 0
+    numbers = random.normal(size=(rows, 2)) * [1, 50] + labels[:, None] * [1, 0]
+    kinds = random.choice(["NOUN", "VERB", "unlisted"], rows, p=[0.6, 0.38, 0.02])
+    groups = np.array([f"head {k}" for k in random.permutation(rows // 2) % heads])
+    return labels, numbers, kinds, np.repeat(groups, 2)
 
 
-def test_reasons_why_there_is_no_ratio() -> None:
-    """All right, a constant score, few clusters, few rows, and a score that separates."""
-    right, predictors, cluster = drawn()
-    n = len(right)
-    assert odds_ratio([], {"score": []}, []).undefined == regression.NO_ROWS
-    score = {"score": predictors["score"]}
-    cases = (
-        (np.ones(n, dtype=bool), predictors, cluster, regression.UNDEFINED),
-        (right, {"score": np.full(n, 0.5)}, cluster, regression.CONSTANT),
-        (right, predictors, cluster % 9, regression.FEW_CLUSTERS),
-        (np.arange(n) < 20, predictors, cluster, regression.FEW_ROWS),
-        (predictors["score"] > 0.5, score, cluster, regression.SEPARATED),
-    )
-    for labels, given_, clusters, reason in cases:
-        found = odds_ratio(labels, given_, clusters)
-        assert found.undefined == reason
-        assert (found.ratio.value, found.ratio.low, found.p_value) == (None, None, None)
+@pytest.mark.parametrize("heads", [40, 3])
+def test_predictions_are_those_of_folds_by_hand(heads: int) -> None:
+    """Standardised and encoded within the training rows; a category of under 10 rows is rare."""
+    labels, numbers, kinds, groups = sample(200, heads)
+    expected = np.full(len(labels), np.nan)
+    for train, test in GroupKFold(min(5, heads)).split(numbers, labels, groups):
+        assert not set(groups[train]) & set(groups[test])
+        mean, scale = numbers[train].mean(axis=0), numbers[train].std(axis=0)
+        frequent = [kind for kind in np.unique(kinds) if (kinds[train] == kind).sum() >= 10]
+        of_kind = [kinds == kind for kind in frequent] + [~np.isin(kinds, frequent)]
+        rows = np.column_stack([(numbers - mean) / scale, *of_kind])
+        fitted = LogisticRegression(max_iter=1000).fit(rows[train], labels[train])
+        expected[test] = fitted.predict_proba(rows[test])[:, 1]
+    found = cross_validated(labels, numbers, kinds, groups)
+    assert found is not None
+    np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_influences_make_the_error(seed: int) -> None:
-    """Their squares sum to that of the error; each is nearly the change without its cluster."""
-    right, predictors, cluster = drawn(seed=seed)
-    found = odds_ratio(right, predictors, cluster)
-    assert found.influence is not None
-    assert (found.influence**2).sum() ** 0.5 == pytest.approx(found.log_error)
-    changes = []
-    for name in range(80):
-        kept = cluster != name
-        part = {key: values[kept] for key, values in predictors.items()}
-        left = odds_ratio(right[kept], part, cluster[kept])
-        assert left.logarithm is not None
-        assert found.logarithm is not None
-        changes.append(found.logarithm - left.logarithm)
-    assert np.corrcoef(changes, found.influence)[0, 1] > 0.99
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Folds follow from the groups."""
+    labels, numbers, kinds, groups = sample(120, 30)
+    order = np.random.default_rng(1).permutation(len(labels))
+    first = cross_validated(labels, numbers, kinds, groups)
+    other = cross_validated(labels[order], numbers[order], kinds[order], groups[order])
+    assert first is not None
+    assert other is not None
+    np.testing.assert_allclose(other, first[order], atol=1e-5)
 
 
-def test_a_difference_of_ratios_is_that_of_a_bootstrap() -> None:
-    """Of the same rows with other scores; the same ratio twice differs by nothing."""
-    right, predictors, cluster = drawn(600, 1)
-    random = np.random.default_rng(0)
-    other = {**predictors, "score": predictors["score"] + random.normal(size=600)}
-    first, second = (odds_ratio(right, each, cluster) for each in (predictors, other))
-    found = difference(first, second)
-    resampled = []
-    for _ in range(300):
-        chosen = random.integers(0, 120, 120)
-        rows = np.concatenate([np.flatnonzero(cluster == name) for name in chosen])
-        names = np.repeat(np.arange(120), 5)
-        one, two = (
-            odds_ratio(right[rows], {k: v[rows] for k, v in each.items()}, names).logarithm or 0.0
-            for each in (predictors, other)
-        )
-        resampled.append(two - one)
-    assert found.value == pytest.approx((second.logarithm or 0) - (first.logarithm or 0))
-    assert found.low is not None
-    assert found.high is not None
-    assert (found.high - found.low) / 3.92 == pytest.approx(np.std(resampled), rel=0.2)
-    same = difference(first, first)
-    assert (same.value, same.low, same.p_value) == (0.0, None, None)
+def test_one_group_cannot_be_predicted() -> None:
+    """There is nothing to train on."""
+    labels, numbers, kinds, _ = sample(20, 5)
+    assert cross_validated(labels, numbers, kinds, ["dog"] * 20) is None
+    assert cross_validated([], np.zeros((0, 2)), [], []) is None
+
+
+def test_shuffled_labels_cannot_be_predicted() -> None:
+    """Labels that are shuffled within pairs have an AUROC of one half, the others do not."""
+    labels, numbers, kinds, groups = sample(4000, 400)
+    random = np.random.default_rng(2)
+    shuffled = np.repeat(random.random(2000) < 0.5, 2) ^ labels
+    areas = []
+    for each in (labels, shuffled):
+        found = cross_validated(each, numbers, kinds, groups)
+        assert found is not None
+        areas.append(roc_auc_score(each, found))
+    assert areas[0] > 0.7
+    assert areas[1] == pytest.approx(0.5, abs=0.03)

@@ -23,7 +23,7 @@ def comparison(
 ) -> pl.DataFrame:
     """The paired differences of all measures of each pair of models."""
     from tacit.statistics import Bootstrap
-    from tacit.statistics.prediction import holm
+    from tacit.statistics.tests import holm
 
     how = how or Bootstrap.for_pairs(len(found))
     rows = [

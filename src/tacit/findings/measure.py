@@ -93,7 +93,7 @@ def ratio(name: str, clusters: ArrayLike, over: ArrayLike, under: ArrayLike) -> 
     """A ratio of sums over the clusters in which a model has a denominator; arrays by model."""
     import numpy as np
 
-    from tacit.statistics.intervals import sums_by_cluster
+    from tacit.statistics.bootstrap import sums_by_cluster
     from tacit.statistics.ranking import divided
 
     tops, bottoms = sums_by_cluster(clusters, over), sums_by_cluster(clusters, under)

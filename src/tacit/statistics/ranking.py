@@ -1,4 +1,4 @@
-"""Ranking metrics: how well a score ranks correct answers above incorrect answers."""
+"""Ranking metrics and their chance levels, from counts of rows per distinct score."""
 
 from __future__ import annotations
 
@@ -41,6 +41,54 @@ def aurocs(right: Floats, rows: Floats) -> Floats:
     all_wrong = wrong.sum(axis=-1)
     lower = all_wrong[..., None] - wrong.cumsum(axis=-1) + wrong / 2
     return divided((right * lower).sum(axis=-1), right.sum(axis=-1) * all_wrong)
+
+
+def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
+    """Compute the exact mean of average precision over all permutations of ``right``."""
+    at, rows = at_thresholds(right, score)
+    level = float(chance_levels(at.sum(), rows))
+    return None if np.isnan(level) else level
+
+
+def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
+    """Compute the chance level of average precision from counts of rows."""
+    all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
+    parts = divided(rows, rows.cumsum(axis=-1))
+    more = np.where(rows > 0, parts, 0.0).sum(axis=-1) - 1
+    share = divided(np.where(all_right > 0, all_right, np.nan), n)
+    return share + (1 - share) * np.where(n > 1, divided(more, n - 1), 0.0)
+
+
+def chance_within_strata(right: Floats, rows: Floats) -> Floats:
+    """Compute the expected average precision if the correct rows are random within each stratum."""
+    n, top = rows.sum(axis=-2), rows.cumsum(axis=-2)
+    share = np.divide(right, n, out=np.zeros_like(n), where=n > 0)
+    both = np.divide(share * (right - 1), n - 1, out=share**2, where=n > 1)
+    expected = _by_stratum(rows, share) * _by_stratum(top, share)
+    expected += _by_stratum(rows * top, both - share**2) + _by_stratum(rows, share - both)
+    above = top.sum(axis=-1)
+    precision = np.divide(expected, above, out=np.zeros_like(expected), where=above > 0)
+    return divided(precision.sum(axis=-1), right.sum(axis=-1))
+
+
+def _by_stratum(values: Floats, factors: Floats) -> Floats:
+    """Multiply the values of each stratum by the stratum's factor, and sum over the strata."""
+    sums: Floats = np.einsum("...ts,...s->...t", values, factors)
+    return sums
+
+
+def lift(average_precision: float | None, chance: float | None) -> float | None:
+    """Return the lift (average precision - chance)/(1 - chance); None if it is undefined."""
+    if average_precision is None or chance is None or chance >= 1:
+        return None
+    return (average_precision - chance) / (1 - chance)
+
+
+def lifts_within_strata(right: Floats, rows: Floats) -> Floats:
+    """Compute the lift of each sample from counts of rows per threshold and stratum."""
+    chance = chance_within_strata(right.sum(axis=-2), rows)
+    over = average_precisions(right.sum(axis=-1), rows.sum(axis=-1)) - chance
+    return np.divide(over, 1 - chance, out=np.full_like(over, np.nan), where=chance < 1)
 
 
 def at_thresholds(right: ArrayLike, score: ArrayLike) -> tuple[Floats, Floats]:

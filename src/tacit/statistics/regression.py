@@ -1,133 +1,172 @@
-"""Adjusted odds ratios by logistic regression, with cluster-robust standard errors."""
+"""Ridge logistic regression with cluster-robust errors, cross-validated by cluster."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.statistics.intervals import Change, Estimate
+from tacit.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.intp]
 
-# Reasons why there is no odds ratio.
-NO_ROWS = "no rows"
-UNDEFINED = "all right or all wrong"
-CONSTANT = "a constant predictor"
-SEPARATED = "predictors that separate right from wrong"
-FEW_CLUSTERS = "too few clusters"
-FEW_ROWS = "too few rows"
-FEWEST_CLUSTERS = 10
-_ROWS_PER_PREDICTOR = 10
-# A larger log odds ratio or standard error shows that the estimate diverges.
-_DIVERGED = 50.0
+PENALTY = 1.0
+"""The weight of the ridge penalty (half the sum of squared coefficients) in the loss."""
+
+FOLDS = 10
+_FOLDS_OF_KINDS = 5
+# A category with fewer rows in training is counted with all other rare ones.
+_RARE = 10
+
+FEWEST_ROWS = 10
+"""Minimum number of rows with a correct answer, and of rows with an incorrect answer."""
+FEWEST_CLUSTERS = FOLDS
 
 
 @dataclass(frozen=True)
-class OddsRatio:
-    """The odds ratio of one predictor, with all other predictors held fixed."""
+class Logistic:
+    """A fitted logistic regression."""
 
-    n: int
-    ratio: Estimate
-    log_error: float | None
-    p_value: float | None
-    undefined: str | None
-    influence: Floats | None = field(default=None, compare=False, repr=False)
+    means: Floats
+    scales: Floats
+    coefficients: Floats
+    covariance: Floats
 
-    @property
-    def logarithm(self) -> float | None:
-        """The natural logarithm of the odds ratio; None if the odds ratio is undefined."""
-        return None if self.ratio.value is None else float(np.log(self.ratio.value))
+    def probabilities(self, features: ArrayLike) -> Floats:
+        """Return each row's predicted probability of a correct answer, shape (rows,)."""
+        from scipy.special import expit
+
+        # Summed by row, so that equal rows have exactly equal probabilities.
+        found: Floats = expit((self.design(features) * self.coefficients).sum(axis=1))
+        return found
+
+    def interval(self, features: ArrayLike, level: float = 0.95) -> Estimate:
+        """Return a row's predicted probability of a correct answer, with a Wald interval."""
+        from scipy.special import expit, ndtri
+
+        (row,) = self.design(np.asarray(features, dtype=np.float64)[None])
+        value = float(row @ self.coefficients)
+        reach = float(ndtri((1 + level) / 2)) * float(np.sqrt(max(row @ self.covariance @ row, 0)))
+        middle, low, high = (float(expit(at)) for at in (value, value - reach, value + reach))
+        return Estimate(middle, low, high)
+
+    def design(self, features: ArrayLike) -> Floats:
+        """Return the design matrix: a column of ones, then the standardised features."""
+        standard = (np.asarray(features, dtype=np.float64) - self.means) / self.scales
+        return np.column_stack([np.ones(len(standard)), standard])
 
 
-def odds_ratio(
-    right: ArrayLike, predictors: Mapping[str, ArrayLike], clusters: ArrayLike, level: float = 0.95
-) -> OddsRatio:
-    """Estimate the odds ratio of the first predictor, adjusted for the other predictors."""
-    labels = np.asarray(right, dtype=np.float64)
+def why_not(right: ArrayLike, clusters: ArrayLike) -> str | None:
+    """Return a clause on why cross-validated prediction is impossible; None if possible."""
+    labels = np.asarray(right, dtype=bool)
     if not len(labels):
-        return OddsRatio(0, Estimate(None, None, None), None, None, NO_ROWS)
-    first, *rest = (np.asarray(each, dtype=np.float64) for each in predictors.values())
-    columns = [first, *(each for each in rest if np.ptp(each) > 0)]
+        return "no question has both an answer and a value for every feature"
+    if labels.all() or not labels.any():
+        return f"all answers are {'correct' if labels.all() else 'incorrect'}"
+    if min(labels.sum(), (~labels).sum()) < FEWEST_ROWS:
+        return (
+            f"fewer than {FEWEST_ROWS} answers are correct, or fewer than {FEWEST_ROWS} incorrect"
+        )
+    few = "the correct or the incorrect answers are about too few question concepts"
+    if len(np.unique(np.asarray(clusters))) < FEWEST_CLUSTERS:
+        return few
+    fold = folds(labels, clusters)
+    kinds = [len(np.unique(labels[fold != each])) for each in range(FOLDS)]
+    return few if min(kinds) == 1 else None
+
+
+def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
+    """Divide rows into folds with similar shares of correct rows; no cluster is split."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    labels, groups = np.asarray(right, dtype=bool), np.asarray(clusters)
+    found = np.empty(len(labels), dtype=np.intp)
+    # The library warns of rare classes; `why_not` has refused those that are too rare.
+    split = StratifiedGroupKFold(FOLDS).split(np.zeros((len(labels), 1)), labels, groups)
+    for fold, (_, rows) in enumerate(split):
+        found[rows] = fold
+    return found
+
+
+def fit(right: ArrayLike, features: ArrayLike, clusters: ArrayLike) -> Logistic:
+    """Fit a logistic regression that predicts the probability of a correct answer."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels, columns = np.asarray(right, dtype=np.float64), np.asarray(features, dtype=np.float64)
     groups = np.unique(np.asarray(clusters), return_inverse=True)[1]
-    reason = _why_not(labels, columns, groups)
-    if reason is None:
-        fitted = _fitted(labels, np.column_stack(columns), groups)
-        if fitted is not None:
-            return _estimated(len(labels), *fitted, level)
-        reason = SEPARATED
-    return OddsRatio(len(labels), Estimate(None, None, None), None, None, reason)
+    order = np.lexsort([groups, labels, *columns.T])
+    labels, columns, groups = labels[order], columns[order], groups[order]
+    means, scales = columns.mean(axis=0), columns.std(axis=0)
+    varies = np.ptp(columns, axis=0) > 0
+    scales = np.where(varies, scales, 1.0)
+    standard = np.where(varies, (columns - means) / scales, 0.0)
+    model = LogisticRegression(C=1 / PENALTY, solver="newton-cholesky", tol=1e-10, max_iter=200)
+    model.fit(standard, labels)
+    coefficients = np.concatenate([model.intercept_, model.coef_[0]])
+    bare = Logistic(means, scales, coefficients, np.zeros((len(coefficients),) * 2))
+    return Logistic(means, scales, coefficients, _covariance(bare, labels, columns, groups))
 
 
-def _why_not(labels: Floats, columns: list[Floats], groups: NDArray[np.intp]) -> str | None:
-    right = int(labels.sum())
-    if right in {0, len(labels)}:
-        return UNDEFINED
-    if not np.ptp(columns[0]) > 0:
-        return CONSTANT
-    if groups.max() + 1 < FEWEST_CLUSTERS:
-        return FEW_CLUSTERS
-    few = min(right, len(labels) - right) < _ROWS_PER_PREDICTOR * len(columns)
-    return FEW_ROWS if few else None
+def _covariance(model: Logistic, labels: Floats, columns: Floats, groups: Ints) -> Floats:
+    """Return the cluster-robust covariance of the coefficients (the sandwich estimate)."""
+    design, found = model.design(columns), model.probabilities(columns)
+    ridge = np.full(len(model.coefficients), PENALTY)
+    ridge[0] = 0.0
+    curvature = (design * (found * (1 - found))[:, None]).T @ design + np.diag(ridge)
+    scores = design * (labels - found)[:, None]
+    clusters = int(groups.max()) + 1
+    sums = np.stack([np.bincount(groups, each, clusters) for each in scores.T], axis=1)
+    inverse = np.linalg.inv(curvature)
+    few = clusters / (clusters - 1) if clusters > 1 else np.nan
+    covariance: Floats = few * inverse @ (sums.T @ sums) @ inverse
+    return covariance
 
 
-def difference(first: OddsRatio, second: OddsRatio, level: float = 0.95) -> Change:
-    """Return log(second odds ratio) - log(first odds ratio)."""
-    from scipy.special import ndtr, ndtri
-
-    one, other = first.logarithm, second.logarithm
-    if one is None or other is None or first.influence is None or second.influence is None:
-        return Change(None, None, None)
-    value = other - one
-    error = float(np.sqrt(((second.influence - first.influence) ** 2).sum()))
-    if not error > 0:
-        return Change(value, None, None)
-    reach = float(ndtri((1 + level) / 2)) * error
-    return Change(value, value - reach, value + reach, float(2 * ndtr(-abs(value / error))))
+def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold: Ints) -> Floats:
+    """Predict P(correct) of each row with a regression fitted without the row's own fold."""
+    labels, columns = np.asarray(right, dtype=bool), np.asarray(features, dtype=np.float64)
+    groups, found = np.asarray(clusters), np.empty(len(labels))
+    for each in np.unique(fold):
+        rest, own = fold != each, fold == each
+        if not columns.shape[1]:
+            found[own] = labels[rest].mean()
+            continue
+        found[own] = fit(labels[rest], columns[rest], groups[rest]).probabilities(columns[own])
+    return found
 
 
-def _fitted(
-    labels: Floats, columns: Floats, groups: NDArray[np.intp]
-) -> tuple[float, float, Floats] | None:
-    """Return the first predictor's coefficient, its standard error, and cluster influences."""
-    from statsmodels.discrete.discrete_model import Logit
-    from statsmodels.tools.sm_exceptions import ModelWarning, PerfectSeparationError
+def cross_validated(
+    labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
+) -> Floats | None:
+    """Predict each row from numbers and a category; rows of a group are in the same fold."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold, cross_val_predict
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-    # Standardised, so that the fit converges whatever the units are.
-    scale = columns.std(axis=0)
-    design = np.column_stack([np.ones(len(labels)), (columns - columns.mean(axis=0)) / scale])
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", ModelWarning)
-            warnings.simplefilter("error", RuntimeWarning)
-            found = Logit(labels, design).fit(
-                disp=False, method="newton", cov_type="cluster", cov_kwds={"groups": groups}
-            )
-    except (ModelWarning, RuntimeWarning, PerfectSeparationError, np.linalg.LinAlgError):
+    folds = min(_FOLDS_OF_KINDS, len(np.unique(np.asarray(groups))))
+    if folds < 2:  # noqa: PLR2004 - rows to train and rows to predict
         return None
-    value, error = float(found.params[1]), float(found.bse[1])
-    if not np.isfinite([value, error]).all() or max(abs(value), error) > _DIVERGED:
-        return None
-    scores = np.zeros((int(groups.max()) + 1, design.shape[1]))
-    np.add.at(scores, groups, design * (labels - found.predict())[:, None])
-    moved = scores @ np.linalg.inv(-found.model.hessian(found.params))[1]
-    # statsmodels multiplies the error by a factor for small samples.
-    moved *= error / float(np.sqrt((moved**2).sum()))
-    unit = float(scale[0])
-    return value / unit, error / unit, moved / unit
-
-
-def _estimated(n: int, value: float, error: float, influence: Floats, level: float) -> OddsRatio:
-    from scipy.special import ndtr, ndtri
-
-    reach = float(ndtri((1 + level) / 2)) * error
-    ratio, low, high = (float(np.exp(each)) for each in (value, value - reach, value + reach))
-    p_value = float(2 * ndtr(-abs(value / error))) if error > 0 else None
-    return OddsRatio(n, Estimate(ratio, low, high), error, p_value, None, influence)
+    columns = np.asarray(numbers, dtype=np.float64)
+    codes = np.unique(np.asarray(categories), return_inverse=True)[1]
+    rare = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_RARE)
+    last = columns.shape[1]
+    model = make_pipeline(
+        make_column_transformer((StandardScaler(), slice(0, last)), (rare, [last])),
+        LogisticRegression(max_iter=1000),
+    )
+    found: Floats = cross_val_predict(
+        model,
+        np.column_stack([columns, codes]),
+        np.asarray(labels, dtype=bool),
+        groups=groups,
+        cv=GroupKFold(folds),
+        method="predict_proba",
+    )[:, 1]
+    return found

@@ -16,8 +16,7 @@ from tacit.probes.consistency.features import by_choice
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap
-from tacit.statistics.permutation import chance_level
-from tacit.statistics.ranking import average_precision
+from tacit.statistics.ranking import average_precision, chance_level
 
 Scores: TypeAlias = dict[str, pl.DataFrame]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.probes.consistency import consistency
-from tacit.statistics.studentised import Permutations
+from tacit.statistics.permutation import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from tacit.knowledge.background import Background
-from tacit.probes.consistency.adjusted import LIFT_COLUMNS
 from tacit.probes.consistency.background import by_anchor
 from tacit.probes.consistency.controls import (
     IRRELEVANT,
@@ -26,8 +25,7 @@ from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 from tacit.sources.anchors import Anchor
-from tacit.statistics.prediction import predict
-from tacit.statistics.studentised import Permutations
+from tacit.statistics.permutation import Permutations, predict
 
 if TYPE_CHECKING:
     from tests.probes.consistency.run_by_hand import Run
@@ -172,8 +170,8 @@ def test_the_first_row_is_the_whole_background(run: Run) -> None:
     for name in ("n", "accuracy", "consistency", "chance", "lift", "lift_low", "p_value"):
         assert whole[name] == consistency[name], name
     adjusted = run.found.tables["adjusted"].row(0, named=True)
-    for column in LIFT_COLUMNS:
-        assert whole[column.name] == adjusted[column.name]
+    for name in ("strata", "chance_adjusted", "lift_adjusted", "p_adjusted"):
+        assert whole[name] == adjusted[name]
     missing = dict(found.select("background", "missing").iter_rows())
     assert missing[WITHOUT["answer"]] == missing[WITHOUT["choices"]] == UNKNOWN
     assert missing[WITHOUT["topic"]] == NO_TOPIC

@@ -18,7 +18,7 @@ from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.dumps import Dump
 from tacit.statistics import Bootstrap
-from tacit.statistics.cross_validation import out_of_fold
+from tacit.statistics.regression import cross_validated
 from tests.knowledge.test_negatives import ANIMALS
 from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
 from tests.probes.consistency.run_by_hand import CASES
@@ -126,7 +126,7 @@ def test_figures_by_hand(tmp_path: Path) -> None:
         [tails[name] for name in ("words", "characters", "frequency")]
         + [np.log1p(tails[name].to_numpy()) for name in ("degree", "as_tail")]
     )
-    predicted = out_of_fold(label, numbers, tails["part_of_speech"], tails["head"])
+    predicted = cross_validated(label, numbers, tails["part_of_speech"], tails["head"])
     assert predicted is not None
     assert found["facts"] == tails.height // 2
     assert found["auroc"] == pytest.approx(roc_auc_score(label, predicted))

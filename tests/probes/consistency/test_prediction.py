@@ -20,7 +20,7 @@ from tacit.probes.consistency.prediction import Rows
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor
-from tacit.statistics import Bootstrap, logistic
+from tacit.statistics import Bootstrap, regression
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, measured, probe_of
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def test_a_stored_predictor_is_the_fitted_one() -> None:
     read = prediction.stored({"predictor": json.loads(json.dumps(prediction.summary(rows)))})
     assert list(read) == ["margin", "both"]
     for name, each in read.items():
-        fitted = logistic.fit(rows.right, rows.matrix(name), rows.clusters)
+        fitted = regression.fit(rows.right, rows.matrix(name), rows.clusters)
         values = {one: float(rows.table[one][7]) for one in each.features}
         expected = fitted.interval(rows.matrix(name)[7])
         assert each.probability(values) == (expected.value, expected.low, expected.high)
@@ -173,7 +173,7 @@ def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
     """All answers are correct; the reason is given, and no figure is."""
     found = measured(probe_of(CASES), model_that(set(range(40)), set(range(40))))
     found.check(ConsistencyProbe.tables.values())
-    assert set(found.tables["prediction"]["undefined"]) == {logistic.ALL_RIGHT}
+    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
     assert found.tables["prediction"]["brier"].is_null().all()
     assert found.tables["predictions"].is_empty()
     assert prediction.stored(found.summary) == {}

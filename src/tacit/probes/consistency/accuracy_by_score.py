@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.stratified import LEAST_ROWS, strata_of
+from tacit.statistics.permutation import LEAST_ROWS, strata_of
 
 if TYPE_CHECKING:
     import polars as pl

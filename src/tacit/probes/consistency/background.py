@@ -11,26 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics import Estimate, conditional
+from tacit.statistics import Estimate
 from tacit.statistics.conditional import Links, conditional_gain
-from tacit.statistics.intervals import t_interval
+from tacit.statistics.estimate import t_interval
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tacit.statistics import Bootstrap
-    from tacit.statistics.studentised import Permutations
+    from tacit.statistics.permutation import Permutations
 
 ALL = "all"
 SIDES = ("positive", "negative")
-# The text in the findings for each reason why a relevance has no interval.
-REASONS = {
-    conditional.FEW_MARKED: "too few facts right",
-    conditional.FEW_OTHERS: "too few facts wrong",
-    conditional.FEW_CLUSTERS: "too few question concepts",
-    conditional.EXTREME: "the accuracy is 0 % or 100 % for the known facts or for the "
-    "unknown facts",
-}
 
 
 def by_anchor(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -135,7 +127,7 @@ def relevance(
                 "given_wrong": found.given_others,
                 "accuracy": found.mean,
                 "relevance": found.gain,
-                "no_interval": found.no_interval and REASONS[found.no_interval],
+                "p_value": found.p_value,
             }
         )
     return TABLES["relevance"].frame(rows)

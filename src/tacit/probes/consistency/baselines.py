@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.intervals import Estimate
-from tacit.statistics.permutation import chance_level, chance_levels
-from tacit.statistics.ranking import at_thresholds, average_precision
+from tacit.statistics.estimate import Estimate
+from tacit.statistics.ranking import (
+    at_thresholds,
+    average_precision,
+    chance_level,
+    chance_levels,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

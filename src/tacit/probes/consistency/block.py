@@ -10,7 +10,7 @@ from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.prediction import FEWEST_CLUSTERS
+from tacit.statistics.permutation import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

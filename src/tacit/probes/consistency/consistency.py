@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.prediction import benjamini_hochberg, predict
+from tacit.statistics.permutation import predict
+from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import polars as pl
 
-    from tacit.statistics.studentised import Permutations
+    from tacit.statistics.permutation import Permutations
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
 CONCEPTS = 14
@@ -92,7 +93,7 @@ def _table(
                 "auroc": found.auroc,
                 "p_value": found.p_value,
                 "smallest_lift": found.smallest,
-                "no_interval": found.no_interval,
+                "no_interval": found.lift.why,
             }
         )
     corrected = benjamini_hochberg([row["p_value"] for row in rows])

@@ -6,10 +6,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.consistency.adjusted import LiftWithinStrata
+from tacit.probes.consistency.adjusted import columns, within_strata
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.prediction import predict
+from tacit.statistics.permutation import predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.knowledge.background import Background
     from tacit.sources.anchors import Anchor
-    from tacit.statistics.studentised import Permutations
+    from tacit.statistics.permutation import Permutations
 
 WHOLE = "whole background"
 IRRELEVANT = "another question's background"
@@ -147,6 +147,6 @@ def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> dict[st
         "chance": found.chance,
         "lift": found.lift,
         "p_value": found.p_value,
-        **LiftWithinStrata.of(rows, how).columns,
+        **columns(within_strata(rows, how)),
         "missing": None,
     }

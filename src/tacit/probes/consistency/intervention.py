@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.probes.consistency.answer_tables import with_choices
 from tacit.probes.consistency.contexts import CONDITIONS, Fact
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.paired import paired_change
-from tacit.statistics.prediction import holm
+from tacit.statistics.tests import holm, paired_change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,7 +97,8 @@ def _changes(answers: pl.DataFrame, bootstrap: Bootstrap | None) -> list[dict[st
         both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
         found = paired_change(both["right"], both["after"], both["cluster"], bootstrap)
         keys = {"condition": condition, "against": against}
-        rows.append({**keys, "clusters": both["cluster"].n_unique(), **vars(found)})
+        of = {"clusters": both["cluster"].n_unique(), "no_interval": found.change.why}
+        rows.append({**keys, **of, **vars(found)})
     corrected = holm([row["p_value"] for row in rows])
     return [{**row, "p_corrected": p} for row, p in zip(rows, corrected, strict=True)]
 

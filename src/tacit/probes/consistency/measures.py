@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tacit.findings.measure import Measure, mean, shared
-from tacit.statistics.ranking import aurocs, average_precisions
-from tacit.statistics.stratified import lifts_within_strata, strata_of
+from tacit.statistics.permutation import strata_of
+from tacit.statistics.ranking import aurocs, average_precisions, lifts_within_strata
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.probes.consistency.questions import FACT
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.cross_validation import out_of_fold
+from tacit.statistics.regression import cross_validated
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,7 +57,7 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
     numbers = rows.select(
         "words", "characters", "frequency", pl.col("degree", "as_tail").log1p()
     ).to_numpy()
-    found = out_of_fold(
+    found = cross_validated(
         ~rows["is_negative"].to_numpy(),
         numbers,
         rows["part_of_speech"].to_numpy(),

@@ -19,11 +19,10 @@ from tacit.probes.consistency.features import (
     PREDICTORS,
 )
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics import logistic
-from tacit.statistics.calibration import brier_scores
-from tacit.statistics.intervals import Estimate
-from tacit.statistics.logistic import Logistic
-from tacit.statistics.ranking import aurocs, weighted_thresholds
+from tacit.statistics import regression
+from tacit.statistics.estimate import Estimate
+from tacit.statistics.ranking import aurocs, divided, weighted_thresholds
+from tacit.statistics.regression import Logistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +76,7 @@ class Rows:
     @cached_property
     def undefined(self) -> str | None:
         """Why no predictor can be fitted, as a clause; None if predictors can be fitted."""
-        return logistic.why_not(self.right, self.clusters)
+        return regression.why_not(self.right, self.clusters)
 
     def names(self, predictor: str) -> list[str]:
         """Return the names of a predictor's features that have values in the run."""
@@ -91,13 +90,13 @@ class Rows:
     @cached_property
     def fold(self) -> NDArray[np.intp]:
         """The cross-validation fold of each row."""
-        return logistic.folds(self.right, self.clusters)
+        return regression.folds(self.right, self.clusters)
 
     @cached_property
     def predicted(self) -> Mapping[str, Floats]:
         """The out-of-fold probabilities by predictor; empty if the predictors cannot be fitted."""
         return {
-            name: logistic.out_of_fold(self.right, self.matrix(name), self.clusters, self.fold)
+            name: regression.out_of_fold(self.right, self.matrix(name), self.clusters, self.fold)
             for name in (PREDICTORS if self.undefined is None else ())
         }
 
@@ -145,7 +144,8 @@ def _measured(rows: Rows, weights: Floats) -> Floats:
     for name, probability in rows.predicted.items():
         ranked = np.zeros_like(probability) if name == BASE_RATE else probability
         area = aurocs(*weighted_thresholds(rows.right, ranked, weights))
-        each[name] = np.stack([area, brier_scores(rows.right, probability, weights)], axis=1)
+        brier = divided(weights @ (probability - rows.right) ** 2, weights.sum(axis=-1))
+        each[name] = np.stack([area, brier], axis=1)
     gains = [each[one] - each[two] for one, two in PAIRS]
     return np.concatenate([*each.values(), *gains], axis=1)
 
@@ -203,8 +203,8 @@ def summary(rows: Rows) -> dict[str, Any]:
     """Return how the predictors were fitted, and those that predict new questions."""
     return {
         "left_out": rows.left_out,
-        "folds": logistic.FOLDS,
-        "penalty": logistic.PENALTY,
+        "folds": regression.FOLDS,
+        "penalty": regression.PENALTY,
         "fitted": {
             name: asdict(_fitted(rows, name)) for name in (STORED if rows.undefined is None else ())
         },
@@ -213,7 +213,7 @@ def summary(rows: Rows) -> dict[str, Any]:
 
 def _fitted(rows: Rows, name: str) -> Predictor:
     matrix = rows.matrix(name)
-    found = logistic.fit(rows.right, matrix, rows.clusters)
+    found = regression.fit(rows.right, matrix, rows.clusters)
     about = (matrix.min(axis=0), matrix.max(axis=0), found.means, found.scales)
     parts = (*about, found.coefficients, found.covariance)
     return Predictor(rows.names(name), *(part.tolist() for part in parts))

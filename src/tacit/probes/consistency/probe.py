@@ -53,7 +53,7 @@ from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.variants import background_variants
 from tacit.probes.consistency.views import views
 from tacit.statistics import Bootstrap
-from tacit.statistics.studentised import Permutations
+from tacit.statistics.permutation import Permutations
 from tacit.strings import convert_strings, listed
 
 if TYPE_CHECKING:

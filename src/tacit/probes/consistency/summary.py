@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from tacit.probes.consistency.adjusted import SUMMARY
 from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.questions import BACKGROUND, CHOICE, VERIFY
-from tacit.statistics.conditional import FEWEST_ITEMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.statistics import Bootstrap
-    from tacit.statistics.studentised import Permutations
+    from tacit.statistics.permutation import Permutations
 
 
 def of_tables(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -78,7 +77,6 @@ def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
         "background_score": {"method": "Student's t", "over": "relations"},
         "background_by_relation": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
         "no_knowledge": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
-        "relevance": {**how.to_json(), **by_concept, "least_facts": FEWEST_ITEMS},
         "others": {**bootstrap.to_json(), **by_concept},
     }
 

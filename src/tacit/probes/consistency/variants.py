@@ -8,8 +8,7 @@ from tacit.probes.consistency import answer_tables
 from tacit.probes.consistency.answers import Method, yes_or_no
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import chance_level, lift
-from tacit.statistics.ranking import average_precision
+from tacit.statistics.ranking import average_precision, chance_level, lift
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

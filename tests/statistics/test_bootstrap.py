@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from sklearn.metrics import roc_auc_score
 
-from tacit.statistics import Bootstrap, Estimate, intervals, no_interval_because
+from tacit.statistics import Bootstrap, Estimate, bootstrap, no_interval_because
 
 if TYPE_CHECKING:
     from random import Random
@@ -155,7 +156,7 @@ def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     """All resamples at once and a few at a time are the same draws."""
     over, under = observed(17, 1)
     whole = Bootstrap().ratio(range(17), over[0], under[0])
-    monkeypatch.setattr(intervals, "_CELLS", 100)
+    monkeypatch.setattr(bootstrap, "_CELLS", 100)
     assert Bootstrap().ratio(range(17), over[0], under[0]) == whole
 
 
@@ -208,7 +209,7 @@ def test_the_interval_holds_the_share_where_clusters_weigh_the_same(right: list[
     """Resampled means of equal clusters lie around their mean."""
     made = Bootstrap().ratio(range(len(right)), right, [10] * len(right))
     assert made.value is not None
-    if len(right) < intervals.FEWEST_CLUSTERS or len(set(right)) == 1:
+    if len(right) < bootstrap.FEWEST_CLUSTERS or len(set(right)) == 1:
         assert made.interval is None
         return
     assert made.low is not None
@@ -240,3 +241,65 @@ def test_rounding_errors_of_zero_do_not_change_the_p_value() -> None:
     exact = np.where(random.random(2000) < 0.4, 0.0, random.normal(0.02, 0.05, 2000))
     rounded = exact + np.where(exact == 0, random.normal(0, 1e-16, 2000), 0.0)
     assert QUICK.change(0.02, rounded) == QUICK.change(0.02, exact)
+
+
+rows = st.lists(
+    st.tuples(st.integers(0, 5), st.booleans(), st.integers(0, 4)), min_size=2, max_size=30
+).filter(lambda each: len({right for _, right, _ in each}) == 2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(table=rows)
+def test_auroc_of_resampled_clusters_is_scikit_learns(table: list[tuple[int, bool, int]]) -> None:
+    """The ends are percentiles of weighted AUROCs, over resamples with rows of both kinds."""
+    clusters, right, score = (np.array(column) for column in zip(*table, strict=True))
+    bootstrap = Bootstrap(resamples=60)
+    found = bootstrap.auroc(clusters, right, score)
+    assert found.value == pytest.approx(roc_auc_score(right, score))
+    names, cluster = np.unique(clusters, return_inverse=True)
+    if len(names) == 1:
+        assert found.interval is None
+        return
+    drawn = np.random.default_rng(0).integers(0, len(names), (60, len(names)))
+    values = []
+    for names_drawn in drawn:
+        times = np.bincount(names_drawn, minlength=len(names))[cluster]
+        if times[right].any() and times[~right].any():
+            values.append(roc_auc_score(right, score, sample_weight=times))
+    assert found.interval == pytest.approx(np.quantile(values, [0.025, 0.975]))
+
+
+def test_auroc_without_a_right_row_is_undefined() -> None:
+    """Neither a value nor an interval."""
+    assert Bootstrap().auroc([1, 2], [False, False], [1, 2]).value is None
+    assert Bootstrap().auroc([], [], []).value is None
+
+
+millionths = st.integers(-(10**6), 10**6).map(lambda number: number / 10**6)
+
+
+@given(
+    values=st.lists(millionths, min_size=60, max_size=200, unique=True),
+    middle=millionths,
+)
+def test_p_and_interval_agree(values: list[float], middle: float) -> None:
+    """Below .05 if and only if the interval excludes 0; close to twice the smaller share."""
+    resampled = np.array(values) - middle
+    found = Bootstrap().change(0.5, resampled)
+    assert found.p_value is not None
+    assert found.low is not None
+    assert found.high is not None
+    if min(abs(found.low), abs(found.high)) > 1e-9:
+        assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
+    share = min((resampled <= 1e-12).mean(), (resampled >= -1e-12).mean())
+    assert found.p_value == pytest.approx(min(1, 2 * share), abs=4 / len(values))
+    assert 2 / (len(values) + 1) <= found.p_value <= 1
+
+
+def test_many_pairs_have_more_resamples() -> None:
+    """So that the smallest p-value is significant after Holm's correction."""
+    assert Bootstrap.for_pairs(2) == Bootstrap.for_pairs(7) == Bootstrap()
+    for models in (8, 12, 30):
+        pairs = models * (models - 1) // 2
+        least = 2 / (Bootstrap.for_pairs(models).resamples + 1)
+        assert least * pairs < 0.05

@@ -1,11 +1,12 @@
-"""Estimates with confidence intervals for clustered observations."""
+"""A percentile bootstrap that resamples clusters of rows."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tacit.statistics.estimate import Change, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,32 +23,6 @@ _EQUAL = 1e-12  # the range of resampled statistics that differ by rounding only
 # Maximum number of clusters drawn in a batch of resamples; bounds the memory.
 _CELLS = 4_000_000
 _RESAMPLES_PER_PAIR = 80
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A statistic and its confidence interval."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-
-    @property
-    def interval(self) -> list[float] | None:
-        """Both ends of the interval as a list, for JSON; None if there is no interval."""
-        return None if self.low is None or self.high is None else [self.low, self.high]
-
-
-@dataclass(frozen=True)
-class Change(Estimate):
-    """A difference or a slope, with its confidence interval and p-value."""
-
-    p_value: float | None = None
-
-    @property
-    def estimate(self) -> Estimate:
-        """The value and the interval, without the p-value."""
-        return Estimate(self.value, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -97,7 +72,7 @@ class Bootstrap:
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
         values = [None if np.isnan(v) else float(v) for v in figures(np.ones((1, len(cluster))))[0]]
         if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
-            return [Estimate(value, None, None) for value in values]
+            return [Estimate(value, why="one cluster") for value in values]
         drawn = np.concatenate([figures(times[:, cluster]) for times in self.draws(len(names))])
         tail = (1 - self.level) / 2
         known = [at for at, value in enumerate(values) if value is not None]
@@ -107,7 +82,7 @@ class Bootstrap:
         return [
             Estimate(value, float(ends[at][0]), float(ends[at][1]))
             if at in ends
-            else Estimate(None, None, None)
+            else Estimate(None, why="undefined")
             for at, value in enumerate(values)
         ]
 
@@ -120,7 +95,7 @@ class Bootstrap:
         value = auroc(right, score)
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
         if value is None or len(names) == 1:
-            return Estimate(value, None, None)
+            return Estimate(value, why="undefined" if value is None else "one cluster")
         labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
         by = _aurocs_by_pair if len(names) ** 2 <= len(cluster) else _aurocs_by_row
         values = list(by(self.draws(len(names)), cluster, labels, scores))
@@ -133,14 +108,15 @@ class Bootstrap:
         import numpy as np
 
         if np.isnan(value):
-            return Change(None, None, None)
+            return Change(None, why="undefined")
         defined = resampled[~np.isnan(resampled)]
         # Rounding errors would otherwise decide on which side of 0 a resample lies.
         defined = np.sort(np.where(np.abs(defined) < _EQUAL, 0.0, defined))
         if not len(defined):
-            return Change(float(value), None, None)
+            return Change(float(value), why=f"fewer than {FEWEST_CLUSTERS} clusters")
         if defined[-1] - defined[0] < _EQUAL:
-            return Change(float(value), None, None, 1.0 if abs(value) < _EQUAL else None)
+            p_value = 1.0 if abs(value) < _EQUAL else None
+            return Change(float(value), p_value=p_value, why="no variation")
         tail = (1 - self.level) / 2
         low, high = np.quantile(defined, [tail, 1 - tail])
         least = min(_share_below(defined), _share_below(-defined[::-1]))
@@ -293,34 +269,3 @@ def _mean(ratios: Floats) -> Floats:
 def _mean_of_all(ratios: Floats) -> Floats:
     mean: Floats = ratios.mean(axis=1)
     return mean
-
-
-def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
-    """Compute the mean of one value per group, with Student's t confidence interval."""
-    from statistics import fmean, stdev
-
-    from scipy.special import stdtrit
-
-    measured = [value for value in values if value is not None]
-    n = len(measured)
-    if not n:
-        return Estimate(None, None, None)
-    mean = fmean(measured)
-    if max(measured) - min(measured) < _EQUAL:
-        return Estimate(mean, None, None)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * stdev(measured) / n**0.5
-    return Estimate(mean, mean - half, mean + half)
-
-
-def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1."""
-    if not draws:
-        return Estimate(None, None, None)
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    share, shrunk = successes / draws, 1 + z**2 / draws
-    middle = (share + z**2 / (2 * draws)) / shrunk
-    half = z / shrunk * (share * (1 - share) / draws + z**2 / (4 * draws**2)) ** 0.5
-    # For shares of 0 and 1 the formula yields 0 and 1 only up to rounding.
-    low = 0.0 if successes == 0 else middle - half
-    high = 1.0 if successes == draws else middle + half
-    return Estimate(share, low, high)

@@ -1,0 +1,74 @@
+"""A number with its confidence interval, and the intervals of shares and means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_EQUAL = 1e-12  # the range of values that differ by rounding only
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A statistic and its interval; ``why`` is a clause if the interval is missing."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = field(default=None, kw_only=True, compare=False)
+    why: str | None = field(default=None, kw_only=True, compare=False)
+
+    @property
+    def interval(self) -> list[float] | None:
+        """Both ends of the interval as a list, for JSON; None if there is no interval."""
+        return None if self.low is None or self.high is None else [self.low, self.high]
+
+    def above(self, other: float) -> bool:
+        """Check whether the whole interval lies above a number."""
+        return self.low is not None and self.low > other
+
+    def below(self, other: float) -> bool:
+        """Check whether the whole interval lies below a number."""
+        return self.high is not None and self.high < other
+
+
+@dataclass(frozen=True)
+class Change(Estimate):
+    """A difference or a slope, with its confidence interval and p-value."""
+
+    p_value: float | None = None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The value and the interval, without the p-value."""
+        return Estimate(self.value, self.low, self.high, n=self.n, why=self.why)
+
+
+def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
+    """Compute the mean of one value per group, with Student's t confidence interval."""
+    from statistics import fmean, stdev
+
+    from scipy.stats import t
+
+    measured = [value for value in values if value is not None]
+    n = len(measured)
+    if not n:
+        return Estimate(None, n=0, why="no group has a value")
+    mean = fmean(measured)
+    if max(measured) - min(measured) < _EQUAL:
+        return Estimate(mean, n=n, why="no variation" if n > 1 else "only one group")
+    low, high = t.interval(level, n - 1, mean, stdev(measured) / n**0.5)
+    return Estimate(mean, float(low), float(high), n=n)
+
+
+def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
+    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1."""
+    from scipy.stats import binomtest
+
+    if not draws:
+        return Estimate(None, n=0, why="no draws")
+    found = binomtest(successes, draws).proportion_ci(level, method="wilson")
+    return Estimate(successes / draws, float(found.low), float(found.high), n=draws)
