@@ -28,7 +28,7 @@ app = group("Compare your results with the tables of a paper.")
 
 
 @app.command("parrot")
-@declared()
+@declared(without=("ontology",))
 def parrot(
     *,
     options: PartsOptions,

@@ -172,8 +172,8 @@ class Ontology:
                 the error message contains the line number.
             RequestError: If no shipped ontology has the given name.
         """
-        path = Path(name_or_path)
-        if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
+        path = ontology_file(name_or_path)
+        if path is not None:
             return read_ontology(path)
         if str(name_or_path) not in shipped_ontologies():
             raise RequestError(
@@ -181,6 +181,20 @@ class Ontology:
                 f"{', '.join(shipped_ontologies())}, or the path of a YAML file"
             )
         return read_ontology(SHIPPED / f"{name_or_path}.yaml")
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Ontology:
+        """Return the ontology with the content of an ontology file, as ``to_json`` returns it."""
+        read = _File.model_validate(content)
+        return cls(read.name, read.relations)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of a file of this ontology."""
+        relations = {
+            name: {key: value for key, value in asdict(one).items() if value and key != "name"}
+            for name, one in self.relations.items()
+        }
+        return {"name": self.name, "relations": relations}
 
     @property
     def symmetric(self) -> tuple[str, ...]:
@@ -192,6 +206,13 @@ class Ontology:
         """The hexadecimal SHA-256 hash of the ontology's name and of all its relations in order."""
         content = [self.name, [asdict(relation) for relation in self.relations.values()]]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+
+def ontology_file(name_or_path: str | Path) -> Path | None:
+    """Return the path of a user's ontology; None for the name of a shipped ontology."""
+    path = Path(name_or_path)
+    own = isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1
+    return path if own else None
 
 
 def shipped_ontologies() -> list[str]:

@@ -40,17 +40,18 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.graph import parts_graphs
 
-    ontology = Ontology.load("parts")
     graphs: list[tuple[Mapping[str, str], Spec]] = []
     faults: list[tuple[bool, int]] = []
     told = ""
     for model, findings in found.items():
+        own = findings.summary.get("ontology")
+        ontology = Ontology.of(own) if own else Ontology.load("parts")
         drawings = findings.tables["violation_by_drawing"]
         chosen, told = sampled(drawings, MOST_GRAPHS)
         rows = findings.tables["beliefs"].join(_drawings(chosen), on=_KEY, how="semi")
         drawn = parts_graphs(rows, ontology, look)
-        own = drawings.select(*_KEY, ~pl.col("consistent"), "violated").rows()
-        for thing, annotator, *fault in own:
+        each = drawings.select(*_KEY, ~pl.col("consistent"), "violated").rows()
+        for thing, annotator, *fault in each:
             if (thing, annotator) in drawn:
                 labels = {"model": model, "thing": thing, "annotator": annotator or "none"}
                 graphs.append((labels, drawn[thing, annotator]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tacit.coherence.check import check
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
-from tacit.probes.parts.repair import TYPES
+from tacit.probes.parts.repair import types
 from tacit.probes.parts.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Estimate
 
@@ -59,7 +59,7 @@ def discrimination(
     judged: pl.DataFrame,
     answers: pl.DataFrame,
     above: Mapping[str, float],
-    symmetric: Collection[str],
+    ontology: Ontology,
     bootstrap: Bootstrap,
     violations: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
@@ -70,7 +70,7 @@ def discrimination(
     asked = with_log_odds(answers).drop_nulls("log_odds")
     rows = []
     for name in ("ParRoT", WITHOUT_SYMMETRIC) if judged["label"].count() else ():
-        left_out = list(symmetric) if name == WITHOUT_SYMMETRIC else []
+        left_out = list(ontology.symmetric) if name == WITHOUT_SYMMETRIC else []
         kept = ~pl.col("relation").is_in(left_out)
         some, distinct = labelled.filter(kept), asked.filter(kept)
         auroc = _auroc(some, bootstrap)
@@ -80,7 +80,7 @@ def discrimination(
             row |= {"statements": distinct.height, "n": some.height}
             row |= _shares(distinct, some, true, bootstrap)
             if CALIBRATED in above:
-                kinds = TYPES[1:] if left_out else TYPES
+                kinds = [kind for kind in types(ontology) if not (left_out and kind == "symmetric")]
                 row["violation"] = _violation(violations[stage], kinds, bootstrap)
             else:
                 del row["accuracy"]  # as in the table ``accuracy``

@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from tacit.coherence.ontology import Ontology
 
-_SEVERITY = {"asymmetric": 0, "inverse": 1, "symmetric": 1, "transitive": 2}
+_SEVERITY = {
+    "asymmetric": 0,
+    "excludes": 0,
+    "inverse": 1,
+    "symmetric": 1,
+    "implies": 1,
+    "transitive": 2,
+}
 _TOLD = 6  # maximum number of violations that an edge tells; the others are counted
 
 

@@ -21,6 +21,13 @@ def _of_drawings(path: Path) -> Mapping[str, Any]:
     return sha256_of(*files_of(path))
 
 
+def _of_ontology(name: str) -> Mapping[str, Any]:
+    from tacit.coherence.ontology import ontology_file
+
+    path = ontology_file(name)
+    return {} if path is None else sha256_of(path)
+
+
 @dataclass(frozen=True)
 class PartsOptions:
     """The drawings to ask about, and the wording of the questions."""
@@ -32,6 +39,12 @@ class PartsOptions:
     )
     things: str | None = option(
         None, help="Use only annotators' drawings of the listed things (separated by commas)."
+    )
+    ontology: str = option(
+        "parts",
+        help="The relations, with their wordings and constraints: the name of a built-in ontology "
+        "(parts, taxonomy, time or space) or a YAML file.",
+        data=_of_ontology,
     )
     limit: int | None = option(
         None,

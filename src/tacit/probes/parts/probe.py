@@ -82,7 +82,8 @@ class PartsProbe(Probe):
         """Build the probe from options; see ``Probe.of``."""
         template = options.template()
         wording = Wording.of(options.number, options.nouns)
-        probe = cls.read(options.drawings, options.chosen_things, options.limit)
+        ontology = Ontology.load(options.ontology)
+        probe = cls.read(options.drawings, options.chosen_things, options.limit, ontology)
         if options.fast:
             first: dict[str, Drawing] = {}
             for drawing in probe.drawings:
@@ -98,10 +99,14 @@ class PartsProbe(Probe):
 
     @classmethod
     def read(
-        cls, path: Path, things: Collection[str] | None = None, limit: int | None = None
+        cls,
+        path: Path,
+        things: Collection[str] | None = None,
+        limit: int | None = None,
+        ontology: Ontology | None = None,
     ) -> Self:
         """Create a probe from a file or folder with things and their parts."""
-        ontology = Ontology.load("parts")
+        ontology = ontology or Ontology.load("parts")
         if is_things(path):
             drawings = undrawn(path, things)
         else:
@@ -135,6 +140,12 @@ class PartsProbe(Probe):
     def gold(self) -> pl.DataFrame:
         """The gold labels that follow from the drawings, one row per labelled statement."""
         return enrich(drawing_statements(self.drawings), self.ontology)
+
+    @property
+    def _own_ontology(self) -> dict[str, Any]:
+        """The content of an ontology other than that of the paper, for the graphs of a report."""
+        papers = self.ontology.fingerprint == Ontology.load("parts").fingerprint
+        return {} if papers else {"ontology": self.ontology.to_json()}
 
     @classmethod
     def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
@@ -209,7 +220,7 @@ class PartsProbe(Probe):
         groups |= discrimination.calibrated(raw, self.ontology, above)
         tables = accuracies | {
             "discrimination": discrimination.discrimination(
-                judged, answers, above, symmetric, bootstrap, groups
+                judged, answers, above, self.ontology, bootstrap, groups
             ),
             "repaired_shuffled": repaired_shuffled(judged, self.ontology),
             "violation": repair.violation(made, self.ontology, bootstrap),
@@ -244,6 +255,7 @@ class PartsProbe(Probe):
                 "seed": repair.SEED,
             },
             **({"fast": _FAST} if self.fast else {}),
+            **self._own_ontology,
             "macro": made.before.macro,
             "micro": made.before.micro,
             **repair.set_level(made.before.groups, bootstrap),

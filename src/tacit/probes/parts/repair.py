@@ -23,14 +23,21 @@ if TYPE_CHECKING:
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 STAGES = ("before", *OBJECTIVES)
-TYPES = ("symmetric", "asymmetric", "inverse", "transitive")
-RATES = (*TYPES, "macro", "micro")
 
 SHUFFLES = 5
 """Number of permutations over which the violation rate of shuffled beliefs is averaged."""
 SEED = 0
 
 _COUNTS = ("violated", "applicable", "undecided")
+
+
+def types(ontology: Ontology) -> list[str]:
+    """Return the constraint types of Gu et al. (2023), and the others that the ontology has."""
+    relations = ontology.relations.values()
+    more = {"implies": any(r.implies for r in relations)}
+    more["excludes"] = any(r.excludes for r in relations)
+    paper = ("symmetric", "asymmetric", "inverse", "transitive")
+    return [*paper, *(name for name, has in more.items() if has)]
 
 
 @dataclass(frozen=True)
@@ -68,19 +75,21 @@ def violation(made: RepairedBeliefs, ontology: Ontology, bootstrap: Bootstrap) -
     """Return the table ``violation``; the raw beliefs are compared with the baselines."""
     knowing_nothing = baselines(made.beliefs, ontology)
     none = dict.fromkeys(("shuffled", "always_true"))
-    rows = []
+    order, rows = list(knowing_nothing), []
     for stage, groups in made.groups.items():
-        for name, row in _rates(groups, bootstrap).items():
+        for name, row in _rates(groups, types(ontology), bootstrap).items():
             beside = knowing_nothing[name] if stage == "before" else none
             rows.append({"constraint": name, "stage": stage, **row, **beside})
-    return TABLES["violation"].frame(sorted(rows, key=lambda row: RATES.index(row["constraint"])))
+    return TABLES["violation"].frame(sorted(rows, key=lambda row: order.index(row["constraint"])))
 
 
-def _rates(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, dict[str, Any]]:
+def _rates(
+    groups: pl.DataFrame, kinds: Sequence[str], bootstrap: Bootstrap
+) -> dict[str, dict[str, Any]]:
     """Return the violation rate of each constraint type, and of all types together."""
     things, rows = groups["thing"], {}
     over, under = [], []
-    for name, prefix in (*((name, f"{name}_") for name in TYPES), ("micro", "")):
+    for name, prefix in (*((name, f"{name}_") for name in kinds), ("micro", "")):
         violated, applicable, undecided = (groups[f"{prefix}{of}"] for of in _COUNTS)
         over.append(violated)
         under.append(applicable - undecided)
@@ -101,7 +110,7 @@ def baselines(
 
     def rates(one: pl.DataFrame) -> dict[str, float | None]:
         found = check(one, ontology)
-        each = {name: found.counts[name].rate for name in TYPES}
+        each = {name: found.counts[name].rate for name in types(ontology)}
         return {**each, "macro": found.macro, "micro": found.micro}
 
     beliefs = beliefs.select(*STATEMENT, "p_true").sort(STATEMENT)
@@ -109,8 +118,8 @@ def baselines(
     generator = np.random.default_rng(seed)
     drawn = [rates(shuffled(beliefs, generator)) for _ in range(shuffles)]
     return {
-        name: {"always_true": true[name], "shuffled": _mean([of[name] for of in drawn])}
-        for name in RATES
+        name: {"always_true": rate, "shuffled": _mean([of[name] for of in drawn])}
+        for name, rate in true.items()
     }
 
 

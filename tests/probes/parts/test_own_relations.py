@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tacit
+from tacit import FakeModel, Ontology, Prompt
+from tacit.charts.theme import Theme
+from tacit.probes.parts.details import graph_set
+from tests.coherence.test_check import count_by_hand
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAMILY = """
+name: family
+relations:
+  parent of:
+    singular: "{subject} is a parent of {object}"
+    plural: "{subject} are parents of {object}"
+    asymmetric: true
+    inverse: child of
+    excludes: [sibling of]
+  child of:
+    singular: "{subject} is a child of {object}"
+    plural: "{subject} are children of {object}"
+    asymmetric: true
+    inverse: parent of
+  sibling of:
+    singular: "{subject} is a sibling of {object}"
+    plural: "{subject} are siblings of {object}"
+    symmetric: true
+    transitive: true
+"""
+KEY = ("thing", "subject", "relation", "object")
+KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "excludes")
+THINGS = "Everyday thing\tParts\nfamily\tanna,ben,cleo,twins\nclan\teve,fay,gus\n"
+DRAWN = "1\tfamily\t---\tanna\tparent of\tben\n\t\t---\tben\tsibling of\tcleo\n"
+
+
+def score(prompt: Prompt, answer: str) -> float:
+    """True for about half of the statements."""
+    return -1.0 if (zlib.crc32(prompt.text.encode()) % 2 == 1) == (answer == "True") else -5.0
+
+
+@pytest.fixture
+def ontology(tmp_path: Path) -> Path:
+    """A file of three relations."""
+    path = tmp_path / "family.yaml"
+    path.write_text(FAMILY, encoding="utf-8")
+    return path
+
+
+def run(folder: Path, content: str, ontology: Path) -> tacit.Run:
+    """A run about drawings or things."""
+    drawings = folder / "drawings.tsv"
+    drawings.write_text(content, encoding="utf-8")
+    asked = {"drawings": drawings, "ontology": ontology, "store": folder / "store"}
+    return tacit.run("parts", model=FakeModel(score), progress=False, **asked)
+
+
+def test_own_relations_are_asked_checked_and_repaired(tmp_path: Path, ontology: Path) -> None:
+    """Wordings are the ontology's, and violations those that counting one by one finds."""
+    found = run(tmp_path, THINGS, ontology)
+    asked = {row[:4]: row[4] for row in found.questions.select(*KEY, "text").iter_rows()}
+    start = "Judge whether this statement is true or false: In a family, "
+    assert asked["family", "twins", "parent of", "ben"] == f"{start}twins are parents of ben."
+    assert asked["family", "ben", "sibling of", "anna"] == f"{start}ben is a sibling of anna."
+    assert len(asked) == 3 * (4 * 3 + 3 * 2)
+    rows = found.tables["violation"]
+    for stage in ("before", "paper"):
+        counted = dict.fromkeys(KINDS, (0, 0))
+        for thing in ("family", "clan"):
+            held = found.tables["beliefs"].filter(thing=thing).filter(stage)
+            true = set(held.select("subject", "relation", "object").iter_rows())
+            by_hand = count_by_hand(Ontology.load(ontology), true)
+            counted = {
+                kind: (one[0] + by_hand[kind][0], one[1] + by_hand[kind][1])
+                for kind, one in counted.items()
+            }
+        some = rows.filter(stage=stage).select("constraint", "violated", "applicable").rows()
+        assert {name: counts for name, *counts in some if name in KINDS} == {
+            kind: list(counts) for kind, counts in counted.items()
+        }
+        micro = dict(rows.filter(stage=stage).select("constraint", "violated").iter_rows())["micro"]
+        assert (micro == 0) == (stage == "paper")
+    assert "implies" not in rows["constraint"]
+
+
+def test_labels_and_graphs_of_own_relations(tmp_path: Path, ontology: Path) -> None:
+    """Labels follow from the drawing; the report's graphs know the relations without the file."""
+    found = run(tmp_path, DRAWN, ontology)
+    assert dict(found.tables["beliefs"]["label"].value_counts().iter_rows())[True] == 4
+    ontology.unlink()
+    graphs = graph_set({"fake": found.findings}, Theme())
+    assert graphs is not None
+    assert "sibling of" in str(graphs.graphs[0])
