@@ -23,7 +23,8 @@ GROUPS = {
     ),
     "Write a probe": (
         *("Probe", "Requests", "Answers", "Findings", "TableSpec", "Column", "Layout", "View"),
-        *("Headline", "FigureSpec", "figure", "option"),
+        *("Headline", "FigureSpec", "figure", "option", "template", "read_table", "Block"),
+        *("ShareProbe", "share"),
     ),
     "Errors": ("TacitError",),
 }
