@@ -30,14 +30,6 @@ def test_findings_of_votes_are_as_declared() -> None:
     assert "positive_share" in found.tables["facts"].columns
 
 
-def test_each_column_says_what_it_holds() -> None:
-    """In a sentence of its own."""
-    for spec in ConsistencyProbe.tables.values():
-        for column in spec.columns:
-            assert column.heading
-            assert column.meaning.endswith("."), (spec.name, column.name)
-
-
 def test_the_background_score_and_the_accuracy_are_those_of_the_summary(run: Run) -> None:
     """A row of either table has the numbers of the summary."""
     row = run.found.tables["background_score"].row(0, named=True)
