@@ -134,8 +134,8 @@ CONSISTENCY: dict[str, Shown] = {
     "Anchor accuracy (guessing 20 %)": lambda s: of(
         {
             "a": s["anchor_accuracy"][0]["value"],
-            "a_low": s["anchor_accuracy"][0]["low"],
-            "a_high": s["anchor_accuracy"][0]["high"],
+            "a_low": s["anchor_accuracy"][0]["value_low"],
+            "a_high": s["anchor_accuracy"][0]["value_high"],
         },
         "a",
     ),

@@ -134,9 +134,11 @@ def test_main_figures_are_printed(found: Findings, printed: str) -> None:
         percent(summary["background_score"]["value"]),
         *(percent(row["value"]) for row in summary["anchor_accuracy"]),
         *(
-            bounds(row["low"], row["high"], "percent").removesuffix("\N{NO-BREAK SPACE}%")
+            bounds(row["value_low"], row["value_high"], "percent").removesuffix(
+                "\N{NO-BREAK SPACE}%"
+            )
             for row in (summary["background_score"], *summary["anchor_accuracy"])
-            if row["low"] is not None
+            if row["value_low"] is not None
         ),
     ]
     assert len(shown) > 8

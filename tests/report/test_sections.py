@@ -33,7 +33,9 @@ def test_headlines_are_cells_of_tables_and_say_what_chance_gives(runs: Path) -> 
     assert first.about == f"chance level {found['chance']:.3f}, n = 12 anchor questions"
     assert first.reference == found["chance"]
     score = tiles["Background score"]
-    assert (score.at, score.low, score.high) == (known["value"], known["low"], known["high"])
+    assert (score.at, score.low, score.high) == tuple(
+        known[name] for name in ("value", "value_low", "value_high")
+    )
     assert score.about.endswith("n = 2 relations")
     assert score.reference == 0.5
     assert tiles["Anchor accuracy"].at == run.summary["anchor_accuracy"][0]["value"]

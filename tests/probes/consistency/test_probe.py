@@ -130,7 +130,7 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
     score = run.found.summary["background_score"]
     assert score["relations"] == len([one for one in means if one is not None])
     assert score["value"] == pytest.approx(float(mean))
-    assert score["low"] < score["value"] < score["high"]
+    assert score["value_low"] < score["value"] < score["value_high"]
 
 
 def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
@@ -145,7 +145,7 @@ def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
     ):
         assert (row["of"], row["n"]) == (of, len(right))
         assert row["value"] == sum(right) / len(right)
-        assert row["low"] <= row["value"] <= row["high"]
+        assert row["value_low"] <= row["value"] <= row["value_high"]
 
 
 SOME = [
@@ -281,7 +281,7 @@ def test_a_model_without_scores() -> None:
     assert summary["consistency"]["consistency"] is None
     assert summary["background_score"] == {
         "relations": 0,
-        **dict.fromkeys(("value", "low", "high")),
+        **dict.fromkeys(("value", "value_low", "value_high")),
     }
     assert summary["relevance"]["relevance"] is None
     assert [row["value"] for row in summary["anchor_accuracy"]] == [None, None]

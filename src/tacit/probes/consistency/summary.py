@@ -33,7 +33,9 @@ def of_tables(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
         "consistency": tables["consistency"].to_dicts()[0],
         "background_answers": tables["background_answers"].to_dicts()[0],
         **tables["adjusted"].select(SUMMARY).to_dicts()[0],
-        "background_score": {name: score[name] for name in ("relations", "value", "low", "high")},
+        "background_score": {
+            name: score[name] for name in ("relations", "value", "value_low", "value_high")
+        },
         **{name: score[name] for name in ("positive_accuracy", "negative_accuracy")},
         "anchor_accuracy": tables["anchor_accuracy"].to_dicts(),
         "guessing_accuracy": _guessing(tables["anchor_baselines"]),
