@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.findings.numbers import bounds, interval, percent, points, score, significant
+from tacit.probes.parts.tables import WITHOUT_SYMMETRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     Shown = Callable[[Mapping[str, Any]], str]
 
 SUITE = Path(__file__).with_name("results.yaml")
-WITHOUT = "without symmetric relations"
 
 
 def main() -> None:
@@ -81,26 +81,24 @@ def row_of(table: Iterable[Mapping[str, Any]], **keys: object) -> Mapping[str, A
 
 
 def _at(summary: Mapping[str, Any], stage: str = "before") -> Mapping[str, Any]:
-    return row_of(summary["discrimination"], set=WITHOUT, stage=stage)
+    return row_of(summary["discrimination"], set=WITHOUT_SYMMETRIC, stage=stage)
 
 
 def _violations(summary: Mapping[str, Any]) -> str:
     row = row_of(summary["violation"], constraint="micro", stage="before")
     if row["rate"] is None:
         return "no constraint applies"
-    ends = interval(row["low"], row["high"])
+    ends = interval(row["rate_low"], row["rate_high"])
     shown = f"{percent(row['rate'])} ({ends}); shuffled {percent(row['shuffled'])}"
     return f"{shown}; always true {percent(row['always_true'])}; n = {row['applicable']:,}"
 
 
 def _gain(summary: Mapping[str, Any]) -> str:
-    row = row_of(summary["accuracy_gain"], set=WITHOUT, objective="paper", part="whole")
-    mixed = row_of(summary["repaired_shuffled"], set=WITHOUT)
+    row = row_of(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
+    mixed = row_of(summary["repaired_shuffled"], set=WITHOUT_SYMMETRIC)
     least = bounds(mixed["gain_least"], mixed["gain_most"], "points")
-    return (
-        f"{points(row['gain'])} ({interval(row['low'], row['high'], points)}); shuffled beliefs "
-        f"{points(mixed['gain'])} ({least})"
-    )
+    ends = interval(row["gain_low"], row["gain_high"], points)
+    return f"{points(row['gain'])} ({ends}); shuffled beliefs {points(mixed['gain'])} ({least})"
 
 
 PARTS: dict[str, Shown] = {

@@ -42,7 +42,7 @@ parts
 parts.tables["violation"].select("constraint", "stage", "violated", "applicable", "rate")
 
 # %%
-parts.tables["accuracy"].filter(gold="all").select("set", "stage", "n", "accuracy", "low", "high")
+parts.tables["accuracy"].filter(gold="all").drop("gold", "missing")
 
 # %% [markdown]
 # The figures of a run are Altair charts, and `parts.figures` lists their names.

@@ -58,7 +58,7 @@ def row_of(table: pl.DataFrame, **where: str) -> dict[str, Any]:
     return table.filter(**where).row(0, named=True)
 
 
-@pytest.mark.parametrize("of", ["ParRoT", MAIN])
+@pytest.mark.parametrize("of", ["all", MAIN])
 def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str) -> None:
     """With the percentiles of 2,000 weighted resamples of the things."""
     findings = believing(PROBE, random_beliefs(PROBE))
@@ -98,7 +98,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
     odds = [np.log(one / (1 - one)) for one in p if one is not None]
     true = pl.col("p_true") > 1 / (1 + np.exp(-np.mean(odds)))
     rows = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
-    for of in ("ParRoT", MAIN):
+    for of in ("all", MAIN):
         before, after = (
             row_of(findings.tables["discrimination"], set=of, stage=stage)
             for stage in ("before", "calibrated")
@@ -110,7 +110,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
         assert after["accuracy"] == pytest.approx((judged == some["label"]).mean())
         assert after["balanced"] == pytest.approx(balanced_accuracy_score(some["label"], judged))
     thresholded = findings.tables["beliefs"].select(*STATEMENT, p_true=true.cast(float))
-    counted = row_of(findings.tables["discrimination"], set="ParRoT", stage="calibrated")
+    counted = row_of(findings.tables["discrimination"], set="all", stage="calibrated")
     assert counted["violation"] == pytest.approx(rates_by_hand(thresholded)["micro"])
 
 
@@ -143,7 +143,7 @@ def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """The fewest and the most right answers of all optimal repairs of one drawing, by set."""
     p = {row[2:5]: row[5] or 0.0 for row in rows.iter_rows()}
     label = {row[2:5]: row[6] for row in rows.iter_rows() if None not in row[5:]}
-    found = {"ParRoT": (0, 0), MAIN: (0, 0)}
+    found = {"all": (0, 0), MAIN: (0, 0)}
     for name, relation in PARTS.relations.items():
         if relation.inverse is not None and relation.inverse < name:
             continue
@@ -154,7 +154,7 @@ def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
             value = sum(round(100 * p[one]) for one, holds in made.items() if holds)
             optimal[value].append(sum(label.get(one) is holds for one, holds in made.items()))
         best = optimal[max(optimal)]
-        for of in found if not relation.symmetric else ("ParRoT",):
+        for of in found if not relation.symmetric else ("all",):
             found[of] = (found[of][0] + min(best), found[of][1] + max(best))
     return found
 
@@ -171,8 +171,8 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
     found = repaired_shuffled(judged, PARTS, shuffles=200, seed=3)
     generator = np.random.default_rng(3)
     frame = judged.select(*STATEMENT, "p_true", "label").sort(STATEMENT)
-    ends: dict[str, list[tuple[int, int]]] = {"ParRoT": [], MAIN: []}
-    before: dict[str, list[float]] = {"ParRoT": [], MAIN: []}
+    ends: dict[str, list[tuple[int, int]]] = {"all": [], MAIN: []}
+    before: dict[str, list[float]] = {"all": [], MAIN: []}
     for _ in range(200):
         each = shuffled(frame, generator)
         tallies = [right_by_hand(rows) for _, rows in each.group_by("thing")]

@@ -44,18 +44,19 @@ LAMP = Drawing(
 )
 CONNECTED = ("base", "connects", "stand")
 TABLES = {
-    "accuracy": "set gold stage n missing accuracy low high",
-    "accuracy_baselines": "set baseline n accuracy low high",
-    "accuracy_gain": "set objective part n gain low high",
-    "accuracy_at": "s stage n share low high always_true",
-    "accuracy_by_relation": "relation stage n missing accuracy low high always_true",
+    "accuracy": "set gold stage n missing accuracy accuracy_low accuracy_high",
+    "accuracy_baselines": "set baseline n accuracy accuracy_low accuracy_high",
+    "accuracy_gain": "set objective part n gain gain_low gain_high",
+    "accuracy_at": "s stage n share share_low share_high always_true",
+    "accuracy_by_relation": "relation stage n missing accuracy accuracy_low accuracy_high"
+    " always_true",
     "accuracy_by_thing": "thing rank band stage n missing accuracy always_true",
     "accuracy_by_drawing": "thing annotator n missing before paper log-odds margin",
     "discrimination": "set stage things statements share_true share_true_low share_true_high n"
     " true_if_true true_if_true_low true_if_true_high true_if_false true_if_false_low"
     " true_if_false_high auroc auroc_low auroc_high balanced balanced_low balanced_high",
     "repaired_shuffled": "set n before after after_least after_most gain gain_least gain_most",
-    "violation": "constraint stage violated applicable undecided rate low high shuffled"
+    "violation": "constraint stage violated applicable undecided rate rate_low rate_high shuffled"
     " always_true",
     "repair": "objective groups optimal value bound turned_true turned_false free improved same"
     " worse",
@@ -102,7 +103,7 @@ def only(table: pl.DataFrame, **where: object) -> Row:
 
 def accuracies(findings: Findings, gold: str = "all") -> dict[str, float | None]:
     """The accuracy of each stage on ParRoT."""
-    rows = findings.tables["accuracy"].filter(set="ParRoT", gold=gold)
+    rows = findings.tables["accuracy"].filter(set="all", gold=gold)
     return dict(zip(rows["stage"], rows["accuracy"], strict=True))
 
 
@@ -173,9 +174,7 @@ def test_an_inverse_planted_is_found_and_each_objective_repairs_it_its_own_way()
         drawings = (row["improved"], row["same"], row["worse"])
         assert (row["turned_true"], row["turned_false"], *drawings) == changed
         assert counts(findings, objective)["micro"][0] == 0
-        gain = only(
-            findings.tables["accuracy_gain"], set="ParRoT", objective=objective, part="whole"
-        )
+        gain = only(findings.tables["accuracy_gain"], set="all", objective=objective, part="whole")
         assert gain["gain"] == after[objective] - 15 / 16
     assert only(findings.tables["repair"], objective="paper")["value"] == 6 * 100 + 60 + 30
     shares = findings.tables["accuracy_at"].filter(stage="before")
@@ -210,8 +209,8 @@ def test_no_belief_is_no_accuracy() -> None:
     """All are counted as missing; shares and rates are undefined, and nothing is repaired."""
     findings = believing(probe_of(LAMP), lambda *_: None)
     assert accuracies(findings) == dict.fromkeys(STAGES, None)
-    row = only(findings.tables["accuracy"], set="ParRoT", gold="all", stage="paper")
-    assert (row["n"], row["missing"], row["low"]) == (0, 16, None)
+    row = only(findings.tables["accuracy"], set="all", gold="all", stage="paper")
+    assert (row["n"], row["missing"], row["accuracy_low"]) == (0, 16, None)
     assert findings.tables["violation"]["rate"].null_count() == 24
     assert findings.tables["accuracy_at"]["n"].to_list() == [0] * 24
     assert findings.tables["accuracy_at"]["share"].null_count() == 24
@@ -234,7 +233,7 @@ def test_one_missing_belief_is_left_out_and_counted() -> None:
         return float(gold_is(probe, *question))
 
     findings = believing(probe, p)
-    row = only(findings.tables["accuracy"], set="ParRoT", gold="true", stage="before")
+    row = only(findings.tables["accuracy"], set="all", gold="true", stage="before")
     assert (row["n"], row["missing"], row["accuracy"]) == (7, 1, 1.0)
     drawing = findings.tables["accuracy_by_drawing"].row(0, named=True)
     assert (drawing["n"], drawing["missing"], drawing["before"]) == (15, 1, 1.0)
@@ -321,8 +320,7 @@ def test_repair_makes_what_people_drew_of_symmetric_relations_true_by_constructi
     findings = believing(probe_of(drawing), lambda _, *of: 0.9 if of in true else 0.4)
     gains = findings.tables["accuracy_gain"].filter(objective="paper", part="whole")
     assert dict(zip(gains["set"], gains["gain"], strict=True)) == {
-        "ParRoT": 2 / 6,
-        "ParRoT++": None,
+        "all": 2 / 6,
         "without symmetric relations": 0.0,
     }
 
@@ -371,12 +369,15 @@ def test_few_things_have_no_interval_and_five_have() -> None:
 
     lantern = replace(LAMP, thing="lantern", relations=(*LAMP.relations, CONNECTED))
     few = believing(probe_of(*lamps(3), lantern), p)
-    for name in ("accuracy", "accuracy_gain", "accuracy_at", "accuracy_by_relation", "violation"):
-        assert few.tables[name]["low"].null_count() == few.tables[name].height, name
+    for name, column in (
+        *(("accuracy", "accuracy"), ("accuracy_by_relation", "accuracy"), ("accuracy_at", "share")),
+        *(("accuracy_gain", "gain"), ("violation", "rate")),
+    ):
+        assert few.tables[name][f"{column}_low"].null_count() == few.tables[name].height, name
     both = believing(probe_of(*lamps(4), lantern), p)
-    row = only(both.tables["accuracy"], set="ParRoT", gold="all", stage="before")
+    row = only(both.tables["accuracy"], set="all", gold="all", stage="before")
     assert row["accuracy"] == (4 * 8 + 8) / (4 * 16 + 18)
-    assert row["low"] < row["accuracy"] < row["high"]
+    assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
     assert both.summary["true_share"] == 4 / 5
     assert both.summary["intervals"] == {
         "method": "percentile bootstrap",
@@ -415,9 +416,9 @@ def test_annotators_agree_on_what_both_drew() -> None:
         (row["set"], row["gold"]): (row["n"], row["accuracy"])
         for row in findings.tables["accuracy"].filter(stage="before").iter_rows(named=True)
     }
-    assert rows["ParRoT", "all"] == (16, 0.5)
-    assert rows["ParRoT++", "all"] == (8, 0.5)
-    assert rows["ParRoT++", "true"] == (4, 1.0)
+    assert rows["all", "all"] == (16, 0.5)
+    assert rows["agreed by all annotators", "all"] == (8, 0.5)
+    assert rows["agreed by all annotators", "true"] == (4, 1.0)
 
 
 def test_beliefs_that_are_no_probabilities_are_refused() -> None:
@@ -469,8 +470,8 @@ def sets_by_hand(rows: list[Row]) -> dict[str, list[Row]]:
     """The gold rows of each set."""
     common = agreed_by_hand(rows)
     return {
-        "ParRoT": rows,
-        "ParRoT++": [
+        "all": rows,
+        "agreed by all annotators": [
             row
             for row in rows
             if (row["thing"], row["subject"], row["relation"], row["object"]) in common
@@ -594,13 +595,13 @@ def test_annotators_agree_and_contradict_one_another_as_the_paper_counts() -> No
 def test_intervals_are_what_plain_resampling_gives(real: Real) -> None:
     """Of a share, and of a gain, whose two sides share their resamples."""
     tables, rows = real
-    row = only(tables["accuracy"], set="ParRoT", gold="all", stage="paper")
+    row = only(tables["accuracy"], set="all", gold="all", stage="paper")
     made = interval_by_hand(rows, lambda row: right(row, "paper"))
-    assert (row["low"], row["high"]) == pytest.approx(made, abs=1e-12)
-    gain = only(tables["accuracy_gain"], set="ParRoT", objective="margin", part="whole")
+    assert (row["accuracy_low"], row["accuracy_high"]) == pytest.approx(made, abs=1e-12)
+    gain = only(tables["accuracy_gain"], set="all", objective="margin", part="whole")
     made = interval_by_hand(rows, lambda row: right(row, "margin") - right(row, "before"))
-    assert (gain["low"], gain["high"]) == pytest.approx(made, abs=1e-12)
-    assert gain["low"] < gain["gain"] < gain["high"]
+    assert (gain["gain_low"], gain["gain_high"]) == pytest.approx(made, abs=1e-12)
+    assert gain["gain_low"] < gain["gain"] < gain["gain_high"]
 
 
 @needs_parrot

@@ -54,7 +54,7 @@ def rates(findings: Findings, stage: str) -> dict[str, tuple[int | None, int | N
 
 def judged(findings: Findings, stage: str) -> tuple[int, int, float | None]:
     """Judged, missing and accuracy of all gold statements in a stage."""
-    rows = findings.tables["accuracy"].filter(set="ParRoT", gold="all", stage=stage)
+    rows = findings.tables["accuracy"].filter(set="all", gold="all", stage=stage)
     row = rows.row(0, named=True)
     return row["n"], row["missing"], row["accuracy"]
 

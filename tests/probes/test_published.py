@@ -63,7 +63,7 @@ def test_our_share_has_its_interval_beside_it() -> None:
     table = model_tables(findings).filter(model="Macaw-11B", table="3", row="inverse")
     (row,) = findings.tables["violation"].filter(constraint="inverse", stage="before").to_dicts()
     found = {cell["column"]: cell for cell in table.to_dicts()}
-    ends = (round(100 * row["low"], 2), round(100 * row["high"], 2))
+    ends = (round(100 * row["rate_low"], 2), round(100 * row["rate_high"], 2))
     assert (found["rate"]["ours_low"], found["rate"]["ours_high"]) == ends
     assert ends[0] < found["rate"]["ours"] < ends[1]
     assert found["violated"]["ours"] == row["violated"]

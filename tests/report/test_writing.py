@@ -94,7 +94,7 @@ def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) ->
 def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:
     """A tile's dot has a rule that places it at its share of the scale."""
     accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
-    row = accuracy.filter(set="ParRoT", gold="all", stage="before").row(0, named=True)
+    row = accuracy.filter(set="all", gold="all", stage="before").row(0, named=True)
     rules = dict(re.findall(r"\.scale \.((?:left|right)-\d+) \{ (.*?); \}", page.html))
     classes = [str(a["class"]).split() for tag, a in Elements(page.html).found if tag == "i"]
     dot, interval = (
@@ -102,8 +102,8 @@ def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:
     )
     assert [rules[each] for each in dot] == [f"left: {100 * row['accuracy']:.2f}%"]
     assert [rules[each] for each in interval] == [
-        f"left: {100 * row['low']:.2f}%",
-        f"right: {100 - 100 * row['high']:.2f}%",
+        f"left: {100 * row['accuracy_low']:.2f}%",
+        f"right: {100 - 100 * row['accuracy_high']:.2f}%",
     ]
 
 

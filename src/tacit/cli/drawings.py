@@ -92,7 +92,7 @@ def _readable(summary: dict[str, Any]) -> str:
         "",
         f"{'':<22}{'statements':>12}{'true':>12}{'false':>12}",
         _label_line("all", summary),
-        _label_line("all agree (ParRoT++)", summary["agreed"]),
+        _label_line("all agree", summary["agreed"]),
         "",
         (
             f"Questions for a model: {several(ask['statements'], 'statement')}, "

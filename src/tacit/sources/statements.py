@@ -45,7 +45,7 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Return statements that a thing's annotators all label alike (ParRoT++, appendix C)."""
+    """Return statements that a thing's annotators all label alike (Gu et al. 2023, appendix C)."""
     import polars as pl
 
     drawn = labelled.group_by("thing").agg(pl.col("annotator").n_unique().alias("drawings"))
@@ -61,7 +61,7 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
-    """Count the statements on which annotators agree (ParRoT, appendix C, Table 5)."""
+    """Count the statements on which annotators agree (Gu et al. 2023, appendix C, Table 5)."""
     import polars as pl
 
     statement = ["thing", "subject", "relation", "object"]

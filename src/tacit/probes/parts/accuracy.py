@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.probes.parts.beliefs import DRAWING
 from tacit.probes.parts.repair import OBJECTIVES, STAGES
-from tacit.probes.parts.tables import TABLES
+from tacit.probes.parts.tables import AGREED, ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.sources.statements import agreed
 
 if TYPE_CHECKING:
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 
     from tacit.statistics import Bootstrap, Estimate
 
-PAPER_SETS = ("ParRoT", "ParRoT++")
-WITHOUT_SYMMETRIC = "without symmetric relations"
-"""All labelled statements except those with a symmetric relation, such as ``next to``.
-
-The published gold labels of statements with a symmetric relation are all true.
-"""
-SETS = (*PAPER_SETS, WITHOUT_SYMMETRIC)
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
 _ALWAYS_TRUE = "always_true"
@@ -37,8 +30,8 @@ def tables(
 
     verdicts = judge(beliefs)
     without = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
-    judged = (verdicts, verdicts.filter("agreed"), without)
-    sets = dict(zip(SETS, judged, strict=True)) if verdicts.height else {}
+    every = {ALL: verdicts, AGREED: verdicts.filter("agreed"), WITHOUT_SYMMETRIC: without}
+    sets = {name: some for name, some in every.items() if some.height}
     by_drawing = _divided(verdicts, DRAWING)
     own: dict[str, Iterable[Mapping[str, Any]]] = {
         "accuracy": _of_sets(sets, bootstrap),

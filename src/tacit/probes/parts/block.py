@@ -9,9 +9,8 @@ from tacit.findings import verdict as rule
 from tacit.findings.block import Block, Entries
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
-from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.questions import QUESTION
-from tacit.probes.parts.tables import TABLES
+from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
@@ -118,9 +117,9 @@ def _violations(row: Mapping[str, Any] | None) -> Measured:
     if row is None or row["rate"] is None or row["shuffled"] is None:
         return Measured(name, None, None, nothing)
     # Few things may have constraints that apply, so that another rate is not known to be exact.
-    if row["low"] is None and row["rate"] not in {0.0, 1.0}:
+    if row["rate_low"] is None and row["rate"] not in {0.0, 1.0}:
         return Measured(name, None, None, nothing)
-    low, high = _interval(row["rate"], row["low"], row["high"])
+    low, high = _interval(row["rate"], row["rate_low"], row["rate_high"])
     return Measured(name, row["shuffled"] - high, row["shuffled"] - low, nothing)
 
 
@@ -135,7 +134,7 @@ def _control(summary: Mapping[str, Any]) -> str | None:
     shuffled = row_of(summary["repaired_shuffled"], set=WITHOUT_SYMMETRIC)
     if after is None or shuffled is None or after["accuracy"] is None:
         return None
-    low, _ = _interval(after["accuracy"], after["low"], after["high"])
+    low, _ = _interval(after["accuracy"], after["accuracy_low"], after["accuracy_high"])
     if low > shuffled["after"]:
         return None
     return (

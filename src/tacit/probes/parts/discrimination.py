@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from tacit.coherence.check import check
 from tacit.coherence.repair import weights_of
-from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.repair import types
-from tacit.probes.parts.tables import TABLES
+from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS, Estimate
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def discrimination(
     labelled = with_log_odds(judged).drop_nulls(["label", "log_odds"])
     asked = with_log_odds(answers).drop_nulls("log_odds")
     rows = []
-    for name in ("ParRoT", WITHOUT_SYMMETRIC) if judged["label"].count() else ():
+    for name in (ALL, WITHOUT_SYMMETRIC) if judged["label"].count() else ():
         left_out = list(ontology.symmetric) if name == WITHOUT_SYMMETRIC else []
         kept = ~pl.col("relation").is_in(left_out)
         some, distinct = labelled.filter(kept), asked.filter(kept)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.findings.measure import Measure, ratio
 from tacit.probes.parts import accuracy
+from tacit.probes.parts.tables import AGREED, ALL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,13 +33,14 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
         parts = (np.stack([each[of].fill_null(0) for each in every]) for of in (over, under))
         return ratio(name, things["thing"], *parts)
 
+    agreed = any(each[f"n {AGREED}"].sum() for each in sums)
     undecided = [int(each["undecided"].sum()) for each in sums]
     listed = ", ".join(f"{n:,} for {model}" for model, n in zip(found, undecided, strict=True))
     note = f"undecided constraints are left out: {listed}" if any(undecided) else None
     return [
         *(
             divided(f"accuracy, {name}, {when}", f"{stage} {name}", f"n {name}")
-            for name in accuracy.PAPER_SETS
+            for name in ((ALL, AGREED) if agreed else (ALL,))
             for when, stage in (("before repair", "before"), ("after repair", "paper"))
         ),
         replace(divided(VIOLATION, "violated", "decided"), main=True, note=note),
@@ -49,7 +51,7 @@ def _sums(findings: Findings) -> pl.DataFrame:
     """Statements and correct answers of each set, and constraints, of each thing."""
     import polars as pl
 
-    sets = dict(zip(accuracy.PAPER_SETS, (pl.lit(value=True), pl.col("agreed")), strict=True))
+    sets = {ALL: pl.lit(value=True), AGREED: pl.col("agreed")}
     right = (
         accuracy.judge(findings.tables["beliefs"])
         .group_by("thing")

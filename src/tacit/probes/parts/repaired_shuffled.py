@@ -10,10 +10,9 @@ from tacit.coherence.assignment import best_assignment
 from tacit.coherence.constraints import code, compile_ontology
 from tacit.coherence.effort import Effort
 from tacit.coherence.repair import weights_of, whole_weights
-from tacit.probes.parts.accuracy import WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.repair import shuffled
-from tacit.probes.parts.tables import TABLES
+from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +78,7 @@ def _accuracies(
         after=repaired == drawn["label"],
     ).drop_nulls("before")  # no label, or no belief
     without = ~pl.col("relation").is_in(ontology.symmetric)
-    for name, rows in (("ParRoT", right), (WITHOUT_SYMMETRIC, right.filter(without))):
+    for name, rows in ((ALL, right), (WITHOUT_SYMMETRIC, right.filter(without))):
         yield rows.select(
             pl.lit(name).alias("set"), pl.len().alias("n"), pl.col("before", "after").mean()
         )

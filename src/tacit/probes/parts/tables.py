@@ -11,6 +11,12 @@ from tacit.findings.spec import Headline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+ALL, AGREED = "all", "agreed by all annotators"
+"""The sets of labelled statements; of the drawings of Gu et al. (2023), ParRoT and ParRoT++."""
+
+WITHOUT_SYMMETRIC = "without symmetric relations"
+"""The published gold labels of statements with a symmetric relation are all true."""
+
 TABLES = Tables("parts")
 DETAILS = Tables("parts", "details")
 
@@ -21,13 +27,12 @@ def decided(row: Mapping[str, Any]) -> str:
     return several(row["applicable"] - row["undecided"], kind)
 
 
-_ALL = {"set": "ParRoT", "gold": "all"}
 _AGREES = "share of statements for which the belief agrees with the gold label"
 HEADLINES = (
     *(
         Headline(
             *(f"Accuracy {when} repair", _AGREES, "accuracy", "accuracy"),
-            where={**_ALL, "stage": stage},
+            where={"set": ALL, "gold": "all", "stage": stage},
             n=("n", "statement"),
         )
         for when, stage in (("before", "before"), ("after", "paper"))
