@@ -210,23 +210,15 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--answering", "vote"), "is not one of 'max'"),
         (("--answering", "single"), "single requires a meta-prompt"),
-        (("--answering", "single", "--meta", "7", "--pair", "Yes/No"), "no meta-prompt 7"),
         (("--answering", "single", "--meta", "1", "--pair", "Yes"), "expected two words"),
-        (("--answering", "single", "--meta", "1", "--pair", "Up/Down"), "no label pair Up/Down"),
         (("--anchors", "guess"), "anchor questions are answered by choice, verify or both"),
         (("--wording", "good"), "is not one of 'paper', 'grammatical'"),
-        (("--figures", "gif"), "unknown figure format gif"),
-        (("--palette", "grey"), "no palette 'grey'"),
+        (("--out", "questions.csv/run"), "questions.csv is a file"),
         (("--relations", "CapableOf"), "has no relation CapableOf"),
         (("--relations", "Eats"), "no question has a background fact"),
-        (("--templates", "none.yaml"), "there is no such file"),
         (("--kb", "questions.csv"), "is not a knowledge base"),
-        (("--questions", "none.csv"), "there is no such file"),
         (("--paper-version", "review"), "review requires --tagger"),
-        (("--parts", "apart"), "is not one of 'separate', 'pooled'"),
-        (("--verbatim", "maybe"), "is not one of 'on', 'off'"),
     ],
 )
 def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:
@@ -258,11 +250,3 @@ def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) ->
     assert ours["largest number of choices of a question"] == (3, 5)
     rows = json.loads(tacit("reproduce", "consistency", *given, "--paper-version", "arxiv").out)
     assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5
-
-
-def test_a_run_cannot_be_put_into_a_file(tacit: Tacit, source: Path) -> None:
-    """It is refused before a model is loaded."""
-    ran = run(tacit, "questions.csv/run")
-    assert ran.code == 2
-    assert "questions.csv is a file" in ran.err
-    assert source.joinpath("questions.csv").is_file()

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 
-from tacit.probes.consistency.adjusted import SUMMARY, adjusted
-from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import Permutations, predict, strata_of
-
-if TYPE_CHECKING:
-    from tests.probes.consistency.run_by_hand import Run
+from tacit.probes.consistency.adjusted import adjusted
+from tacit.statistics.permutation import Permutations
 
 QUICK = Permutations(400)
 N = 300
@@ -35,25 +29,6 @@ def anchors(slope: float = 0.0, easier: float = 0.0, seed: int = 0) -> pl.DataFr
             "cluster": [f"c{number // 2}" for number in range(N)],
         }
     )
-
-
-def test_the_row_is_that_of_the_test_within_strata() -> None:
-    """Strata of the number of facts."""
-    rows = anchors(1.0)
-    row = adjusted(rows, QUICK).row(0, named=True)
-    right, score, facts, cluster = (
-        rows[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
-    )
-    found = predict(right, score, cluster, QUICK, strata=strata_of(facts))
-    assert (row["lift_adjusted"], row["lift_adjusted_low"]) == (found.lift.value, found.lift.low)
-    assert (row["p_adjusted"], row["strata"]) == (found.p_value, found.strata)
-
-
-def test_a_run_has_the_row_and_the_names_of_its_summary(run: Run) -> None:
-    """All in the summary under stable names."""
-    row = run.found.tables[TABLES["adjusted"].name].row(0, named=True)
-    assert {name: run.found.summary[name] for name in SUMMARY} == {n: row[n] for n in SUMMARY}
-    assert {"lift_adjusted", "p_adjusted"} <= set(SUMMARY)
 
 
 def test_a_confounder_is_named_and_knowledge_is_found() -> None:

@@ -5,12 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from tacit.probes.consistency.answers import Method
-from tacit.probes.consistency.probe import Reading
-from tacit.probes.consistency.questions import Asked
-from tacit.sources.anchors import Anchor
-from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
-from tests.probes.consistency.run_by_hand import CASES, is_right
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tests.probes.consistency.asking_by_hand import Dice, Fact, measured, probe_of
+from tests.probes.consistency.run_by_hand import CASES, is_right, knows, knows_other
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,6 +38,8 @@ def test_each_fact_of_a_run(run: Run) -> None:
         assert answer_columns(row, "positive") == answered(
             fact.question, run.replies[fact.question]
         )
+        assert row["positive_right"] is knows(fact, run.replies)
+        assert row["negative_right"] is knows_other(fact, run.replies)
         if fact.other is None:
             assert answer_columns(row, "negative") == [None] * 6
         else:
@@ -130,37 +129,10 @@ def test_verifying_alone_asks_no_choices() -> None:
     assert found.tables["anchors"]["right"].null_count() == 0
 
 
-def test_counted_answers_have_no_winner() -> None:
-    """No single input gives them; the margin is contests won less contests lost."""
-    found = measured(probe_of(CASES[:2], reading=Reading(Method("count"))), Dice(1))
-    facts = found.tables["facts"]
-    assert facts["positive_meta"].null_count() == facts.height
-    assert facts["positive_word"].null_count() == facts.height
-    margins = facts["positive_margin"].to_list()
-    assert all(margin == int(margin) and abs(margin) <= 42 for margin in margins)
-
-
-def test_clusters_of_anchors_without_a_concept() -> None:
-    """Each is its own, by its id."""
-    cases = [
-        Case(Anchor(name, "So?", ("a", "b"), 0), (Fact("a", "IsA", "b", "c"),)) for name in "pq"
-    ]
-    anchors = measured(probe_of(cases), Dice(1)).tables["anchors"]
-    assert anchors["cluster"].to_list() == ["anchor p", "anchor q"]
-    assert anchors["concept"].dtype == pl.String
-
-
-def test_tables_hold_no_nan(run: Run) -> None:
+def test_tables_are_as_declared_and_hold_no_nan(run: Run) -> None:
     """What was not measured is null."""
+    run.found.check(ConsistencyProbe.tables.values())
     for table in (*run.found.tables.values(), run.found.questions):
         floats = table.select(pl.selectors.float())
         assert not np.isnan(floats.drop_nulls().to_numpy()).any()
         assert all(not column.is_nan().any() for column in floats)
-
-
-def test_no_facts_make_an_empty_table() -> None:
-    """Asked of nothing, nothing is linked."""
-    schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String)}
-    probe = probe_of(CASES[:1])
-    none = Asked.of(pl.DataFrame(schema=schema), probe.templates, probe.wording)
-    assert (none.facts.height, none.links.height, none.questions) == (0, 0, [])

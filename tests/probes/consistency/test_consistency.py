@@ -4,11 +4,8 @@ import random
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tacit.probes.consistency import consistency
 from tacit.statistics.permutation import Permutations
@@ -94,54 +91,6 @@ def test_each_relation_of_a_run(run: Run) -> None:
         assert row["p_corrected"] == pytest.approx(min(1.0, *held))
 
 
-def test_no_concept_of_a_small_run_is_frequent(run: Run) -> None:
-    """The table is there, and empty."""
-    table = run.found.tables["consistency_by_concept"]
-    assert table.is_empty()
-    assert table.columns == run.found.tables["consistency"].columns
-
-
-def test_clusters_are_the_question_concepts() -> None:
-    """Anchors without one are clusters of their own; those that take no part are in none."""
-    names = ["dog", "dog", "anchor 2", "cat", "rain"]
-    (row,) = consistency.overall(
-        anchors([0.5, 1.0, 0.25, 0.0, None], [True, False, True, False, True], names), FEW
-    ).to_dicts()
-    assert (row["n"], row["clusters"]) == (4, 3)
-
-
-def test_a_score_that_says_nothing_has_no_lift() -> None:
-    """Average precision and its chance level are the accuracy; AUROC is a half."""
-    (row,) = consistency.overall(anchors([0.5] * 9, [True] * 4 + [False] * 5), FEW).to_dicts()
-    assert row["consistency"] == pytest.approx(4 / 9)
-    assert row["chance"] == pytest.approx(4 / 9)
-    assert row["lift"] == pytest.approx(0, abs=1e-12)
-    assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
-    assert row["smallest_lift"] is None
-
-
-def test_a_score_that_says_all_is_perfect() -> None:
-    """One, one and one."""
-    scores = [1.0, 0.9, 0.8, 0.7, 0.2, 0.1, 0.0]
-    (row,) = consistency.overall(anchors(scores, [True] * 4 + [False] * 3), FEW).to_dicts()
-    assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
-    assert row["chance"] < 1
-
-
-def test_the_p_value_knows_the_clusters() -> None:
-    """Of 12 concepts with 10 anchors alike each, a tendency that 120 anchors would show is none."""
-    scores = np.repeat([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.05], 10).tolist()
-    right = [letter == "1" for letter in "110101001010" for _ in range(10)]
-    names = [f"concept {number // 10}" for number in range(120)]
-    how = Permutations(999)
-    (clustered,) = consistency.overall(anchors(scores, right, names), how).to_dicts()
-    each = [str(number) for number in range(120)]
-    (single,) = consistency.overall(anchors(scores, right, each), how).to_dicts()
-    assert single["p_value"] < 0.01
-    assert clustered["p_value"] > 0.05
-    assert clustered["consistency"] == single["consistency"]
-
-
 @pytest.mark.parametrize("right", [[], [True, True], [False, False], [None, None]])
 def test_what_is_undefined_is_null(right: list[bool | None]) -> None:
     """No anchor, all right, none right, none answered."""
@@ -163,13 +112,6 @@ def test_a_relation_of_which_nothing_is_scored() -> None:
         ("HasA", 0, None),
         ("IsA", 2, 1.0),
     ]
-
-
-def test_an_anchor_counts_once_in_a_relation() -> None:
-    """However many of its facts are of it."""
-    links = asked((0, "a", "IsA"), (0, "b", "IsA"), (1, "c", "IsA"))
-    (row,) = consistency.by_relation(anchors([0.5, 0.25], [True, False]), *links, FEW).to_dicts()
-    assert row["n"] == 2
 
 
 def test_concepts_are_frequent_from_28_anchors_on() -> None:
@@ -209,48 +151,3 @@ def test_the_14_most_frequent_concepts() -> None:
     expected = ["concept h", "thing", *(f"concept {letter}" for letter in "abcdefgijklm")]
     assert found["name"].to_list() == expected
     assert found["n"].to_list() == [29, 29] + [28] * 12
-
-
-CASES = st.lists(
-    st.tuples(
-        st.sampled_from([0.0, 0.25, 0.5, 1.0, None]),
-        st.sampled_from([True, False, None]),
-        st.sampled_from(["dog", "cat", "rain"]),
-    ),
-    min_size=1,
-    max_size=12,
-)
-
-
-@settings(max_examples=25, deadline=None)
-@given(cases=CASES, data=st.data())
-def test_the_order_of_anchors_changes_nothing(
-    cases: list[tuple[float | None, bool | None, str]], data: st.DataObject
-) -> None:
-    """No figure, no interval, no p-value."""
-    moved = data.draw(st.permutations(range(len(cases))))
-    first = anchors(*map(list, zip(*cases, strict=True)))
-    second = first[list(moved)]
-    links = [(at, "a", "IsA" if at % 2 else "HasA") for at in range(len(cases))]
-    other = [(moved.index(at), head, relation) for at, head, relation in reversed(links)]
-    for one, two in (
-        (consistency.overall(first, FEW), consistency.overall(second, FEW)),
-        (
-            consistency.by_relation(first, *asked(*links), FEW),
-            consistency.by_relation(second, *asked(*other), FEW),
-        ),
-    ):
-        for a, b in zip(one.rows(), two.rows(), strict=True):
-            assert a == pytest.approx(b, abs=1e-12, nan_ok=False)
-
-
-@settings(max_examples=25, deadline=None)
-@given(cases=CASES, place=st.integers(0, 12), data=st.data())
-def test_an_anchor_without_a_score_changes_nothing(
-    cases: list[tuple[float | None, bool | None, str]], place: int, data: st.DataObject
-) -> None:
-    """It is in no row, whatever its answer."""
-    first = anchors(*map(list, zip(*cases, strict=True)))
-    one = anchors([None], [data.draw(st.sampled_from([True, False, None]))], ["new"])
-    second = pl.concat([first[:place], one, first[place:]])
-    assert consistency.overall(first, FEW).equals(consistency.overall(second, FEW))

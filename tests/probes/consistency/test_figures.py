@@ -114,7 +114,7 @@ SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
 
 
 def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
-    """As they are in the table; written with n, lift and p; how the interval was made."""
+    """As they are in the table; written with n, lift and p."""
     chart = FIGURES["consistency"](shown("one", "two"))
     held = rows(chart)
     for at, model in enumerate(("one", "two")):
@@ -123,21 +123,13 @@ def test_consistency_stands_beside_its_chance_level_and_lift() -> None:
         assert any(value.items() <= row.items() for row in held)
         assert any((lift | {"reference": 0.12}).items() <= row.items() for row in held)
     figure = svg(chart)
-    expected = {"one", "two", "0.450", "0.500", "150", "0.000", "0.050", "0.012"}
-    assert expected <= set(texts(figure))
-    words = joined_text(figure)
-    assert "n = 150 anchor questions" in words
-    assert "95 % CIs (5,000 studentised permutations, clustered by question concept)" in words
+    assert {"0.450", "0.500", "150", "0.000", "0.050", "0.012"} <= set(texts(figure))
     # Two intervals of the lift and the line at 0.
     assert rules(figure) == 3
-    assert (
-        f"two: lift 0.050 ({MINUS}0.050 to 0.250), smallest detectable lift 0.120, n = 150"
-        in tips(figure)
-    )
 
 
 def test_an_undefined_consistency_has_no_mark() -> None:
-    """A dash stands for it; a figure of nothing else is none."""
+    """A dash stands for it."""
     empty = (
         findings()
         .tables["consistency"]
@@ -147,7 +139,6 @@ def test_an_undefined_consistency_has_no_mark() -> None:
     figure = svg(FIGURES["consistency"](Shown(both, {}, Theme())))
     assert texts(figure).count(DASH) == 3
     assert not any(tip.startswith("bad") for tip in tips(figure))
-    assert FIGURES["consistency"](shown("bad", consistency=empty)) is None
     by_size = Shown(both, {"good": 10**6, "bad": 10**8}, Theme())
     assert not any(tip.startswith("bad") for tip in tips(svg(FIGURES["consistency"](by_size))))
 
@@ -162,18 +153,14 @@ def test_models_stand_at_their_size() -> None:
     figure = svg(chart)
     for name in at:
         assert texts(figure).count(name) == 2
-    assert {"200M", "500M", "1B"} <= set(texts(figure))
-    assert "a line connects models of the same family" in joined_text(figure)
 
 
 def test_an_interval_that_leaves_its_axis_is_told() -> None:
     """A lift's axis goes down to -1 and no further."""
     low = table([("all", 9, 0.5, 0.4, 0.1, -2.5, 0.9, 0.5, 0.9)], SUBSET)
-    chart = FIGURES["consistency"](shown("one", consistency=low))
-    assert any(row.get("low") == -2.5 for row in rows(chart))
-    cut = f"intervals that extend below {MINUS}1 are cut off"
-    assert cut in joined_text(svg(chart))
-    assert cut not in joined_text(svg(FIGURES["consistency"](shown("one"))))
+    for models, told in ((shown("one", consistency=low), True), (shown("one"), False)):
+        text = joined_text(svg(FIGURES["consistency"](models)))
+        assert (f"below {MINUS}1 are cut off" in text) is told
 
 
 def test_background_and_anchors() -> None:
@@ -185,12 +172,7 @@ def test_background_and_anchors() -> None:
     accuracy = {"label": "one", "value": 0.5, "low": 0.4, "high": 0.75, "reference": 0.35}
     assert any(accuracy.items() <= row.items() for row in held)
     assert not any(row.get("value") == 0.99 for row in held)
-    figure = svg(chart)
-    assert {"60.0\u00a0%", "50.0\u00a0%", "4", "160"} <= set(texts(figure))
-    assert "n = 4 relations" in joined_text(figure)
-    assert "n = 160 anchor questions" in joined_text(figure)
-    assert "95 % CIs (Student's t over" in joined_text(figure)
-    assert "percentile bootstrap, 2,000 resamples" in joined_text(figure)
+    assert {"60.0\u00a0%", "50.0\u00a0%", "4", "160"} <= set(texts(svg(chart)))
 
 
 def test_only_what_is_defined_has_a_panel() -> None:
@@ -206,45 +188,15 @@ def test_only_what_is_defined_has_a_panel() -> None:
     assert FIGURES["background_and_anchors"](shown()) is None
 
 
-def test_the_six_farthest_relations_are_named() -> None:
-    """Of eight, by their distance from the diagonal, with n; the others are read by a pointer."""
-    # The distance of relation 0 is 0.01, that of relation 7 is 0.4.
-    apart = (0.01, 0.05, -0.1, 0.15, -0.2, 0.3, -0.35, 0.4)
-    found = table(
-        [
-            (f"R{at}", 10 + at, 0.5 - gap, 0.4, 0, -0.1, 0.1, 0.5, 0.2)
-            for at, gap in enumerate(apart)
-        ],
-        SUBSET,
-    )
-    known = table(
-        [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(8)],
-        OF_RELATION,
-    )
-    models = shown("one", consistency_by_relation=found, background_by_relation=known)
-    figure = svg(FIGURES["background_against_consistency"](models))
-    assert {text for text in texts(figure) if re.match(r"R\d", text)} == {
-        f"R{at} ({10 + at})" for at in range(2, 8)
-    }
-    assert len(tips(figure)) == 8
-    assert (
-        "R0: background score 50.0\u00a0% (45.0 to 55.0\u00a0%), CC 0.490, facts = 20, "
-        "chance 0.400, n = 10" in tips(figure)
-    )
-    assert "n = 10 to 17 anchor questions and 20 facts per relation" in joined_text(figure)
-    assert "clustered by first concept of the fact" in joined_text(figure)
-
-
 def relations(*counts: int) -> dict[str, Any]:
     """Relations with so many anchors, each farther from the diagonal than the one before."""
     found = [
         (f"R{at}", n, 0.5 - at / 20, 0.4, 0, -0.1, 0.1, 0.5, 0.2) for at, n in enumerate(counts)
     ]
     known = [(f"R{at}", 20, 0.5, 0.45, 0.55) for at in range(len(counts))]
-    columns = OF_RELATION
     return {
         "consistency_by_relation": table(found, SUBSET),
-        "background_by_relation": table(known, columns),
+        "background_by_relation": table(known, OF_RELATION),
     }
 
 
@@ -256,11 +208,8 @@ def test_a_relation_with_few_anchors_is_grey_and_no_outlier() -> None:
         *("R1 (50)", "R2 (12)", "R3 (10)", "R4 (12)", "R5 (50)", "R6 (11)")
     }
     assert len(tips(figure)) == 9
-    assert "grey: fewer than 10 anchor questions, never coloured" in joined_text(figure)
     grey = mixed(PALETTES["house"].muted, 0.7)
     assert figure.count(f'fill="{grey}"') == 2
-    whole = svg(FIGURES["background_against_consistency"](shown("one", **relations(50, 10))))
-    assert "grey" not in joined_text(whole)
 
 
 def test_each_relation_has_a_panel_of_all_models() -> None:
@@ -274,7 +223,6 @@ def test_each_relation_has_a_panel_of_all_models() -> None:
         "R2 (n = 30)",
         "R0 (n = 9)",
     ]
-    assert "models: 1 small, 2 medium, 3 large" in joined_text(figure)
     numbers = {row["model"]: row["number"] for row in rows(chart) if "number" in row}
     assert numbers == {"small": "1", "medium": "2", "large": "3"}
     assert len(tips(figure)) == 9
@@ -306,14 +254,6 @@ def test_figures_stand_at_the_size_of_models_one_line_per_family() -> None:
         assert (row["value"], row["low"], row["high"]) == pytest.approx(
             (expected.value, expected.low, expected.high)
         )
-    text = joined_text(svg(chart))
-    assert "lift above chance" in text
-    assert "2,000 resamples" in text
-    assert (
-        FIGURES["size_of_models"](Shown(made_up, dict.fromkeys("abcd", 5), Theme(), families))
-        is None
-    )
-    assert FIGURES["size_of_models"](Shown(made_up, sizes, Theme())) is None
 
 
 def test_a_relation_without_both_figures_is_told() -> None:
@@ -324,36 +264,20 @@ def test_a_relation_without_both_figures_is_told() -> None:
 
 
 def test_the_bias_is_that_of_max_and_of_the_last_meta_prompt_with_yes_and_no() -> None:
-    """Both accuracies of both, with their mean and n."""
-    chart = FIGURES["prompting_bias"](shown("one"))
-    held = {(row["label"], row["series"]): row["value"] for row in rows(chart) if "series" in row}
-    assert held == {
-        ("one: max", "facts correct"): 0.75,
-        ("one: max", "negatives correct"): 0.5,
-        ("one: single", "facts correct"): 1.1,
-        ("one: single", "negatives correct"): 0.25,
-    }
-    figure = svg(chart)
-    assert "single: only meta-prompt 6 with the answer words Yes/No" in joined_text(figure)
-    assert {"0.625", "0.675", "150"} <= set(texts(figure))
-
-
-def test_the_arxiv_version_has_five_meta_prompts() -> None:
-    """So the last one is the fifth."""
-    ways = (
-        findings()
-        .tables["background_variants"]
-        .filter(pl.col("meta").is_null() | (pl.col("meta") < 6))
-    )
-    figure = svg(FIGURES["prompting_bias"](shown("one", background_variants=ways)))
-    assert "single: only meta-prompt 5 with the answer words Yes/No" in joined_text(figure)
-
-
-def test_models_are_compared_by_their_bias() -> None:
-    """Two rows each."""
-    figure = svg(FIGURES["prompting_bias"](shown("one", "two")))
-    assert {"one: max", "one: single", "two: max", "two: single"} <= set(texts(figure))
-    assert "two: max, facts correct: accuracy 80.0\u00a0%, n = 150" in tips(figure)
+    """Both accuracies of both; the last meta-prompt of the arXiv version is the fifth."""
+    every = findings().tables["background_variants"]
+    arxiv = every.filter(pl.col("meta").fill_null(0) < 6)
+    for ways, single in ((every, 1.1), (arxiv, 1.0)):
+        chart = FIGURES["prompting_bias"](shown("one", background_variants=ways))
+        held = {
+            (row["label"], row["series"]): row["value"] for row in rows(chart) if "series" in row
+        }
+        assert held == {
+            ("one: max", "facts correct"): 0.75,
+            ("one: max", "negatives correct"): 0.5,
+            ("one: single", "facts correct"): single,
+            ("one: single", "negatives correct"): 0.25,
+        }
 
 
 def test_relations_of_the_most_anchors_come_first() -> None:
@@ -371,10 +295,6 @@ def test_relations_of_the_most_anchors_come_first() -> None:
     assert said_of.count(f"{MINUS}0.167") == 2
     held = [row for row in rows(chart) if row.get("label") == "IsA"]
     assert any(row.get("value") == 0.5 and row.get("reference") == 0.4 for row in held)
-    assert (
-        "corrected for the number of relations by the method of Benjamini and Hochberg"
-        in joined_text(figure)
-    )
 
 
 def test_all_models_share_one_scale() -> None:
@@ -388,24 +308,11 @@ def test_all_models_share_one_scale() -> None:
 
 
 def test_a_relation_that_one_model_was_not_asked_about_is_an_empty_row() -> None:
-    """The caption says so."""
     fewer = table(RELATIONS[:3], SUBSET)
     both = {"one": findings(), "two": findings(consistency_by_relation=fewer)}
     figure = svg(FIGURES["consistency_by_relation"](Shown(both, {}, Theme())))
     assert texts(figure).count("Causes") == 2
     assert texts(figure).count(DASH) == 3
-    assert "empty row: the model's results do not include the relation" in joined_text(figure)
-    assert "empty row" not in joined_text(
-        svg(FIGURES["consistency_by_relation"](shown("one", "two")))
-    )
-
-
-def test_concepts_are_drawn_as_relations_are() -> None:
-    """With their own caption."""
-    figure = svg(FIGURES["consistency_by_concept"](shown("one")))
-    assert "Conceptual consistency by concept" in texts(figure)
-    assert "IsA" in texts(figure)
-    assert "corrected for the number of concepts" in joined_text(figure)
 
 
 def test_controls_stand_beside_baselines() -> None:

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.models.fake import FakeModel
-from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.probe import Reading
 from tacit.statistics.tests import mcnemar
 from tests.probes.consistency.contexts_by_hand import (
@@ -134,21 +132,6 @@ def test_without_the_option_nothing_else_is_asked_or_found() -> None:
     assert {k: v for k, v in more.summary.items() if k not in {"intervention", "prompts"}} == {
         k: v for k, v in found.summary.items() if k != "prompts"
     }
-
-
-def test_answers_are_joined_by_key() -> None:
-    """In any order of the answers, the findings are the same."""
-    probe = probe_in_context()
-    model = FakeModel(copies)
-    groups = {}
-    for name, group in probe.requests().items():
-        order = list(range(len(group.requests)))
-        random.Random(2).shuffle(order)  # noqa: S311
-        answers = model.answer([group.requests[at] for at in order])
-        groups[name] = Answered(group.keys[order], answers)
-    found, expected = probe.measure(Answers(groups)), measured(probe, copies)
-    for name, table in expected.tables.items():
-        assert table.equals(found.tables[name]), name
 
 
 def test_no_irrelevant_facts_at_all() -> None:

@@ -17,8 +17,6 @@ from tests.probes.consistency import figures_by_hand as figures
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.probes.consistency.run_by_hand import Run
-
     Answer = bool | None
     # Of the anchor: its facts' own questions and their negatives', whether answered right.
     Row = tuple[int, Answer, Answer]
@@ -155,21 +153,3 @@ def test_the_mean_over_relations(scores: list[float | None]) -> None:
         assert [found["value_low"], found["value_high"]] == pytest.approx(
             [max(0, low), min(1, high)]
         )
-
-
-def test_the_mean_of_what_is_there() -> None:
-    """None of nothing."""
-    assert background.mean_of(pl.Series([0.25, None, 0.75])) == 0.5
-    assert background.mean_of(pl.Series([None], dtype=pl.Float64)) is None
-    assert background.mean_of(pl.Series([], dtype=pl.Float64)) is None
-
-
-def test_what_is_known_of_a_run(run: Run) -> None:
-    """A fact's own question is to be answered yes, its negative's no; a tie is no."""
-    answered = {text: reply.positive for text, reply in run.replies.items()}
-    rows = run.rows("facts")
-    assert len(rows) == len(run.facts)
-    for row, fact in zip(rows, run.facts, strict=True):
-        other = None if fact.other is None else answered[fact.other]
-        assert row["positive_right"] is answered[fact.question]
-        assert row["negative_right"] is (None if other is None else not other)

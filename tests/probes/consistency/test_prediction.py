@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from tacit.findings.spec import check_tables
@@ -99,21 +98,6 @@ def test_the_measures_are_those_of_scikit_learn() -> None:
     assert row["brier"] == pytest.approx(found["both"]["brier"] - found["margin"]["brier"])
     assert row["brier_low"] < row["brier"] < row["brier_high"]
     assert tables["predictions"]["both"].to_list() == rows.predicted["both"].tolist()
-
-
-def test_the_order_of_the_anchors_has_no_effect() -> None:
-    """On any table; predictions follow their anchors."""
-    features, anchors = Planted(background=1, margin=1, n=150).tables()
-    order = np.random.default_rng(3).permutation(150)
-    one, other = (
-        prediction.tables(Rows.of(features[at], anchors[at]), BOOTSTRAP)
-        for at in (list(range(150)), order)
-    )
-    assert one["predictions"].equals(
-        other["predictions"].sort(pl.col("anchor").str.slice(1).cast(int))
-    )
-    for name in ("prediction", "prediction_gains"):
-        assert_frame_equal(one[name], other[name], abs_tol=1e-12)
 
 
 def test_anchors_without_a_feature_are_left_out_and_counted() -> None:

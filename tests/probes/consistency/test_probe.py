@@ -214,13 +214,6 @@ def test_either_way_to_answer_first() -> None:
     assert first["right"].to_list() != second["right"].to_list()
 
 
-def test_another_reading_asks_nothing_new() -> None:
-    """The prompts are the same for all readings that use all variants."""
-    probe = probe_of(CASES)
-    for method in (Method("count"), Method("calibrated")):
-        assert list(replace(probe, reading=Reading(method)).prompts) == list(probe.prompts)
-
-
 @pytest.mark.parametrize(("meta", "pair"), [(6, ("Yes", "No")), (4, ("On", "Off"))])
 @pytest.mark.parametrize("fast", [False, True])
 def test_a_single_variant_is_asked_alone(meta: int, pair: tuple[str, str], *, fast: bool) -> None:
@@ -288,9 +281,10 @@ def test_a_model_without_scores() -> None:
 
 
 def test_a_relation_without_a_template_is_refused() -> None:
-    """Before anything is asked."""
-    with pytest.raises(RequestError, match="no template for Smells"):
-        probe_of([Case(CASES[0].anchor, (Fact("a", "Smells", "b"),))])
+    """All of them, and what to do."""
+    strange = tuple(Fact("a", relation, "b") for relation in ("Smells", "IsA", "Fears", "Smells"))
+    with pytest.raises(RequestError, match="no template for Fears, Smells: add templates with"):
+        probe_of([Case(CASES[0].anchor, strange)])
 
 
 def test_anchors_without_an_answer_are_refused(tmp_path: Path) -> None:

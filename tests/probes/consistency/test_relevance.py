@@ -69,22 +69,6 @@ def test_a_small_example() -> None:
     assert [rows["IsA"][name] for name in NAMES] == [1, 0, 1.0, None, 1.0, 0.0]
 
 
-def test_facts_that_are_all_known_are_not_relevant() -> None:
-    """Though the anchor that is right has the most of them."""
-    facts: list[Row] = [(True, "IsA", [0]), (True, "IsA", [0]), (True, "IsA", [0, 1])]
-    assert found(facts, [True, False])["all"]["relevance"] == 0
-
-
-def test_knowledge_that_has_nothing_to_do_with_it_is_not_relevant() -> None:
-    """Of right and of wrong anchors as many facts are known; a hard relation is no matter."""
-    easy = [(known, "IsA", [at]) for known in (True, True, False) for at in range(4)]
-    hard = [(known, "HasA", [at]) for known in (True, False) for at in range(4, 8)]
-    facts: list[Row] = [*easy, *hard]
-    rows = found(facts, [True, True, True, False, False, False, True, False])
-    assert rows["IsA"]["relevance"] == pytest.approx(0, abs=1e-12)
-    assert rows["HasA"]["relevance"] == pytest.approx(0, abs=1e-12)
-
-
 def test_six_facts_right_of_1151_have_no_p_value() -> None:
     """The counts of either side are there; with 20 right there is a p-value."""
     random = np.random.default_rng(0)
@@ -96,14 +80,6 @@ def test_six_facts_right_of_1151_have_no_p_value() -> None:
             assert (row["facts_right"], row["facts_wrong"]) == (few, 1151 - few)
             assert row["relevance"] is not None
             assert (row["p_value"] is None) == (few != 20)
-
-
-def test_nothing_known_is_undefined() -> None:
-    """No fact answered right, or none answered; the relation has its row."""
-    rows = found([(False, "IsA", [0]), (None, "HasA", [0])], [True])
-    assert [rows["IsA"][name] for name in NAMES] == [0, 1, None, 1.0, 1.0, None]
-    assert [rows["HasA"][name] for name in NAMES] == [0, 0, None, None, None, None]
-    assert rows["HasA"]["p_value"] is None
 
 
 @settings(max_examples=40, deadline=None)

@@ -41,14 +41,6 @@ def test_relations_of_one_s_own(tmp_path: Path) -> None:
     assert asked["paper", "MadeOf"] == "Is the dog made of animal"
 
 
-def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
-    """A file of one's own changes nothing for the next one."""
-    own = tmp_path / "own.yaml"
-    own.write_text(OWN, encoding="utf-8")
-    load_templates(own)
-    assert load_templates().relations["IsA"].text == "Is {c1} a {c2}?"
-
-
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
@@ -69,18 +61,10 @@ def test_the_built_in_templates_stay_as_they_are(tmp_path: Path) -> None:
             '    statement: "{c1} is so"\n    plural:',
             "statement lacks the placeholder {c2}",
         ),
-        ('"are {c1} really {c2} ?"', "[a]", "text must be text"),
         ('    text: "are {c1} really {c2} ?"\n', "", "text is missing"),
         ("    plural:", "    plurals:", "unknown key plurals; expected text, singular, plural"),
-        ("  HasProperty:", "  1:", "the key 1 must be text"),
-        ("  HasProperty:", "  IsA:", "the key 'IsA' occurs twice"),
         ("relations:", "relation:", "unknown key relation; expected relations"),
         ("relations:", "pairs: []\nrelations:", "unknown key pairs"),
-        (OWN, "relations: []", "relations must be a mapping"),
-        (OWN, "relations:\n  IsA: Is {c1} a {c2}", "IsA must be a mapping"),
-        (OWN, "- relations", "the file must be a mapping"),
-        (OWN, "", "is empty; expected relations"),
-        (OWN, "relations: [", "is not YAML"),
     ],
 )
 def test_a_malformed_file_is_refused(tmp_path: Path, old: str, new: str, problem: str) -> None:
@@ -91,24 +75,6 @@ def test_a_malformed_file_is_refused(tmp_path: Path, old: str, new: str, problem
     with pytest.raises(DataError, match=re.escape(problem)) as caught:
         load_templates(own)
     assert caught.value.path == own
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """With its name; so is one that is no text."""
-    with pytest.raises(DataError, match="no such file"):
-        load_templates(tmp_path / "none.yaml")
-    (tmp_path / "own.yaml").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(DataError, match="cannot be read"):
-        load_templates(tmp_path / "own.yaml")
-
-
-def test_the_line_of_a_name_that_stands_twice(tmp_path: Path) -> None:
-    """Is told."""
-    own = tmp_path / "own.yaml"
-    own.write_text(OWN.replace("HasProperty", "IsA"), encoding="utf-8")
-    with pytest.raises(DataError, match="line 6") as caught:
-        load_templates(own)
-    assert caught.value.line == 6
 
 
 @pytest.mark.parametrize(

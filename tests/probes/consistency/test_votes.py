@@ -52,26 +52,6 @@ def measured(method: Method | None = None) -> Findings:
     return probe.measure_in_order([replied(prompt) for prompt in probe.prompts])
 
 
-def pooled(question: str) -> tuple[int, int]:
-    """All positive and all negative replies to a question, counted variant by variant."""
-    votes = [(variant, replied(variant.prompt(question))) for variant in VARIANTS]
-    yes = sum(
-        of.counts[word] for variant, of in votes for word in variant.answers if word in POSITIVE
-    )
-    return yes, sum(sum(of.counts.values()) for _, of in votes) - yes
-
-
-def test_a_fact_is_answered_as_most_replies_say() -> None:
-    """Over all variants; the margin is the share of positive replies less that of negative ones."""
-    rows = measured().tables["facts"].to_dicts()
-    assert rows
-    for row in rows:
-        yes, no = pooled(row["positive_question"])
-        assert row["positive_right"] is (yes > no)
-        assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
-        assert row["positive_word"] is None
-
-
 @pytest.mark.parametrize(
     "method",
     [Method(), Method("count"), Method("single", 1, ("On", "Off"))],
