@@ -20,6 +20,7 @@ import yaml
 from tacit.engine.store import Store
 from tacit.options import build
 from tacit.probes.registry import probe
+from tacit.runs.asking import requests_of, ungrouped
 from tacit.runs.suite.file import SHIPPED
 from tacit.runs.workflow import RunRequest
 
@@ -141,7 +142,7 @@ def planned(run: str, kind: str, data: Path, work: Path) -> tuple[int, int]:
         stand_in(data, kind, folder)
     made = build(probe(run).Options, options(data, work)[run])
     request = RunRequest(run, made, (str(folder),), store=Store(work / "store"))
-    plan = request.start(str(folder)).plan(request.requests(str(folder)))
+    plan = request.start(str(folder)).plan(ungrouped(requests_of(request.probes[str(folder)])))
     return plan.distinct, plan.tokens
 
 

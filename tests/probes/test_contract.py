@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
 import pytest
 
 import tacit
-from tacit.errors import FindingsError
 from tacit.probes import registry
-from tacit.probes.base import Answered, Answers
 from tacit.testing import check_probe
 from tests.golden.models import words
 from tests.other_packages import installed
@@ -54,13 +51,3 @@ def test_every_probe_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
         check_probe(kind, words=words(), **PROBES[name](tmp_path))
     assert kind.name.isidentifier()
     assert kind.summary.endswith((".", "?"))
-
-
-def test_answers_to_other_keys_are_refused() -> None:
-    """Fewer than were asked, or a key twice."""
-    keys = pl.DataFrame({"id": [1, 2]})
-    asked = {"some": tacit.Requests(keys, [tacit.Prompt(text, ("a",)) for text in "xy"])}
-    for places in ([0, 0], [0]):
-        cut = Answered(keys[places], ["?"] * len(places))
-        with pytest.raises(FindingsError, match="requests 'some' differ from the keys"):
-            Answers({"some": cut}).joined(asked)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tacit.errors import FindingsError, RequestError
+from tacit.errors import RequestError
 from tacit.requests import Ranking, Samples, Scores, Votes
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class Answered:
 class Answers:
     """The answers of a model to all requests of a probe, in named groups.
 
+    Groups and answers are in the order of the requests.
+
     Args:
         groups: The answers to each group of requests, by the name of the group.
 
@@ -92,22 +94,6 @@ class Answers:
         return any(
             isinstance(one, Votes) for group in self.groups.values() for one in group.answers[:1]
         )
-
-    def joined(self, requests: Mapping[str, Requests]) -> Answers:
-        """Return the answers in the order of ``requests``, matched by key.
-
-        Args:
-            requests: The probe's requests, in groups, with the name of each group as key.
-
-        Raises:
-            FindingsError: If a group of requests has no answers, if the keys of its answers differ
-                from the keys of its requests, or if a key occurs twice.
-        """
-        groups = {
-            name: Answered(group.keys, _joined(name, group.keys, self.groups.get(name)))
-            for name, group in requests.items()
-        }
-        return Answers(groups)
 
     def frame(self, group: str) -> pl.DataFrame:
         """Return the answers to a group of requests, with the keys of the requests.
@@ -169,21 +155,6 @@ class Answers:
     def rankings(self, group: str) -> Sequence[Ranking]:
         """Return the rankings for the prompts in a group, in the order of the group's keys."""
         return self.groups[group].answers
-
-
-def _joined(name: str, keys: pl.DataFrame, answered: Answered | None) -> Sequence[Any]:
-    """Return the answers to a group of requests, in the order of the request keys."""
-    if answered is None:
-        raise FindingsError(f"there are no answers to the requests {name!r}")
-    if keys.equals(answered.keys):
-        return answered.answers
-    places = {key: place for place, key in enumerate(answered.keys.rows())}
-    rows = keys.rows()
-    if len(places) != len(answered.answers) or set(rows) != set(places):
-        raise FindingsError(
-            f"the keys of the answers to the requests {name!r} differ from the keys of the requests"
-        )
-    return [answered.answers[places[row]] for row in rows]
 
 
 _TYPES = {

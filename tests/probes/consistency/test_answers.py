@@ -70,7 +70,7 @@ def row(values: Mapping[tuple[int, str], float | None], rest: float | None = -9.
     return [values.get((one.meta, one.word), rest) for one in INPUTS]
 
 
-def told(found: pl.DataFrame) -> list[tuple[object, ...]]:
+def answers_of(found: pl.DataFrame) -> list[tuple[object, ...]]:
     """Each answer, whether it is tied, its margin and who gave it."""
     return found.select("yes", "tied", "margin", "meta", "pair", "word").rows()
 
@@ -107,7 +107,9 @@ def test_answers_agree_with_loops(
 ) -> None:
     """With ties and missing scores."""
     found = yes_or_no(frame(rows), method)
-    assert told(found) == [expected(hand(dict(zip(INPUTS, each, strict=True)))) for each in rows]
+    assert answers_of(found) == [
+        expected(hand(dict(zip(INPUTS, each, strict=True)))) for each in rows
+    ]
 
 
 @settings(max_examples=20, deadline=None)
@@ -143,7 +145,7 @@ def test_a_pair_that_no_reply_names_does_not_decide() -> None:
     """Alone it gives no answer, and no vote in a count."""
     votes = frame([row({(1, "No"): 2.0, (2, "On"): 1.0, (2, "Off"): 1.0}, 0.0)], unparsed=0)
     assert yes_or_no(votes, Method("single", 1, ("True", "False")))["yes"].to_list() == [None]
-    assert told(yes_or_no(votes, Method("count")))[0][:3] == (False, False, -1)
+    assert answers_of(yes_or_no(votes, Method("count")))[0][:3] == (False, False, -1)
 
 
 def test_single_needs_a_meta_prompt_and_a_pair() -> None:
@@ -263,7 +265,7 @@ def test_the_losing_side_may_be_outside() -> None:
         yes = AnswerScore("Yes", told_, 1, missing=None if told_ else OUTSIDE)
         scores = Scores((yes, AnswerScore("No", None, 1, missing=OUTSIDE)))
         (asked, _) = both({("q", variant.meta, variant.label): (scores, scores)}, "question")
-        (found,) = told(yes_or_no(labelled(asked, PAIRS), method))
+        (found,) = answers_of(yes_or_no(labelled(asked, PAIRS), method))
         word = (None, None, None) if missing else (3, "Yes/No", "Yes")
         assert found == (None if missing else True, False, None, *word)
 

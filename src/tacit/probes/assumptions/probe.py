@@ -236,8 +236,6 @@ class AssumptionsProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
-        requests = self.requests()
-        answers = answers.joined(requests)
         whole = self._whole(answers)
         found = {
             "retrieval": ranks.retrieval(whole),
@@ -252,7 +250,7 @@ class AssumptionsProbe(Probe):
             **self._summary(whole.rankings("retrieval")),
             "candidates": ranks.digests(whole),
         }
-        return Findings(ranks.questions(requests, answers), tables, summary)
+        return Findings(ranks.questions(self.requests(), answers), tables, summary)
 
     def _whole(self, answers: Answers) -> Answers:
         """Return the rankings, and make those of prompts whose candidates were scored."""

@@ -262,7 +262,6 @@ class ConsistencyProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies."""
-        answers = answers.joined(self.requests())
         if answers.sampled:
             self.check_replies(sampled=True)
         scores = self.scored(answers)

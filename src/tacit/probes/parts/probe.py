@@ -181,7 +181,6 @@ class PartsProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
-        answers = answers.joined(self.requests())
         if answers.sampled:
             return self.measure_votes(answers.votes("questions"))
         return self.measure_scores(answers.scores("questions"))
