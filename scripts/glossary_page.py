@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tacit.report.glossary import glossary
+from tacit.report.writing import glossary
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "glossary.md"
 _BEGINNING = """\
@@ -17,7 +17,7 @@ _BEGINNING = """\
 
 def page() -> str:
     """Return the page in Markdown."""
-    terms = (f"**{name}**\n:   {term.meaning}\n" for name, term in glossary().items())
+    terms = (f"**{name}**\n:   {term['meaning']}\n" for name, term in glossary().items())
     return "\n".join([_BEGINNING, *terms])
 
 

@@ -22,7 +22,7 @@ GROUPS = {
         *("Standing", "SamplingPrompt", "Samples", "Sample", "Votes"),
     ),
     "Write a probe": (
-        *("Probe", "Requests", "Answers", "Findings", "TableSpec", "Column", "Layout", "View"),
+        *("Probe", "Requests", "Answers", "Findings", "TableSpec", "Column", "Layout", "Details"),
         *("Headline", "FigureSpec", "figure", "option", "template", "read_table", "Block"),
         *("ShareProbe", "share"),
     ),

@@ -158,7 +158,7 @@ def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
     assert chart is not None
     assert drawn(chart.to_dict(), Theme().colours).startswith("<svg")
     page = report_figure("synonyms", beliefs, chart, Theme().colours)
-    assert (page.title, page.about) == ("Beliefs", "P(yes) of each pair.")
+    assert (page.declared.name, page.declared.title) == ("synonyms-beliefs", "Beliefs")
 
 
 def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Path) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.errors import TacitError
     from tacit.findings.block import Block
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import Column, FigureSpec, Headline, Layout, TableSpec, View, figure
+    from tacit.findings.spec import Column, Details, FigureSpec, Headline, Layout, TableSpec, figure
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import LoadOptions, load_model
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Vocabulary,
         Votes,
     )
-    from tacit.runs.reading import Run, Runs
+    from tacit.runs.run import Run, Runs
     from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
     from tacit.tables import read_table
@@ -59,7 +59,7 @@ _MODULES = {
     "tacit.findings.block": ("Block",),
     "tacit.findings.findings": ("Findings",),
     "tacit.findings.spec": (
-        *("Column", "FigureSpec", "Headline", "Layout", "TableSpec", "View"),
+        *("Column", "Details", "FigureSpec", "Headline", "Layout", "TableSpec"),
         "figure",
     ),
     "tacit.models.base": ("LanguageModel",),
@@ -74,7 +74,7 @@ _MODULES = {
         *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
         *("SamplingPrompt", "Scores", "Standing", "Vocabulary", "Votes"),
     ),
-    "tacit.runs.reading": ("Run", "Runs"),
+    "tacit.runs.run": ("Run", "Runs"),
     "tacit.sources.demo": ("demo_data",),
     "tacit.sources.drawings": ("Drawing", "read_drawings"),
     "tacit.version": ("__version__",),
@@ -87,6 +87,7 @@ __all__ = [
     "Block",
     "Check",
     "Column",
+    "Details",
     "Drawing",
     "Engine",
     "FakeModel",
@@ -115,7 +116,6 @@ __all__ = [
     "Store",
     "TableSpec",
     "TacitError",
-    "View",
     "Vocabulary",
     "Votes",
     "__version__",

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.settings import ModelSettings
     from tacit.probes.base import Probe
-    from tacit.runs.reading import Run, Runs
     from tacit.runs.reporter import Reporter
+    from tacit.runs.run import Run, Runs
     from tacit.runs.suite.running import SuiteRuns
 
 Model: TypeAlias = "str | Path | LanguageModel | tuple[Any, Any]"
@@ -103,7 +103,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
     from tacit.engine.options import EngineOptions
     from tacit.models.settings import ModelSettings
     from tacit.probes import registry as base
-    from tacit.runs.reading import Runs
+    from tacit.runs.run import Runs
     from tacit.runs.workflow import RunRequest
 
     if not isinstance(probe, str):
@@ -265,7 +265,8 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         True
     """
     from tacit.report.differences import check_comparable
-    from tacit.runs.reading import Runs, named, read_runs
+    from tacit.runs.reading import read_runs
+    from tacit.runs.run import Runs, named
 
     folders = [Path(one) for one in runs if isinstance(one, str | Path)]
     read = iter(read_runs(folders)) if folders else iter(())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.engine.store import Store
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 _STATEMENT = ("subject", "relation", "object")
 

@@ -111,9 +111,8 @@ def _check_findings(kind: type[Probe], findings: Findings) -> None:
     tables = declared_tables(kind)
     findings.check(tables.values())
     json.dumps(dict(findings.summary), default=str)
-    views = {view.spec.name: view.spec for view in kind.views(findings, {}, 1000)}
     for headline in kind.headlines:
-        spec = {**tables, **views}.get(headline.table)
+        spec = tables.get(headline.table)
         assert spec is not None, f"a headline names the table {headline.table}, which is missing"
         names = {name for column in spec.columns for name in column.names}
         assert headline.column in names, f"{headline.table} has no column {headline.column}"
@@ -126,7 +125,7 @@ def _check_figures(kind: type[Probe], findings: Findings) -> None:
     from tacit.charts.save import charts
     from tacit.charts.theme import Theme
     from tacit.runs.figures import shown_of
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
     manifest = {"summary": dict(findings.summary)}
     run = Run(None, "m", {"probe": kind.name}, manifest, findings.tables, findings.questions)

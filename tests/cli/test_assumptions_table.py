@@ -11,7 +11,7 @@ from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
 from tacit.probes.assumptions.block import standing
 from tacit.runs.comparison import Together
-from tacit.runs.reading import Run
+from tacit.runs.run import Run
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:

@@ -131,7 +131,7 @@ def test_sampled_replies_answer_the_parts_probe(
     ran = tacit("report", workplace / "r", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = (workplace / "report.html").read_text()
-    assert "Elicitation: votes of 12 samples, in chat;" in page
+    assert "Elicitation: votes of 12 samples, in chat." in page
 
 
 def test_first_tokens_answer_the_parts_probe(

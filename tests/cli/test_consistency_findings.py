@@ -20,7 +20,7 @@ from tests.probes.consistency.run_by_hand import CASES
 if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 
 def cut(prompt: Prompt) -> Scores:

@@ -37,7 +37,7 @@ def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) 
     assert tacit("compare", "runs", "--out", "both.html", "--force").code == 0
     html = (workplace / "both.html").read_text(encoding="utf-8")
     assert "The runs differ in more than the model, and are compared only because" in html
-    assert "Paired differences" in html
+    assert "Differences between models" in html
 
 
 def test_report_of_a_file_says_that_it_is_one(tacit: Tacit, workplace: Path) -> None:

@@ -20,7 +20,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.engine.store import Store
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.runs.reading import Run
+from tacit.runs.run import Run
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.models.overwriting import WEIGHTS, other_weights, overwrite_in_file
 
@@ -86,7 +86,7 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
             {"model": "demo", "out": "run", "block": list(block.lines), **manifest["summary"]}
         ],
         "comparison": [],
-        "scale": [],
+        "slopes": [],
     }
     assert manifest["summary"]["things"] == 2
 

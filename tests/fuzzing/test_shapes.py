@@ -23,10 +23,11 @@ from tacit.models.openai.preflight import Seen
 from tacit.models.openai.token_lists import Token
 from tacit.probes.assumptions.captions import ranking_notes
 from tacit.probes.assumptions.published import published_table
-from tacit.report.elicitation import differing, elicitation_notes
 from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
+from tacit.runs.comparison import warnings_of_elicitation
 from tacit.runs.folder import RunFolder
+from tacit.runs.notes import notes
 from tacit.runs.reading import read_runs
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
@@ -69,12 +70,12 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
         (spoilt / name).write_text(json.dumps(how.of(valid)), encoding="utf-8")
         with no_hang(), suppress(TacitError):
             runs = read_runs([spoilt])
-            differing(runs)
+            list(warnings_of_elicitation(runs))
             report(runs)
         with no_hang(), suppress(TacitError):
-            tables, _, summary = _assumptions_run(spoilt, None)
-            published_table(tables, None, summary)
-            assert all([*elicitation_notes(summary), *ranking_notes(summary)])
+            tables, _, manifest = _assumptions_run(spoilt, None)
+            published_table(tables, None, manifest["summary"])
+            assert all([*notes(manifest), *ranking_notes(manifest["summary"])])
         with no_hang(), suppress(TacitError):
             RunFolder(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
 

@@ -21,8 +21,8 @@ def test_the_page_shows_each_line_of_a_caption_in_one_piece() -> None:
     drawn = page("title", lines, [[_chart()]])
     assert len(drawn.to_dict()["title"]["subtitle"]) > len(lines)
     found = figure("parts", FigureSpec("any", "", "", lambda _: drawn), drawn, Theme().colours)
-    assert found.told == lines
-    assert "usermeta" not in found.spec
+    assert found.caption == lines
+    assert "usermeta" not in found.chart
 
 
 def test_a_chart_of_a_plug_in_keeps_its_subtitle() -> None:
@@ -30,4 +30,4 @@ def test_a_chart_of_a_plug_in_keeps_its_subtitle() -> None:
     for subtitle in ("one", ["one", "two"]):
         drawn = alt.vconcat(_chart(), title=alt.TitleParams("title", subtitle=subtitle))
         found = figure("own", FigureSpec("any", "", "", lambda _: drawn), drawn, Theme().colours)  # noqa: B023 - called here
-        assert list(found.told) == ([subtitle] if isinstance(subtitle, str) else subtitle)
+        assert list(found.caption) == ([subtitle] if isinstance(subtitle, str) else subtitle)

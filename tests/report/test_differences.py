@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import RequestError
-from tacit.report.content import Table
 from tacit.report.differences import check_comparable, differences, refusals
 from tacit.runs.comparison import warnings_of_wording
 from tacit.runs.reading import read_runs
@@ -25,8 +24,8 @@ def test_models_on_the_same_data_are_compared(runs: Path) -> None:
     check_comparable(found)
     section = differences(found)
     assert section is not None
-    (table,) = (block for block in section.shown if block.id == "comparison")
-    assert set(table.frame["probe"]) == {"parts", "consistency", "assumptions"}  # type: ignore[union-attr]
+    (table,) = (each for each in section.tables if each.spec.name == "comparison")
+    assert set(table.table["probe"]) == {"parts", "consistency", "assumptions"}
 
 
 @pytest.mark.parametrize(
@@ -81,12 +80,11 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     assert section is not None
     assert section.warnings == tuple(warnings_of_wording(found))
     assert "the wording of the retrieval prompts is sentence for ada" in section.warnings[0]
-    (table,) = section.shown
-    assert isinstance(table, Table)
-    marked = table.frame.filter(note="the models' prompts ask different questions")["measure"]
+    (table,) = section.tables
+    marked = table.table.filter(note="the models' prompts ask different questions")["measure"]
     assert len(marked) == 9
     assert all("(sentence and blank-last)" in measure for measure in marked)
-    shown = {column.name for column in table.columns}
+    shown = {column.name for column in table.spec.in_table(table.table)}
     assert {"note", "first_chance", "second_chance"} <= shown
 
 
@@ -97,8 +95,7 @@ def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
     section = differences(found)
     assert section is not None
     assert section.warnings == ()
-    (table,) = section.shown
-    assert isinstance(table, Table)
-    assert "note" not in {column.name for column in table.columns}
-    assert "first_chance" in {column.name for column in table.columns}
-    assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.frame["measure"])
+    (table,) = section.tables
+    assert "note" not in {column.name for column in table.spec.in_table(table.table)}
+    assert "first_chance" in {column.name for column in table.spec.in_table(table.table)}
+    assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.table["measure"])

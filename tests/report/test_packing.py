@@ -7,7 +7,8 @@ import random
 
 import polars as pl
 
-from tacit.report.content import Column, Figure, Table
+from tacit.findings.spec import Column, Details, FigureSpec, TableSpec
+from tacit.report.charts import Figure
 from tacit.report.packing import packed, shared, table_data
 from tests.report.conftest import EVIL
 
@@ -30,9 +31,7 @@ def test_forty_charts_of_five_hundred_rows_are_small() -> None:
     draw = random.Random(1)  # noqa: S311 - no secret
     figures = [
         Figure(
-            f"chart{number}",
-            "",
-            "",
+            FigureSpec(f"chart{number}", "", "", str),
             {
                 "data": {"name": "rows"},
                 "mark": "point",
@@ -52,7 +51,7 @@ def test_forty_charts_of_five_hundred_rows_are_small() -> None:
 def test_data_that_charts_share_stand_once() -> None:
     """Two charts of the same rows name the same data."""
     spec = {"mark": "point", "datasets": {"own": [{"x": 1}, {"x": 2}]}}
-    found = shared([Figure("a", "", "", spec), Figure("b", "", "", spec)])
+    found = shared([Figure(FigureSpec(name, "", "", str), spec) for name in "ab"])
     assert len(found["datasets"]) == 1
     assert found["charts"]["a"]["data"] == found["charts"]["b"]["data"]
     assert "datasets" not in found["charts"]["a"]["spec"]
@@ -66,8 +65,8 @@ def test_what_is_missing_stays_missing() -> None:
             "value": [0.0, None, float("nan"), float("inf"), 1 / 3] * 2,
         }
     )
-    table = Table("t", "", "", frame, (Column("name", "name"), Column("value", "value", "score")))
-    names, values = table_data(table)["values"]
+    spec = TableSpec("t", "", "", (Column("name", "name"), Column("value", "value", "score")))
+    names, values = table_data(Details(spec, frame))["values"]
     assert values == [0, None, None, None, 0.333333] * 2
     found = [None if code is None else names["words"][code] for code in names["codes"]]
     assert found == ["a", "a", "a", "b", None] * 2

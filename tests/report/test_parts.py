@@ -8,7 +8,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.report.differences import differences
-from tacit.report.sections import section, tables, views
+from tacit.report.sections import details, section, tables
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.report.conftest import DRAWINGS, parts_run
@@ -16,7 +16,7 @@ from tests.report.conftest import DRAWINGS, parts_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.report.content import Table
+    from tacit.findings.spec import Details
 
 PROBE = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
 
@@ -32,10 +32,10 @@ def run_of_beliefs(folder: Path, name: str) -> Path:
     return folder
 
 
-def tables_in(folder: Path) -> dict[str, Table]:
+def tables_in(folder: Path) -> dict[str, Details]:
     """The tables of the parts section of a report on the runs in a folder."""
     runs = read_runs([folder])
-    return {each.id: each for each in (*tables(runs), *views(runs))}
+    return {each.spec.name: each for each in (*tables(runs), *details(runs))}
 
 
 def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> None:
@@ -45,9 +45,9 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
     run_of_beliefs(tmp_path / "some" / "two", "yours")
     for name in ("parts-violation", "parts-violation-by-drawing"):
         shown = {
-            folder: "undecided"
-            in [column.name for column in tables_in(tmp_path / folder)[name].columns]
+            folder: "undecided" in [column.name for column in table.spec.in_table(table.table)]
             for folder in ("all", "some")
+            for table in [tables_in(tmp_path / folder)[name]]
         }
         assert shown == {"all": False, "some": True}
     runs = read_runs([tmp_path / "some"])
@@ -56,12 +56,12 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> 
     assert f"{micro['undecided']} constraints are undecided" in said
     compared = differences(runs)
     assert compared is not None
-    (table,) = compared.blocks
-    assert "note" in [column.name for column in table.columns]  # type: ignore[union-attr]
+    (table,) = compared.tables
+    assert "note" in table.table.columns
 
 
 def test_a_statement_stands_once_where_each_drawing_has_beliefs_of_its_own(tmp_path: Path) -> None:
     """A question that two drawings share has two beliefs, each beside its own drawing."""
     run_of_beliefs(tmp_path / "one", "mine")
     table = tables_in(tmp_path)["parts-0-statements"]
-    assert table.frame.height == PROBE.statements.height
+    assert table.table.height == PROBE.statements.height

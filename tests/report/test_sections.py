@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.report.content import Table
-from tacit.report.sections import section
+import pytest
+
+from tacit.findings.block import Entry
+from tacit.findings.spec import Column, Headline
+from tacit.report.sections import Mark, section
 from tacit.runs.reading import read_runs
 from tests.report.conftest import consistency_run
 
@@ -11,32 +14,44 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_filter_offers_what_its_columns_hold(tmp_path: Path) -> None:
-    """And in the tables these columns are called as it is, so that it finds their rows."""
+def test_a_filter_offers_the_values_of_its_columns(tmp_path: Path) -> None:
+    """In the tables, these columns have the name of the filter."""
     consistency_run(tmp_path / "run", n=30)
-    runs = read_runs([tmp_path / "run"])
-    found = section(runs)
-    assert found.keys == {"relation": ("HasA", "IsA"), "concept": ("object", "part")}
-    blocks = {block.id: block for block in found.blocks if isinstance(block, Table)}
-    for name, values in found.keys.items():
-        table = blocks[f"consistency-consistency-by-{name}"]
-        assert name in {column.name for column in table.columns}
-        assert sorted(table.frame[name]) == list(values)
+    found = section(read_runs([tmp_path / "run"]))
+    assert found.filters == {"relation": ("HasA", "IsA"), "concept": ("object", "part")}
+    tables = {each.spec.name: each for each in found.tables}
+    for name, values in found.filters.items():
+        table = tables[f"consistency-consistency-by-{name}"]
+        assert table.spec.column(name).shown
+        assert sorted(table.table[name]) == list(values)
 
 
-def test_headlines_are_cells_of_tables_and_say_what_chance_gives(runs: Path) -> None:
-    """A table may be one that is made from the summary; chance is a column or a number."""
+def test_a_mark_is_a_value_of_a_table_with_its_chance_level(runs: Path) -> None:
+    """The chance level is a column or a number."""
     (run, _) = (each for each in read_runs([runs]) if each.probe == "consistency")
-    tiles = {tile.label: tile.marks[0] for tile in section([run]).tiles}
-    found, known = (run.summary[name] for name in ("consistency", "background_score"))
+    tiles = {tile.headline.label: tile.marks[0] for tile in section([run]).tiles}
+    row = run.tables["consistency"].row(0, named=True)
     first = tiles["Conceptual consistency (CC)"]
-    assert first.about == f"chance level {found['chance']:.3f}, n = 12 anchor questions"
-    assert first.reference == found["chance"]
-    score = tiles["Background score"]
-    assert (score.at, score.low, score.high) == tuple(
-        known[name] for name in ("value", "value_low", "value_high")
-    )
-    assert score.about.endswith("n = 2 relations")
-    assert score.reference == 0.5
-    assert tiles["Anchor accuracy"].at == run.summary["anchor_accuracy"][0]["value"]
-    assert tiles["Lift above chance"].reference == 0.5
+    assert first.about == f"chance level {row['chance']:.3f}, n = 12 anchor questions"
+    assert first.positions["reference"] == f"left-{round(10_000 * row['chance'])}"
+    assert tiles["Background score"].about.endswith("n = 2 relations")
+    assert tiles["Background score"].positions["reference"] == "left-5000"
+    assert tiles["Lift above chance"].positions["reference"] == "left-5000"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        (0.25, "left-2500", "right-7500"),
+        (1.154, "left-10000", "right-0"),
+        (-0.2, "left-0", "right-10000"),
+    ],
+)
+def test_an_interval_beyond_the_scale_ends_with_the_scale(
+    value: float, low: str, high: str
+) -> None:
+    """Student's interval may include values below 0 and above 1."""
+    column = Column("x", "x", "percent", ends=("low", "high"))
+    entry = Entry({"x": None, "low": value, "high": value}, column)
+    mark = Mark("ada", Headline("x", "", "t", "x"), entry)
+    assert mark.positions == {"low": low, "high": high}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.probes.consistency.predict import AnswerPrediction
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 
 def predict(

@@ -55,17 +55,16 @@ def compare(
     from tacit.files import publish_text
     from tacit.outputs import check_outputs
     from tacit.report.differences import check_comparable, tables_of
-    from tacit.report.elicitation import differing
     from tacit.report.writing import page_kind, report
-    from tacit.runs.comparison import warnings_of_wording
+    from tacit.runs.comparison import warnings
     from tacit.runs.reading import read_runs
 
     check_outputs([], [(out, page_kind("comparison"))], force=force)
     found = read_runs(runs)
     check_comparable(found, force=force)
-    for warning in (*differing(found), *warnings_of_wording(found)):
+    for warning in warnings(found):
         sys.stderr.write(f"tacit: {warning}\n")
-    publish_text(out, report(found, "comparison", warn=force))
+    publish_text(out, report(found, "comparison", force=force))
     if as_json:
         tables = tables_of(found).items()
         typer.echo(json.dumps({name: table.to_dicts() for name, table in tables}))

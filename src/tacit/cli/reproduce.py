@@ -64,7 +64,6 @@ def parrot(
     from tacit.outputs import check_outputs
     from tacit.probes.parts.probe import PartsProbe
     from tacit.probes.parts.published import data_tables, model_tables
-    from tacit.report.elicitation import elicitation_notes
     from tacit.runs.workflow import RunRequest
     from tacit.sources.drawings import read_things
 
@@ -89,11 +88,7 @@ def parrot(
         )
         (run,) = request.run().values()
         tables.append(model_tables(run.findings))
-        notes = [f"Ours: {run.name}."]
-        notes += [
-            *elicitation_notes(run.summary, listed=False),
-            *(run.block.lines if run.block else ()),
-        ]
+        notes = [f"Ours: {run.name}.", *run.notes, *(run.block.lines if run.block else ())]
     if options.limit is not None or options.things is not None:
         notes.append(
             "Only some of the drawings are used (--limit, --things), so differences from the "
@@ -156,20 +151,20 @@ def sta(
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.captions import ranking_notes
     from tacit.probes.assumptions.published import published_table
-    from tacit.report.elicitation import elicitation_notes
+    from tacit.runs.notes import notes
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
-    tables, model, summary = _assumptions_run(run, as_model)
-    told = [*elicitation_notes(summary), *ranking_notes(summary)]
-    table = published_table(tables, model, summary)
+    tables, model, manifest = _assumptions_run(run, as_model)
+    told = [*notes(manifest), *ranking_notes(manifest["summary"])]
+    table = published_table(tables, model, manifest["summary"])
     _output_table(table, out, told, as_json=as_json)
 
 
 def _assumptions_run(
     folder: Path, model: str | None
 ) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return a run's findings, the published model to compare with, and the run's summary.
+    """Return a run's findings, the published model to compare with, and the run's manifest.
 
     Raises:
         RequestError: If the folder contains several runs, or a run of a probe other than
@@ -191,7 +186,7 @@ def _assumptions_run(
         )
     names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
     tables = read_findings(folder, names)
-    return tables, model, read_manifest(folder)["summary"]
+    return tables, model, read_manifest(folder)
 
 
 def _probe_of(folder: Path) -> str | None:

@@ -24,7 +24,6 @@ from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes.base import declared_tables
 from tacit.probes.registry import load_file, probe, probes
-from tacit.report.elicitation import elicitation_notes
 from tacit.runs.comparison import unsized
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.base import Probe
     from tacit.runs.comparison import Together
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 
 class ProbeCommands(TyperGroup):
@@ -132,14 +131,14 @@ def echo_runs(found: Mapping[str, Run], together: Together) -> None:
 def echo_run(run: Run) -> None:
     """Print a model's results as tables and sentences; also print the elicitation method."""
     kind, findings = probe(run.probe), run.findings
-    made = ((each.spec, each.table) for each in kind.views(findings, run.request, MOST_ROWS))
+    made = ((each.spec, each.table) for each in kind.details(findings, run.request, MOST_ROWS))
     tables = declared_tables(kind).values()
     found = ((spec, findings.table(spec)) for spec in tables if spec.printed)
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
     lines = [] if run.block is None else list(run.block.lines)
-    typer.echo("\n".join([*lines, *elicitation_notes(findings.summary)]))
+    typer.echo("\n".join([*lines, *run.notes]))
 
 
 def _elicited(ways: Mapping[str, str]) -> str:

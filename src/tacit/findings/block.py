@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings.numbers import bounds, formatted
+from tacit.findings.spec import selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tacit.findings.findings import Findings
     from tacit.findings.spec import Column, Headline, TableSpec
@@ -31,12 +33,20 @@ class Entry:
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The ends of the interval; None if there is none."""
-        low, high = (self.row[name] for name in self.column.ends or ("", ""))
+        low, high = (
+            (self.row[name] for name in self.column.ends) if self.column.ends else (None,) * 2
+        )
         return low, high
+
+    @property
+    def chance(self) -> float | None:
+        """The chance level; None if there is none."""
+        level = self.column.chance
+        return self.row[level] if isinstance(level, str) else level
 
     def __str__(self) -> str:
         text = formatted(self.value, self.column.kind)
-        low, high = self.ends if self.column.ends else (None, None)
+        low, high = self.ends
         if low is None or high is None:
             return text
         return f"{text} (95\N{NO-BREAK SPACE}% CI {bounds(low, high, self.column.kind)})"
@@ -47,7 +57,7 @@ class Entry:
 
     def above(self, value: float) -> bool:
         """Whether the interval, or the value if there is no interval, lies above a value."""
-        low = self.ends[0] if self.column.ends else None
+        low = self.ends[0]
         return bool((self.value if low is None else low) > value)
 
 
@@ -105,23 +115,40 @@ class Block:
         return "\n".join(self.lines)
 
 
-def block_of(cell: Entries, headlines: Iterable[Headline]) -> Block | None:
+def measured(
+    headline: Headline, findings: Findings, tables: Mapping[str, TableSpec]
+) -> Iterator[Entry]:
+    """Yield the values that a headline shows, those that are not defined included."""
+    spec = tables[headline.table]
+    table = findings.table(spec)
+    if table is not None:
+        rows = selected(table, headline.where)
+        for row in (rows if headline.by else rows.head(1)).iter_rows(named=True):
+            yield Entry(row, spec.column(headline.column))
+
+
+def block_of(
+    headlines: Iterable[Headline], findings: Findings, tables: Mapping[str, TableSpec]
+) -> Block | None:
     """Return a block of the headlines' values; None if none is measured."""
-    found = [
-        (one, value) for one in headlines if (value := cell(one.table, one.column, **one.where))
+    main = [
+        ", ".join([f"{one.label} {entry}", *_beside(one, entry)])
+        for one in headlines
+        for entry in islice(measured(one, findings, tables), 1)
+        if entry.value is not None
     ]
-    main = [f"{one.label} {value}{_beside(one, value)}" for one, value in found]
     return Block(None, "", f"{'; '.join(main)}.") if main else None
 
 
-def _beside(headline: Headline, value: Entry) -> str:
-    """Return the chance level and the sample size of a value."""
-    chance = value.column.chance
-    level = value.row[chance] if isinstance(chance, str) else chance
-    beside = [] if level is None else [f"chance {formatted(level, value.column.kind)}"]
+def _beside(headline: Headline, entry: Entry) -> Iterator[str]:
+    """Yield the chance level and the sample size of a value."""
+    if entry.chance is not None:
+        yield f"chance {formatted(entry.chance, entry.column.kind)}"
     if headline.n is not None:
-        n = headline.n
-        beside.append(
-            f"n = {several(value.row[n[0]], n[1])}" if isinstance(n, tuple) else n(value.row)
-        )
-    return "".join(f", {one}" for one in beside)
+        yield f"n = {counted(headline, entry.row)}"
+
+
+def counted(headline: Headline, row: Mapping[str, Any]) -> str:
+    """Return the sample size of a headline's value as text."""
+    n = headline.n
+    return several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row) if n else ""

@@ -407,25 +407,23 @@ def _is_blank(column: pl.Series) -> bool:
 
 
 @dataclass(frozen=True)
-class View:
+class Details:
     """A table that is computed only for display, such as the details on one row of another table.
 
     Args:
-        spec: The declaration of the view. The view's name must be unique among the views of a run.
-            The attributes ``printed`` and ``shown`` have the same effect as in the declaration of a
-            table.
-        table: The rows of the view.
-        opens: The names of the views that a reader can open from a row of this view.
-        key: The name of the column that this view and the views in ``opens`` have in common.
-        behind: The column that links each row of this view to a row of its parent view. In a
-            report, readers open this view by selecting a row of the parent view. A view whose
-            ``behind`` is None has no parent view and is always shown.
+        spec: The declaration of the table. Its name must be unique among the details of a run. The
+            attributes ``printed`` and ``shown`` have the same effect as for a table of findings.
+        table: The rows.
+        opens: The names of the details that a reader can open from a row of this table.
+        key: The name of the column that this table and those in ``opens`` have in common.
+        behind: The column that links each row to a row of the parent table, from which readers open
+            it in a report. If ``behind`` is None, the table has no parent and is always shown.
 
     Examples:
         >>> import polars as pl
-        >>> from tacit import Column, TableSpec, View
+        >>> from tacit import Column, Details, TableSpec
         >>> spec = TableSpec("words", "Words", "All words.", (Column("word", "word"),))
-        >>> View(spec, pl.DataFrame({"word": ["bear"]})).table.height
+        >>> Details(spec, pl.DataFrame({"word": ["bear"]})).table.height
         1
     """
 

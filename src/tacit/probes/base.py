@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.findings.block import Block
     from tacit.findings.findings import Findings
     from tacit.findings.measure import Measure
-    from tacit.findings.spec import FigureSpec, GraphSet, Headline, TableSpec, View
+    from tacit.findings.spec import Details, FigureSpec, GraphSet, Headline, TableSpec
     from tacit.requests import AnswerScore, Request, Vocabulary
 
 
@@ -303,7 +303,7 @@ class Probe:
         return None
 
     @staticmethod
-    def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterable[View]:
+    def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterable[Details]:
         """Return tables that are made for display, with at most about ``most`` rows."""
         del findings, request, most
         return ()

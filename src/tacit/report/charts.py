@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -13,16 +14,12 @@ from typing import TYPE_CHECKING, Any
 from tacit.charts.theme import config
 from tacit.errors import WorkError
 from tacit.files import publish_text
-from tacit.report.content import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tacit.charts.theme import Chart, Palette, Spec
     from tacit.findings.spec import FigureSpec
-
-
-_NARROW = 500  # maximum width in pixels of a narrow chart, without its axes
 
 
 @contextmanager
@@ -34,19 +31,28 @@ def unchecked() -> Iterator[None]:
         yield
 
 
+@dataclass(frozen=True)
+class Figure:
+    """A declared figure with its chart, of which the page shows the title and caption as text."""
+
+    declared: FigureSpec
+    chart: Mapping[str, Any]
+    heading: Mapping[str, Any] | None = None
+    caption: tuple[str, ...] = ()
+
+
 def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> Figure:
-    """Return a probe's chart as a figure of the report."""
+    """Return a probe's chart as a figure of the report, named as its element on the page."""
     spec = themed(chart.to_dict(validate=False), colours)
     heading = _heading(spec)
     spec.pop("$schema", None)  # the address of the schema, which nothing reads
     for encoding in _encodings(spec):
         if "description" in encoding:
             encoding.setdefault("tooltip", encoding["description"])
-    told = (heading or {}).get("subtitle", ())
-    told = spec.pop("usermeta", {}).get("caption", [told] if isinstance(told, str) else told)
-    stem = f"{probe}-{declared.name.replace('_', '-')}"
-    texts = (declared.title, declared.reading)
-    return Figure(stem, *texts, spec, heading, tuple(told), wide=not _is_narrow(spec))
+    lines = (heading or {}).get("subtitle", ())
+    lines = spec.pop("usermeta", {}).get("caption", [lines] if isinstance(lines, str) else lines)
+    named = replace(declared, name=f"{probe}-{declared.name.replace('_', '-')}")
+    return Figure(named, spec, heading, tuple(lines))
 
 
 def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:
@@ -58,13 +64,6 @@ def _heading(spec: dict[str, Any]) -> dict[str, Any] | None:
     """Remove and return a chart's title; return None if the chart has no title."""
     heading = spec.pop("title", None)
     return {"text": heading} if isinstance(heading, str) else heading
-
-
-def _is_narrow(spec: Mapping[str, Any]) -> bool:
-    """Return whether a chart takes at most half of the width of a typical screen."""
-    inner = spec.get("vconcat", ())
-    alone = len(inner) == 1 and "layer" in inner[0]
-    return alone and inner[0].get("width", _NARROW) <= _NARROW
 
 
 def _encodings(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import SHARED
-from tacit.probes.registry import probes
-from tacit.report.content import Column, Section, Table
-from tacit.report.sections import shown_columns
-from tacit.runs.comparison import compared, sloped, unsized, warnings_of_wording
+from tacit.findings.spec import Column, Details
+from tacit.report.sections import Section
+from tacit.runs.comparison import by_probe, compared, sloped, unsized, warnings_of_wording
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     import polars as pl
 
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 # Entries of a request that describe the model and the elicitation method, and so may differ between
 # models. Different elicitation methods cause a warning.
@@ -34,13 +35,11 @@ _FILES = frozenset(
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
     """For each probe whose runs are not comparable, return the reasons."""
-    found = {}
-    for probe in probes():
-        mine = [run for run in runs if run.probe == probe]
-        why = list(dict.fromkeys(r for other in mine[1:] for r in _reasons(mine[0], other)))
-        if why:
-            found[probe] = why
-    return found
+    reasons = {
+        probe: list(dict.fromkeys(r for other in mine[1:] for r in _reasons(mine[0], other)))
+        for probe, mine in by_probe(runs).items()
+    }
+    return {probe: why for probe, why in reasons.items() if why}
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
@@ -106,22 +105,24 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     # Measures that only one of two models has come last.
     undefined = pl.col("difference").is_null()
     tables["comparison"] = tables["comparison"].sort(undefined, maintain_order=True)
-    warnings = [warning for mine in _by_probe(runs) for warning in warnings_of_wording(mine)]
+    several_runs = list(chain.from_iterable(_of_several(runs)))
+    warnings = [*warnings_of_wording(several_runs)]
     if not tables["slopes"].is_empty():
-        warnings += [warning for mine in _by_probe(runs) for warning in unsized(mine)]
-    blocks = (
-        Table(name, SHARED[name].title, SHARED[name].reading, table, tuple(_columns(name, table)))
-        for name, table in tables.items()
-        if not table.is_empty()
-    )
+        warnings += unsized(several_runs)
     return Section(
         id="differences",
         title="Differences",
         question="How do the models differ, and could chance explain the differences?",
-        said={},
-        blocks=tuple(blocks),
+        tables=tuple(
+            Details(replace(SHARED[name], columns=(_PROBE, *SHARED[name].columns)), table)
+            for name, table in tables.items()
+            if not table.is_empty()
+        ),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+_PROBE = Column("probe", "probe")
 
 
 def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
@@ -129,7 +130,7 @@ def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     found: dict[str, list[pl.DataFrame]] = {"comparison": [], "slopes": []}
-    for mine in _by_probe(runs):
+    for mine in _of_several(runs):
         for name, table in (("comparison", compared(mine)), ("slopes", sloped(mine))):
             if table is not None:
                 found[name].append(table.select(pl.lit(mine[0].probe).alias("probe"), pl.all()))
@@ -139,21 +140,14 @@ def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     }
 
 
-def _by_probe(runs: Sequence[Run]) -> list[list[Run]]:
+def _of_several(runs: Sequence[Run]) -> list[list[Run]]:
     """Return the runs of each probe that has at least two runs."""
-    groups = [[run for run in runs if run.probe == probe] for probe in probes()]
-    return [mine for mine in groups if len(mine) > 1]
-
-
-def _columns(name: str, table: pl.DataFrame) -> Iterator[Column]:
-    yield Column("probe", "probe")
-    for declared in SHARED[name].in_table(table):
-        yield from shown_columns(declared, table)
+    return [mine for mine in by_probe(runs).values() if len(mine) > 1]
 
 
 def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
     """Raise an error if runs of the same probe differ in more than the model."""
-    if not any(sum(run.probe == probe for run in runs) > 1 for probe in probes()):
+    if not _of_several(runs):
         raise RequestError(
             f"there is nothing to compare: {several(len(runs), 'run')}, but no two of the same "
             "probe; give runs of at least two models"

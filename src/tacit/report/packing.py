@@ -9,11 +9,12 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from tacit.report.content import Figure, Table
+    from tacit.findings.spec import Details
+    from tacit.report.charts import Figure
 
 _DIGITS = 6  # significant digits of a number in a table
 _DECIMALS = 4  # decimals of a number in a table behind a row
@@ -25,32 +26,34 @@ def packed(content: object) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def table_data(table: Table) -> dict[str, Any]:
+def table_data(table: Details) -> dict[str, Any]:
     """Return a table in the format that the page's script reads."""
-    names = [column.name for column in table.columns]
-    wanted = [*names, *(to for to in table.columns_to if to not in names)]
-    keys = (table.behind, None if table.details is None else table.details.key)
-    wanted += [key for key in keys if key is not None and key not in wanted]
-    shown = {
-        column.name: {"heading": column.heading, "kind": column.kind, "to": column.to}
-        for column in table.columns
-    }
+    columns = list(_columns(table))
+    names = [column["name"] for column in columns]
+    hidden = dict.fromkeys([*(column["to"] for column in columns), table.behind, table.key])
+    columns += [{"name": name, "heading": None} for name in hidden if name and name not in names]
+    frame = table.table.select(column["name"] for column in columns)
     return {
-        "id": table.id,
-        "title": table.title,
-        "about": table.about,
-        "model": table.model,
-        "rows": table.frame.height,
-        "columns": [{"name": name, **shown.get(name, {"heading": None})} for name in wanted],
-        "values": columns_of(table.frame.select(wanted), fine=table.behind is None),
-        "details": None
-        if table.details is None
-        else {
-            "key": table.details.key,
-            "tables": list(table.details.tables),
-            "label": table.details.label,
-        },
+        "id": table.spec.name,
+        "title": table.spec.title,
+        "about": table.spec.reading,
+        "rows": frame.height,
+        "columns": columns,
+        "values": columns_of(frame, fine=table.behind is None),
+        "details": {"key": table.key, "tables": table.opens} if table.key and table.opens else None,
     }
+
+
+def _columns(table: Details) -> Iterator[dict[str, Any]]:
+    """Yield the columns that the page shows; ``to`` names the column that completes the value."""
+    for column in table.spec.in_table(table.table):
+        if not column.shown or column.kind == "list":
+            continue
+        shown = {"name": column.name, "heading": column.heading, "kind": column.kind}
+        yield {**shown, "to": column.within}
+        if column.ends and column.ends[0] in table.table.columns:
+            low, high = column.ends
+            yield {"name": low, "heading": "95 % CI", "kind": column.kind, "to": high}
 
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
@@ -82,20 +85,18 @@ def _whole(values: Sequence[float | None]) -> list[float | int | None]:
 
 def shared(figures: Sequence[Figure]) -> dict[str, Any]:
     """Return the specifications of charts, and each distinct dataset of the charts once."""
-    specs = {each.id: each.spec for each in figures}
-    headings = {each.id: each.heading for each in figures}
     datasets: dict[str, Any] = {}
     charts: dict[str, Any] = {}
-    for name, spec in specs.items():
+    for each in figures:
         names: dict[str, str] = {}
-        for own, rows in spec.get("datasets", {}).items():
+        for own, rows in each.chart.get("datasets", {}).items():
             data = _by_column(rows)
             text = json.dumps(data, ensure_ascii=False, sort_keys=True, default=str)
             key = hashlib.sha256(text.encode()).hexdigest()[:16]
             datasets[key] = data
             names[own] = key
-        rest = {key: value for key, value in spec.items() if key != "datasets"}
-        charts[name] = {"spec": rest, "data": names, "title": headings.get(name)}
+        rest = {key: value for key, value in each.chart.items() if key != "datasets"}
+        charts[each.declared.name] = {"spec": rest, "data": names, "title": each.heading}
     return {"charts": charts, "datasets": datasets}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import PurePath
@@ -20,19 +19,19 @@ from tacit.outputs import Kind
 from tacit.probes.registry import probes
 from tacit.report import charts
 from tacit.report.charts import unchecked
-from tacit.report.content import Figure, Graphs, Table
 from tacit.report.differences import differences, refusals
-from tacit.report.elicitation import differing
-from tacit.report.glossary import meanings
 from tacit.report.packing import packed, shared, table_data
+from tacit.runs.comparison import by_probe, warnings_of_elicitation
 from tacit.runs.reading import read_runs
 from tacit.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.report.content import Block, Section
-    from tacit.runs.reading import Run
+    from tacit.findings.spec import GraphSet
+    from tacit.report.charts import Figure
+    from tacit.report.sections import Section
+    from tacit.runs.run import Run
 
 PageKind: TypeAlias = Literal["report", "comparison"]
 
@@ -43,19 +42,9 @@ _HEAD = 4096
 _FOUND = frozenset({"summary", "sha256"})
 
 
-@dataclass(frozen=True)
-class _RunSection:
-    """The request and the manifest of a run, as text in the last section of the page."""
-
-    name: str
-    probe: str
-    request: str
-    manifest: str
-
-
-def write_report(folders: Sequence[Path], path: Path, *, warn: bool = False) -> None:
+def write_report(folders: Sequence[Path], path: Path, *, force: bool = False) -> None:
     """Write a report on runs; the same runs always result in an identical file."""
-    publish_text(path, report(read_runs(folders), warn=warn))
+    publish_text(path, report(read_runs(folders), force=force))
 
 
 def page_kind(kind: PageKind) -> Kind:
@@ -69,11 +58,11 @@ def page_kind(kind: PageKind) -> Kind:
     return Kind(f"a {kind} that Tacit wrote", is_own)
 
 
-def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False) -> str:
+def report(runs: Sequence[Run], kind: PageKind = "report", *, force: bool = False) -> str:
     """Return the report as HTML."""
-    sections, warnings = _sections(runs, warn=warn)
+    sections, warnings = _sections(runs, force=force)
     names = list(dict.fromkeys(run.name for run in runs))
-    style = _asset("report.css") + _edge_rules(sections)
+    style = _asset("report.css") + _position_rules(sections)
     runtime, script = charts.charts_script(), charts.checked(_asset("report.js"))
     page: str = _template().render(
         policy=_policy(scripts=(runtime, script), style=style),
@@ -84,8 +73,8 @@ def report(runs: Sequence[Run], kind: PageKind = "report", *, warn: bool = False
         warnings=warnings,
         sections=sections,
         example=_example(sections),
-        runs=[_run_section(run) for run in runs],
-        blobs=_blobs([block for section in sections for block in section.blocks]),
+        runs=[(run, _shown(run.request), _shown(run.manifest)) for run in runs],
+        blobs=_blobs(sections),
         style=style,
         charts=runtime,
         script=script,
@@ -108,34 +97,22 @@ def _source(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _edge_rules(sections: Sequence[Section]) -> str:
+def _position_rules(sections: Sequence[Section]) -> str:
     """Return the CSS rules that position models' values on the scales of the main results."""
     marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
-    edges = sorted({edge.partition("-")[::2] for mark in marks for edge in mark.edges})
+    positions = {each for mark in marks for each in mark.positions.values()}
     return "".join(
-        f".scale .{side}-{at} {{ {side}: {int(at) / 100:.2f}%; }}\n" for side, at in edges
+        f".scale .{side}-{at} {{ {side}: {int(at) / 100:.2f}%; }}\n"
+        for side, _, at in sorted(each.partition("-") for each in positions)
     )
 
 
-def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[str]]:
+def _sections(runs: Sequence[Run], *, force: bool) -> tuple[list[Section], list[str]]:
     from tacit.report.sections import section
 
-    sections, warnings = [], []
-    reasons = refusals(runs)
-    compared = differences(runs, only=None if warn else set(probes()) - set(reasons))
-    for probe, why in reasons.items():
-        told = "; ".join(why)
-        warnings.append(
-            f"{probe.capitalize()} probe: the runs differ in more than the model ({told}). "
-            + (
-                "The runs differ in more than the model, and are compared only because the "
-                "option --force was used; a difference in the results may have other causes "
-                "than the model."
-                if warn
-                else "The runs are shown side by side and are not compared."
-            )
-        )
-    warnings += differing(runs)
+    refused = refusals(runs)
+    warnings = [_refused(probe, why, force=force) for probe, why in refused.items()]
+    warnings += warnings_of_elicitation(runs)
     taught = sorted({name for run in runs if (name := str(run.request.get("model"))) in DEMOS})
     if taught:
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
@@ -145,20 +122,27 @@ def _sections(runs: Sequence[Run], *, warn: bool) -> tuple[list[Section], list[s
             "models other than the demo models. If the data are Tacit's demo data, they are "
             "invented, too: nobody was asked for the properties that “people” name."
         )
-    sections += [compared] if compared else []
-    for probe in probes():
-        mine = [run for run in runs if run.probe == probe]
-        if mine:
-            with unchecked():
-                sections.append(section(mine))
-    return sections, warnings
+    compared = differences(runs, only=None if force else set(probes()) - set(refused))
+    with unchecked():
+        own = [section(mine) for mine in by_probe(runs).values()]
+    return [*([compared] if compared else []), *own], warnings
+
+
+def _refused(probe: str, why: Sequence[str], *, force: bool) -> str:
+    return (
+        f"{probe.capitalize()} probe: the runs differ in more than the model ({'; '.join(why)}). "
+    ) + (
+        "The runs differ in more than the model, and are compared only because the option --force "
+        "was used; a difference in the results may have other causes than the model."
+        if force
+        else "The runs are shown side by side and are not compared."
+    )
 
 
 def _lead(runs: Sequence[Run]) -> str:
-    ran = [probe for probe in probes() if any(run.probe == probe for run in runs)]
-    kind = number_of(len(ran), "probe")
+    named = _listed([f"“{probe}”" for probe in by_probe(runs)])
     return (
-        f"{several(len(runs), 'run')} of the {kind} {_listed([f'“{probe}”' for probe in ran])}. "
+        f"{several(len(runs), 'run')} of the {number_of(len(by_probe(runs)), 'probe')} {named}. "
         "CI: confidence interval. The sections below contain all charts and tables."
     )
 
@@ -169,12 +153,11 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def _example(sections: Sequence[Section]) -> Block | None:
-    """Return the block at the top of the page: the first graphs, or else the first chart."""
-    blocks = [block for section in sections for block in section.shown]
-    graphs: list[Block] = [block for block in blocks if isinstance(block, Graphs)]
-    charts: list[Block] = [block for block in blocks if isinstance(block, Figure)]
-    return next(iter(graphs + charts), None)
+def _example(sections: Sequence[Section]) -> GraphSet | Figure | None:
+    """Return what stands at the top of the page: the first graphs, or else the first chart."""
+    graphs: list[GraphSet | Figure] = [each for one in sections for each in one.graphs]
+    drawn: list[GraphSet | Figure] = [each for one in sections for each in one.figures]
+    return next(iter(graphs + drawn), None)
 
 
 def without_folders(value: Any) -> Any:  # noqa: ANN401 - YAML
@@ -189,34 +172,50 @@ def without_folders(value: Any) -> Any:  # noqa: ANN401 - YAML
     return value
 
 
-def _run_section(run: Run) -> _RunSection:
-    def shown(content: Mapping[str, Any]) -> str:
-        return yaml.safe_dump(without_folders(content), sort_keys=False, allow_unicode=True)
-
-    request = shown(run.request)
-    manifest = shown({key: value for key, value in run.manifest.items() if key not in _FOUND})
-    return _RunSection(run.name, run.probe, request, manifest)
+def _shown(content: Mapping[str, Any]) -> str:
+    kept = {key: value for key, value in content.items() if key not in _FOUND}
+    return yaml.safe_dump(without_folders(kept), sort_keys=False, allow_unicode=True)
 
 
-def _blobs(blocks: Sequence[Block]) -> dict[str, str]:
+def _blobs(sections: Sequence[Section]) -> dict[str, str]:
     """Return the packed data for the page's script, as a mapping from names to texts."""
-    shown = [b for b in blocks if isinstance(b, Table) and b.behind is None]
-    pictures = [b for b in blocks if isinstance(b, Graphs)]
+    graphs = [each for section in sections for each in section.graphs]
+    tables = [table for section in sections for table in section.tables]
     page: Mapping[str, Any] = {
-        "tables": [table_data(table) for table in shown],
+        "tables": [table_data(table) for table in tables if table.behind is None],
         "terms": meanings(),
         "headings": meanings(headings=True),
-        "graphs": {each.id: [dict(graph.labels) for graph in each.graphs] for each in pictures},
-        **shared([b for b in blocks if isinstance(b, Figure)]),
+        "graphs": {each.name: [dict(labels) for labels, _ in each.graphs] for each in graphs},
+        **shared([figure for section in sections for figure in section.figures]),
     }
-    blobs = {"page": packed(page)}
-    for block in blocks:
-        if isinstance(block, Table) and block.behind is not None:
-            blobs[f"table-{block.id}"] = packed(table_data(block))
-    for each in pictures:
-        for number, graph in enumerate(each.graphs):
-            blobs[f"graph-{each.id}-{number}"] = packed(graph.spec)
-    return blobs
+    return {
+        "page": packed(page),
+        **{f"table-{t.spec.name}": packed(table_data(t)) for t in tables if t.behind is not None},
+        **{
+            f"graph-{each.name}-{number}": packed(spec)
+            for each in graphs
+            for number, (_, spec) in enumerate(each.graphs)
+        },
+    }
+
+
+@cache
+def glossary() -> dict[str, dict[str, Any]]:
+    """Return the terms of the glossary in alphabetical order, each with its meaning and forms."""
+    file = resources.files("tacit.data") / "glossary.yaml"
+    content: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return content
+
+
+def meanings(*, headings: bool = False) -> dict[str, str]:
+    """Return a mapping from words in lower case to the definitions that the report shows."""
+    return {
+        form.lower(): term["meaning"]
+        for name, term in glossary().items()
+        for form in (
+            term.get("headings", ()) if headings else (*name.split(", "), *term.get("forms", ()))
+        )
+    }
 
 
 def _asset(name: str) -> str:

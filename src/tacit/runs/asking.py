@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.ask import paused
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.findings import votes_summary
 from tacit.probes.base import Answered, Answers
 from tacit.requests import Scores, Votes, missing_by_reason
 from tacit.runs.next_tokens import next_tokens
+from tacit.runs.notes import missing
 from tacit.runs.reporter import resumable
 from tacit.strings import shown
 
@@ -150,11 +152,5 @@ def _of_skipped(plan: Plan) -> Iterator[str]:
 def _of_answers(found: Sequence[Any]) -> Iterator[str]:
     """Say how many answers have no score, and how many replies could not be parsed."""
     scores = [one for one in found if isinstance(one, Scores)]
-    for reason, count in missing_by_reason(scores).items():
-        yield f"{several(count, 'answer has', 'answers have')} no score: {reason}"
     votes = [one for one in found if isinstance(one, Votes)]
-    unparsed, truncated = sum(one.unparsed for one in votes), sum(one.truncated for one in votes)
-    if unparsed:
-        replies = several(unparsed + sum(one.parsed for one in votes), "reply", "replies")
-        cut = f", {truncated:,} of them cut off during reasoning" if truncated else ""
-        yield f"{unparsed:,} of {replies} could not be parsed as an answer{cut}"
+    yield from missing({"unscored": missing_by_reason(scores), "votes": votes_summary(votes)})

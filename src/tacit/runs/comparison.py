@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.findings.comparison import by_family, comparison, slopes
-from tacit.probes.registry import probe
+from tacit.probes.registry import probe, probes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
 
 
 @dataclass(frozen=True)
@@ -73,28 +73,29 @@ _WORDS = {"family": "family", "parameters": "number of parameters"}
 
 
 def warnings(runs: Sequence[Run]) -> Iterator[str]:
-    """Yield warnings about differences that make runs of one probe hard to compare."""
-    ways = {run.name: run.summary["elicitation"] for run in runs if "elicitation" in run.summary}
-    yield from warnings_of_elicitation(runs[0].probe, ways)
+    """Yield warnings about differences that make runs of the same probe hard to compare."""
+    yield from warnings_of_elicitation(runs)
     yield from warnings_of_wording(runs)
+
+
+def warnings_of_elicitation(runs: Sequence[Run]) -> Iterator[str]:
+    """For each probe, yield a warning if the elicitation methods of the models differ."""
+    for name, mine in by_probe(runs).items():
+        if len({run.elicitation for run in mine}) > 1:
+            methods = "; ".join(f"{run.name}: {run.elicitation}" for run in mine)
+            yield (
+                f"{name.capitalize()}: these models' beliefs come from different elicitation "
+                f"methods ({methods}). Differences between the models may be due to the method."
+            )
 
 
 def warnings_of_wording(runs: Sequence[Run]) -> Iterator[str]:
     """For each probe, yield a warning if different models were asked different questions."""
-    for name in dict.fromkeys(run.probe for run in runs):
-        yield from probe(name).different_questions(
-            {run.name: run.findings for run in runs if run.probe == name}
-        )
+    for name, mine in by_probe(runs).items():
+        yield from probe(name).different_questions({run.name: run.findings for run in mine})
 
 
-def warnings_of_elicitation(probe_name: str, ways: dict[str, str]) -> list[str]:
-    """Return a warning if the elicitation methods of the models differ."""
-    if len(set(ways.values())) <= 1:
-        return []
-    told = "; ".join(f"{name}: {way}" for name, way in ways.items())
-    return [
-        (
-            f"{probe_name.capitalize()}: these models' beliefs come from different elicitation "
-            f"methods ({told}). Differences between the models may be due to the method."
-        )
-    ]
+def by_probe(runs: Sequence[Run]) -> dict[str, list[Run]]:
+    """Return the runs of each probe, in the order of the registry."""
+    groups = {name: [run for run in runs if run.probe == name] for name in probes()}
+    return {name: mine for name, mine in groups.items() if mine}

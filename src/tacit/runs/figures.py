@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Chart, Theme
-    from tacit.runs.reading import Run
+    from tacit.runs.run import Run
     from tacit.runs.workflow import RunRequest
 
 

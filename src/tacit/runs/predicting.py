@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.predict import AnswerPrediction
     from tacit.probes.consistency.prediction import Predictor
-    from tacit.runs.reading import Run
     from tacit.runs.reporter import Reporter
+    from tacit.runs.run import Run
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from tacit.runs import asking
 from tacit.runs.comparison import Together, warnings
 from tacit.runs.estimate import Cost, chats_of, estimate
 from tacit.runs.folder import RunFolder
-from tacit.runs.reading import Run, Runs, named
 from tacit.runs.reporter import Quiet, resumable
+from tacit.runs.run import Run, Runs, named
 from tacit.tables import recorded_path
 
 if TYPE_CHECKING:

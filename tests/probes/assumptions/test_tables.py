@@ -18,14 +18,14 @@ from tests.probes.assumptions.findings_by_hand import RESPONSES, Made
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.findings.spec import TableSpec, View
+    from tacit.findings.spec import Details, TableSpec
 
 FINDINGS = Made().findings()
 
 
-def views(most: int = 10**6) -> dict[str, View]:
+def details(most: int = 10**6) -> dict[str, Details]:
     """The tables for reading by their names."""
-    return {view.spec.name: view for view in Assumptions.views(FINDINGS, {}, most)}
+    return {view.spec.name: view for view in Assumptions.details(FINDINGS, {}, most)}
 
 
 @pytest.mark.parametrize("spec", TABLES.values(), ids=lambda spec: spec.name)
@@ -50,7 +50,7 @@ def test_headlines_are_rows_of_stored_tables() -> None:
 
 def test_views_are_as_they_are_declared() -> None:
     """Their columns are in their tables, and what opens behind a row has its key."""
-    found = views()
+    found = details()
     for view in found.values():
         assert view.spec.in_table(view.table)
         for name in view.opens:
@@ -63,13 +63,13 @@ def test_views_are_as_they_are_declared() -> None:
 
 def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
     """As the findings have them; of too many rows a sample, which the table says."""
-    row = views()["concepts"].table.row(by_predicate=pl.col("concept") == "bear", named=True)
+    row = details()["concepts"].table.row(by_predicate=pl.col("concept") == "bear", named=True)
     main = FINDINGS.tables["retrieval"].filter(
         pl.col("category").is_null(), order="top-decreasing", concept="bear"
     )
     for n in (1, 4, 10):
         assert row[f"rank_{n}"] == main.filter(n=n)["rank"][0]
-    some = views(most=2_000)
+    some = details(most=2_000)
     assert some["concepts"].table.height < 16
     assert "sample" in some["concepts"].spec.reading
     assert set(some["retrieval"].table["concept"]) == set(some["concepts"].table["concept"])

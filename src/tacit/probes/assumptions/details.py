@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import View
+from tacit.findings.spec import Details
 from tacit.probes.assumptions.tables import DETAILS, MAIN, NUMBERS
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _BEHIND = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 
 
-def views(
+def details(
     findings: Findings,
     request: Mapping[str, Any],  # noqa: ARG001 - part of the contract
     most: int,
-) -> Iterator[View]:
+) -> Iterator[Details]:
     """Yield the report's table of all concepts, and the detail tables of each concept."""
     import polars as pl
 
@@ -46,7 +46,7 @@ def views(
     sample = "" if kept == concepts.height else "an evenly spaced sample of "
     told = f"Shown: {sample}{several(concepts.height, 'concept')}."
     names = tuple(name.replace("_", "-") for name in _BEHIND)
-    yield View(DETAILS["concepts"].with_reading(told), table, names, "concept")
+    yield Details(DETAILS["concepts"].with_reading(told), table, names, "concept")
     for name, rows in zip(names, tables.values(), strict=True):
         some = rows.join(shown, on="concept", how="semi", maintain_order="left")
-        yield View(DETAILS[name], some, behind="concept")
+        yield Details(DETAILS[name], some, behind="concept")

@@ -10,7 +10,7 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
-from tacit.probes.assumptions.details import views
+from tacit.probes.assumptions.details import details
 from tacit.probes.assumptions.elicitation import Eliciting, Phrasing, Prince, elicit
 from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.measures import different_questions, measures
@@ -72,7 +72,7 @@ class Assumptions(Probe):
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     ranks_vocabulary: ClassVar[bool] = True
     block = staticmethod(block)
-    views = staticmethod(views)
+    details = staticmethod(details)
     measures = staticmethod(measures)
     different_questions = staticmethod(different_questions)
 

@@ -31,6 +31,7 @@ from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
+from tacit.probes.consistency.details import details
 from tacit.probes.consistency.features import ModelAnswers, by_choice
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.negative_examples import negative_examples
@@ -51,7 +52,6 @@ from tacit.probes.consistency.questions import (
 from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.variants import background_variants
-from tacit.probes.consistency.views import views
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 from tacit.strings import convert_strings, listed
@@ -163,7 +163,7 @@ class ConsistencyProbe(Probe):
     figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     block = staticmethod(block)
-    views = staticmethod(views)
+    details = staticmethod(details)
 
     anchors: Sequence[Anchor]
     background: Background

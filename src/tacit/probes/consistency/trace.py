@@ -70,8 +70,8 @@ def tables_of(found: Mapping[str, Any]) -> Iterator[tuple[TableSpec, pl.DataFram
     """Yield the result of ``trace`` as tables: the question, its choices and facts, its part."""
     import polars as pl
 
+    from tacit.probes.consistency.details import asked
     from tacit.probes.consistency.tables import DETAILS
-    from tacit.probes.consistency.views import asked
 
     one = {name: value for name, value in found.items() if not isinstance(value, list | dict)}
     rows = {"questions": [{**one, "facts": found["facts_count"]}], "choices": found["choices"]}

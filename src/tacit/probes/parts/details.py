@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.files import file_name
-from tacit.findings.spec import GraphSet, View
+from tacit.findings.spec import Details, GraphSet
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def graph_files(
     return found
 
 
-def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[Details]:
     """Yield a table of statements, prompts and beliefs for all drawings or for a sample."""
     del request
     beliefs, drawings = findings.tables["beliefs"], findings.tables["violation_by_drawing"]
@@ -116,7 +116,7 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     key = [*_QUESTION, *(["annotator"] if "annotator" in asked.columns else [])]
     more = [name for name in _OF_ANSWERS if name in asked.columns]
     wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
-    yield View(DETAILS["statements"].with_reading(told), wide)
+    yield Details(DETAILS["statements"].with_reading(told), wide)
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], str]:

@@ -14,7 +14,7 @@ from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
 from tacit.probes.parts.beliefs import answers_in, voted
 from tacit.probes.parts.block import block, verdict
-from tacit.probes.parts.details import graph_set, views
+from tacit.probes.parts.details import details, graph_set
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
@@ -67,7 +67,7 @@ class PartsProbe(Probe):
     figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
     block = staticmethod(block)
-    views = staticmethod(views)
+    details = staticmethod(details)
     report_graphs = staticmethod(graph_set)
 
     drawings: Sequence[Drawing]

@@ -43,12 +43,13 @@
     signed: (v) => (v > 0 && Math.abs(v) >= 1e-9 ? "+" : "") + decimals(v, 1e-9),
     ratio: (v) => (v >= 999.5 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)),
     nats: (v) => decimals(v),
+    number: (v) => decimals(v),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
     truth: (v) => (v ? "yes" : "no"),
     text: String,
     prompt: String,
   };
-  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "ratio", "nats", "p"]);
+  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "ratio", "nats", "number", "p"]);
   function words(table, row, column) {
     const value = cell(table, row, column.name);
     if (value === null || value === undefined) return null;
@@ -151,7 +152,7 @@
       const tr = make("tr");
       if (table.details) {
         const of = words(table, row, several[0]);
-        tr.append(make("td", {}, make("button", { type: "button", "data-open": cell(table, row, table.details.key), "aria-label": table.details.label + ": " + of, onclick: () => open(table, row, of) }, table.details.label)));
+        tr.append(make("td", {}, make("button", { type: "button", "data-open": cell(table, row, table.details.key), "aria-label": "Open: " + of, onclick: () => open(table, row, of) }, "Open")));
       }
       several.forEach((column, place) => {
         const text = words(table, row, column);

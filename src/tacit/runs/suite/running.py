@@ -16,8 +16,9 @@ from tacit.errors import RequestError, TacitError
 from tacit.files import SUITE, publish_text
 from tacit.outputs import Kind, check_outputs
 from tacit.runs.comparison import Together, warnings
-from tacit.runs.reading import Runs, named, read_runs
+from tacit.runs.reading import read_runs
 from tacit.runs.reporter import resumable
+from tacit.runs.run import Runs, named
 from tacit.runs.workflow import REPORT
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.spec import View
+from tacit.findings.spec import Details
 from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.tables import DETAILS
 from tacit.probes.consistency.template import load_templates
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 
-def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[View]:
+def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[Details]:
     """Yield tables of anchor questions, choices, background questions and scores."""
     import polars as pl
 
@@ -29,11 +29,11 @@ def views(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator
     behind = links.join(shown.select("place", "anchor"), on="place").select("anchor", "fact")
     own = behind.join(questions, on="fact", maintain_order="left").drop("fact")
     prompts = _prompts(request)
-    yield View(
+    yield Details(
         DETAILS["questions"].with_reading(told), shown.drop("place"), ("choices", "facts"), "anchor"
     )
-    yield View(DETAILS["choices"], _choices(shown, findings, prompts), behind="anchor")
-    yield View(DETAILS["facts"], own, ("scores",), "background", behind="anchor")
+    yield Details(DETAILS["choices"], _choices(shown, findings, prompts), behind="anchor")
+    yield Details(DETAILS["facts"], own, ("scores",), "background", behind="anchor")
     yield _scores(own, findings, prompts)
 
 
@@ -49,7 +49,7 @@ def _choices(shown: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> 
     return framed.sort("per_byte", descending=True, nulls_last=True, maintain_order=True)
 
 
-def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> View:
+def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Details:
     """Return the scores of all answer words to the given background questions."""
     scores = findings.questions.rename({"question": "background"}).join(
         own.select("background").unique(maintain_order=True), on="background", how="semi"
@@ -57,7 +57,7 @@ def _scores(own: pl.DataFrame, findings: Findings, prompts: pl.DataFrame) -> Vie
     by = "votes" if "votes" in scores.columns else "logprob"
     worded = scores.join(prompts, on=["meta", "pair"], how="left", nulls_equal=True)
     ordered = worded.sort(by, descending=True, nulls_last=True, maintain_order=True)
-    return View(DETAILS["scores"], ordered, behind="background")
+    return Details(DETAILS["scores"], ordered, behind="background")
 
 
 def asked(facts: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,357 @@
+"""A finished run, and the runs of several models with one probe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.documents import similar
+from tacit.errors import RequestError
+from tacit.files import legible, publish_text
+from tacit.findings.block import block_of, measured
+from tacit.probes.base import declared_figures, declared_tables
+from tacit.probes.registry import probe
+from tacit.runs.notes import elicitation_of, notes
+from tacit.strings import last_part
+from tacit.tables import read_parquet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import NoReturn
+
+    import polars as pl
+
+    from tacit.charts.theme import Chart
+    from tacit.engine.store import Store
+    from tacit.findings.block import Block
+    from tacit.findings.findings import Findings
+    from tacit.findings.verdict import Verdict
+    from tacit.probes.consistency.predict import AnswerPrediction
+
+
+class _NoTableError(RequestError, KeyError):
+    """The run has no table of the given name."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message
+
+
+class _Tables(dict[str, Any]):
+    """A run's tables by name; an unknown name raises an error that lists the known names."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise _NoTableError(
+            f"the run has no table {name!r}{similar(str(name), list(self))}; expected one of "
+            f"{', '.join(self)}"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """A finished run.
+
+    Args:
+        folder: The run's folder; None if the run was not written to a folder.
+        name: The name of the model in the report, which is unique among the runs of each probe.
+        request: The request for the run: its probe, model and options, as in ``run.yaml``.
+        manifest: The content of the run's ``manifest.json``. The manifest describes the model, the
+            data, the software versions and the machine of the run, and contains a summary of the
+            results.
+        tables: The tables of results, by name.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> run = tacit.run("parts", model="demo", drawings=drawings, limit=1, progress=False)
+        >>> "accuracy" in run.tables
+        True
+    """
+
+    folder: Path | None
+    name: str
+    request: Mapping[str, Any]
+    manifest: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame] = field(compare=False)
+    _questions: pl.DataFrame | None = field(default=None, compare=False)
+
+    def __hash__(self) -> int:
+        return hash((self.folder, self.name, self.probe))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", _Tables(self.tables))
+
+    @property
+    def probe(self) -> str:
+        """The probe's name."""
+        return str(self.request["probe"])
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The main numbers of the run, as a mapping from names to values."""
+        summary: Mapping[str, Any] = self.manifest["summary"]
+        return summary
+
+    @property
+    def block(self) -> Block | None:
+        """What a reader sees first: the verdict and the main figures; None if there is none."""
+        kind, findings = probe(self.probe), self.findings
+        made = kind.block(findings)
+        return made or block_of(kind.headlines, findings, declared_tables(kind))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict on the run; None if its probe makes none."""
+        return self.block.verdict if self.block else None
+
+    @property
+    def metrics(self) -> dict[str, dict[str, Any]]:
+        """The headlines' values: by name, such as ``accuracy``, value, low, high, n and chance."""
+        kind, found = probe(self.probe), {}
+        for headline in kind.headlines:
+            for entry in measured(headline, self.findings, declared_tables(kind)):
+                label = re.sub(r" \(.*?\)", "", headline.label)
+                words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
+                low, high = entry.ends
+                found[re.sub(r"\W+", "_", words.lower())] = {
+                    "value": entry.value,
+                    "low": low,
+                    "high": high,
+                    "n": entry.row[headline.n[0]] if isinstance(headline.n, tuple) else None,
+                    "chance": entry.chance,
+                }
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model, folder, block and summary of the run, as printed by ``--json``."""
+        folder = None if self.folder is None else str(self.folder)
+        block = self.block
+        about = {"model": self.name, "out": folder, "block": list(block.lines) if block else []}
+        return {**about, **self.summary}
+
+    @property
+    def model(self) -> Mapping[str, Any]:
+        """The description of the model in the run's manifest."""
+        model = self.manifest.get("model")
+        return model if isinstance(model, dict) else {}
+
+    @property
+    def elicitation(self) -> str:
+        """The elicitation method."""
+        return elicitation_of(self.manifest)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the answers were obtained, and which of them are missing."""
+        return tuple(notes(self.manifest, listed=self.folder is not None))
+
+    @cached_property
+    def questions(self) -> pl.DataFrame:
+        """A table of the questions and answers, which is read at the first access."""
+        if self._questions is not None:
+            return self._questions
+        if self.folder is None:
+            raise RequestError("the run has no folder from which its questions could be read")
+        return read_parquet(self.folder / "questions.parquet")
+
+    @property
+    def findings(self) -> Findings:
+        """The questions, tables and summary of the run, as one object."""
+        from tacit.findings.findings import Findings
+
+        return Findings(self.questions, self.tables, self.summary)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the figures that are available for the run's probe."""
+        return tuple(declared_figures(probe(self.probe)))
+
+    def figure(self, name: str, palette: str = "house") -> Chart:
+        """Return a figure of the run as an Altair chart.
+
+        Args:
+            name: The name of the figure, which must be one of ``Run.figures``.
+            palette: The colour palette: ``house`` or ``okabe-ito``. The palette ``okabe-ito`` is
+                suitable for colour-blind readers.
+
+        Raises:
+            RequestError: If the figure or the palette is unknown, or if the findings lack data that
+                the figure needs.
+        """
+        return Runs((self,)).figure(name, palette)
+
+    def report(self, path: Path | str, *, force: bool = False) -> Path:
+        """Write a report about the run as one HTML file, and return the path of the file.
+
+        Args:
+            path: The path of the file.
+            force: Whether to overwrite a file that is not a report of Tacit's.
+
+        Raises:
+            RequestError: If the file exists, is not a report, and ``force`` is False.
+            WorkError: If the file cannot be written.
+        """
+        return Runs((self,)).report(path, force=force)
+
+    def predict(
+        self,
+        question: str,
+        choices: Sequence[str],
+        *,
+        model: str | None = None,
+        kb: str | Path | None = None,
+        store: str | Path | Store | None = None,
+        **settings: Any,  # noqa: ANN401 - options of models and servers
+    ) -> AnswerPrediction:
+        """Predict whether the run's model answers a new question correctly (consistency probe).
+
+        Like ``tacit predict``, this method asks the model the new question and the background
+        questions that belong to the new question. The predictor that was fitted in the run is
+        applied to the model's answers.
+
+        Args:
+            question: The text of the new question.
+            choices: The choices of the new question: at least two, all different.
+            model: The current location of the run's model; None if the location has not changed.
+            kb: The current location of the run's knowledge base; None if the location has not
+                changed.
+            store: The score store; None for the default store.
+            settings: Options for models and servers, such as ``device``. The options in
+                ``settings`` are not recorded in ``run.yaml``.
+
+        Raises:
+            RequestError: If the run has no predictor, if the question is invalid, or if the model,
+                the knowledge base or the question templates have changed since the run.
+            ModelError: If the model cannot be loaded.
+        """
+        from tacit.engine.store import Store
+        from tacit.runs.predicting import RunPredictor
+
+        kept = Store(store) if isinstance(store, str | Path) else store
+        place = None if kb is None else Path(kb)
+        return RunPredictor(self, model, place, settings, kept).predict(question, choices)
+
+    def __repr__(self) -> str:
+        tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
+        where = f", folder={str(self.folder)!r}" if self.folder else ""
+        return f"Run({self.probe} of {self.name!r}{where}; rows of tables: {tables})"
+
+    def _repr_html_(self) -> str:
+        """Return HTML for notebooks: numbers of the summary, and names of tables and figures."""
+        rows = "".join(
+            f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
+            if isinstance(value, int)
+            else f"<tr><td>{escape(key)}</td><td>{value:.3f}</td></tr>"
+            for key, value in self.summary.items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        )
+        listed = (("tables", ", ".join(self.tables)), ("figures", ", ".join(self.figures)))
+        more = "".join(f"<p>{kind}: {escape(names)}</p>" for kind, names in listed if names)
+        title = f"<b>{escape(self.probe)}</b> of <b>{escape(self.name)}</b>"
+        return f"<div><p>{title}</p><table>{rows}</table>{more}</div>"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Runs(Mapping[str, Run]):
+    """Runs of one probe, as a mapping from model names to runs.
+
+    Args:
+        runs: The finished runs. All runs must have different names.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> models = ["demo", "demo-masked"]
+        >>> runs = tacit.run("parts", model=models, drawings=drawings, limit=1, progress=False)
+        >>> list(runs)
+        ['demo', 'demo-masked']
+    """
+
+    runs: tuple[Run, ...]
+
+    def __getitem__(self, name: str) -> Run:
+        return {run.name: run for run in self.runs}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([run.name for run in self.runs])
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @cached_property
+    def comparison(self) -> pl.DataFrame | None:
+        """A table that compares each pair of models; None if the models cannot be compared."""
+        from tacit.runs.comparison import compared
+
+        return compared(self.runs)
+
+    @cached_property
+    def slopes(self) -> pl.DataFrame | None:
+        """A table that shows, for each model family, how each result changes with model size.
+
+        The table is None if no family contains models of two different sizes.
+        """
+        from tacit.runs.comparison import sloped
+
+        return sloped(self.runs)
+
+    def figure(self, name: str, palette: str = "house") -> Chart:
+        """Return a figure that shows all models; see ``Run.figure``.
+
+        Raises:
+            RequestError: If the figure or the palette is unknown, or if the findings of a run lack
+                data that the figure needs.
+        """
+        from tacit.runs.figures import chart
+
+        return chart(self.runs, name, palette)
+
+    def report(self, path: Path | str, *, force: bool = False) -> Path:
+        """Write one report about all models; see ``Run.report``.
+
+        Raises:
+            RequestError: If the file exists, is not a report, and ``force`` is False.
+            WorkError: If the file cannot be written.
+        """
+        from tacit.outputs import check_outputs
+        from tacit.report.writing import page_kind, report
+
+        check_outputs([], [(Path(path), page_kind("report"))], force=force)
+        publish_text(Path(path), report(self.runs))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return "\n".join(["Runs:", *(f"  {run!r}" for run in self.runs)])
+
+    def _repr_html_(self) -> str:
+        """Return the runs and the comparison of their models as HTML for notebooks."""
+        told = "".join(run._repr_html_() for run in self.runs)
+        return told if self.comparison is None else told + self.comparison._repr_html_()
+
+
+def named(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs with new names, which are unique among the runs of each probe."""
+    return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """Return a short, unambiguous name for each run, based on the name of its model."""
+    folders = [legible(run.folder.name if run.folder else "") for run in runs]
+    full = [
+        legible(str(run.model.get("name") or run.request.get("model") or folder))
+        for run, folder in zip(runs, folders, strict=True)
+    ]
+    ends = [last_part(name) for name in full]
+    probes = [run.probe for run in runs]
+    places = [f"{end} ({folder})" for end, folder in zip(ends, folders, strict=True)]
+    numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
+    # In a suite, the folder that contains a run's folder has the name of the suite's run.
+    parents = [run.folder.resolve().parent.name if run.folder else "" for run in runs]
+    within = [f"{end} ({legible(name)})" for end, name in zip(ends, parents, strict=True)]
+    for names in (ends, full, places, within):
+        if len(set(zip(probes, names, strict=True))) == len(names):
+            return names
+    return numbered
