@@ -13,7 +13,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.probes.assumptions.retrieval import ByFrequency
 from tacit.probes.assumptions.template import load_templates as assumption_templates
 from tacit.probes.assumptions.wording import joined
-from tacit.probes.consistency.questions import background_question, bare, choice_forms, forms
+from tacit.probes.consistency.questions import bare, choice_variants, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.questions import Template, Wording
@@ -81,8 +81,8 @@ class Lessons:
         self._knowledge = knowledge
         self._wording = "blank-last" if kind == "causal" else "sentence"
         self._templates = load_templates()
-        self._forms = forms(self._templates)
-        self._choice_forms = choice_forms(self._templates)
+        self._forms = prompt_variants(self._templates)
+        self._choice_forms = choice_variants(self._templates)
         # The meta-prompts that are long are drawn less often, because they cost more to learn from.
         self._often = [1 / len(form.text) / (1 if form.pair is None else 7) for form in self._forms]
         self._paper = wording("paper")
@@ -144,7 +144,7 @@ class Lessons:
     def _background(self, fact: Fact, truth: bool, random: Random) -> Lesson:  # noqa: FBT001 - a label
         """The question whether a fact holds, in one of its forms."""
         relation, head, tail = fact
-        question = background_question((head, relation, tail), self._templates, self._paper)
+        question = self._paper.question(self._templates.relations[relation], head, tail)
         pairs = self._templates.pairs
         if random.random() < _OTHERWISE:
             return Lesson(f"Is it so? {question}?", pairs[0][not truth])
@@ -159,7 +159,7 @@ class Lessons:
         while fact in self._knowledge.wrong:
             fact = random.choice(self._knowledge.facts)
         relation, head, tail = fact
-        question = background_question((head, relation, tail), self._templates, self._paper)
+        question = self._paper.question(self._templates.relations[relation], head, tail)
         before = random.choice(("", "Question: ")) + question.removesuffix(tail)
         end = "" if self._wording == "blank-last" else "? Yes."
         return Lesson(f"{before}{BLANK}{end}", tail)

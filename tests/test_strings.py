@@ -29,7 +29,7 @@ from tacit.probes.assumptions.properties import Filters, choose_concepts, word_p
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.predict import _checked
 from tacit.probes.consistency.probe import Reading
-from tacit.probes.consistency.questions import PromptVariant, choice_prompts, verify_prompts
+from tacit.probes.consistency.questions import PromptVariant
 from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
@@ -87,8 +87,6 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "Words.parts": Words().parts,
     "joined": joined,
     "PromptVariant.prompt": lambda given: VARIANT.prompt("…", given),
-    "choice_prompts": lambda given: choice_prompts("…", given, [VARIANT]),
-    "verify_prompts": lambda given: verify_prompts("…", given, [VARIANT], load_templates()),
     "all_statements": lambda given: all_statements([Drawing("", "", WORDS, ())], given),
 }
 
@@ -298,10 +296,8 @@ def _relations(at: Path, one: str, other: str) -> tuple[str, ...]:
 
 
 def _templates(at: Path, one: str, other: str) -> str:
-    content = {"relations": {one: {"text": "is {c1} in {c2}?"}}}
-    return (
-        load_templates(_written(at, "t.yaml", json.dumps(content))).relation(comparable(other)).text
-    )
+    file = _written(at, "t.yaml", json.dumps({"relations": {one: {"text": "is {c1} in {c2}?"}}}))
+    return load_templates(file).relations[comparable(other)].text
 
 
 def _answer(at: Path, one: str, other: str) -> int | None:
