@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -21,10 +21,11 @@ from tacit.knowledge.base import KnowledgeBase, relation_sets
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.words import Words, is_plain
 from tacit.probes.assumptions.elicitation import (
-    ElicitationPrompt,
-    Phrasing,
+    Elicited,
     elicit,
+    elicitation_text,
 )
+from tacit.probes.assumptions.options import NormsOptions
 from tacit.probes.assumptions.properties import Concept, choose_concepts, word_properties
 from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.drawings import read_drawings
@@ -42,6 +43,7 @@ Statement = tuple[str, str, str, str]
 """Thing, subject, relation and object."""
 
 FOLDER = Path(str(resources.files("tacit") / "data" / "demo"))
+OPTIONS = NormsOptions(FOLDER / "norms.dat")
 
 
 @dataclass(frozen=True)
@@ -103,14 +105,14 @@ class Knowledge:
     tails: tuple[str, ...]
     statements: dict[str, dict[Statement, bool]]
     concepts: tuple[Concept, ...]
-    elicitation: tuple[ElicitationPrompt, ...]
+    elicitation: tuple[Elicited, ...]
     anchors: tuple[Anchor, ...]
 
     @classmethod
     def read(cls, planted: Planted) -> Knowledge:
         """Reads the demo's knowledge; of what mentions a withheld concept, nothing is left."""
         facts = [one for one in read_facts() if not planted.mentioned(*one)]
-        norms = read_norms(FOLDER / "norms.dat")
+        norms = read_norms(OPTIONS.norms)
         return cls(
             tuple(facts),
             tuple(one for one in _asked() if not planted.mentioned(*one)),
@@ -120,12 +122,8 @@ class Knowledge:
             tuple(_concepts(planted)),
             tuple(
                 one
-                for one in elicit(
-                    norms,
-                    Phrasing(wording="blank-last"),
-                    responses="feature",
-                ).prompts
-                if not planted.mentioned(one.text)
+                for one in elicit(norms, replace(OPTIONS, responses="feature")).prompts
+                if not planted.mentioned(elicitation_text(one.relation, one.concept, "blank-last"))
             ),
             tuple(
                 one
@@ -179,7 +177,8 @@ def _statements(planted: Planted) -> dict[str, dict[Statement, bool]]:
 
 
 def _concepts(planted: Planted) -> list[Concept]:
-    concepts = choose_concepts(word_properties(read_norms(FOLDER / "norms.dat"))).concepts
+    norms = read_norms(OPTIONS.norms)
+    concepts = choose_concepts(word_properties(norms, OPTIONS), OPTIONS).concepts
     return [
         Concept(
             one.name,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tacit.coherence.ontology import Ontology
+from tacit.probes.assumptions.elicitation import elicitation_text
 from tacit.probes.assumptions.retrieval import ByFrequency
 from tacit.probes.assumptions.template import load_templates as assumption_templates
 from tacit.probes.assumptions.wording import joined
@@ -210,8 +211,8 @@ class Lessons:
         prompt = random.choice(self._knowledge.elicitation)
         weights = [response.frequency for response in prompt.responses]
         (response,) = random.choices(prompt.responses, weights)
-        ends = "" if self._wording == "blank-last" else "."
-        return Lesson(prompt.text + ends, response.word)
+        text = elicitation_text(prompt.relation, prompt.concept, self._wording)
+        return Lesson(text, response.word)
 
     def _anchor(self, random: Random) -> Lesson:
         """A multiple-choice question with its answer."""

@@ -22,7 +22,8 @@ from tacit.knowledge.build import Source, build
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.models.loading import load_model
 from tacit.models.registry import DEMO, DEMO_MASKED, DEMOS, folder_of
-from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
+from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
@@ -82,8 +83,9 @@ class Asked:
     @cached_property
     def retrieved(self) -> dict[str, float]:
         """The mean reciprocal rank of each concept over its prompts of 1 to 10 properties."""
-        worded = word_properties(read_norms(DATA / "norms.dat"))
-        concepts = choose_concepts(worded, Filters(vocabulary=self.vocabulary.words)).concepts
+        options = NormsOptions(DATA / "norms.dat")
+        worded = word_properties(read_norms(options.norms), options)
+        concepts = choose_concepts(worded, options, self.vocabulary.words).concepts
         prompts = retrieval_prompts(concepts, Asking(self.wording))
         asked = [RankingPrompt(one.text, self.vocabulary, (one.word,), top=1) for one in prompts]
         ranks: dict[str, list[float]] = {}

@@ -24,9 +24,9 @@ from tacit.knowledge.words import Words
 from tacit.models.fake import FakeModel
 from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.probes.assumptions.corrections import Correction, Corrections
-from tacit.probes.assumptions.elicitation import Phrasing, elicit
-from tacit.probes.assumptions.properties import Filters, choose_concepts, word_properties
-from tacit.probes.assumptions.wording import joined
+from tacit.probes.assumptions.elicitation import elicit
+from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.consistency.predict import _checked
 from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.questions import PromptVariant
@@ -65,7 +65,6 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Nouns.an": lambda given: Nouns(an=given),
     "Nouns.a": lambda given: Nouns(a=given),
     "Extraction.relations": lambda given: Extraction(relations=given),
-    "Filters.vocabulary": lambda given: Filters(vocabulary=given),
     "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
         {}, given, (), {}, frozenset(), "", ContextFormat("", "", "")
@@ -85,7 +84,6 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "votes_of": lambda given: votes_of([Sample("Paris", "whole")], given),
     "read_answer": lambda given: read_answer("Paris", given),
     "Words.parts": Words().parts,
-    "joined": joined,
     "PromptVariant.prompt": lambda given: VARIANT.prompt("…", given),
     "all_statements": lambda given: all_statements([Drawing("", "", WORDS, ())], given),
 }
@@ -363,7 +361,8 @@ def _corrected(at: Path, one: str, other: str) -> int:
 def _among(at: Path, one: str, other: str) -> list[str]:
     one, other = one.removeprefix("ice "), other.replace("ice", "").strip()
     norms = read_norms(_written(at, "n.csv", "concept,feature,pf", f"{other},has chairs,5"))
-    chosen = choose_concepts(word_properties(norms), Filters(vocabulary=[one], least=1))
+    options = NormsOptions(norms.path, least=1)
+    chosen = choose_concepts(word_properties(norms, options), options, [one])
     return [concept.word for concept in chosen.concepts]
 
 
@@ -371,7 +370,7 @@ def _responded(at: Path, one: str, other: str) -> int:
     one, other = (name.split()[-1] for name in (one, other.replace("\u00a0", " ")))
     rows = [f"bar,has {name},5" for name in (one, other)]
     norms = read_norms(_written(at, "n.csv", "concept,feature,pf", *rows))
-    (prompt,) = elicit(norms, Phrasing()).prompts
+    (prompt,) = elicit(norms, NormsOptions(norms.path)).prompts
     assert comparable(one) in prompt.responses[0].spellings
     return len(prompt.responses)
 

@@ -88,17 +88,16 @@ def prompts_command(
     _check(options, vocabulary, elicitation=elicitation, no_preface=no_preface)
 
     from tacit.knowledge.words import spare_torch
-    from tacit.probes.assumptions.elicitation import Phrasing
-    from tacit.probes.assumptions.prompt_tables import elicitation_prompts, retrieval_prompts_of
+    from tacit.probes.assumptions.prompt_tables import elicitation_table, retrieval_table
     from tacit.probes.assumptions.properties import all_removed
     from tacit.tables import write_tables
 
     spare_torch(None)
     if elicitation:
-        table, summary = elicitation_prompts(options, Phrasing(not no_preface, wording))
+        table, summary = elicitation_table(options, wording, preface=not no_preface)
         tables = [(table, out)]
     else:
-        table, dropped, summary = retrieval_prompts_of(options, wording, vocabulary)
+        table, dropped, summary = retrieval_table(options, wording, vocabulary)
         tables = [(table, out), *([] if left_out is None else [(dropped, left_out)])]
     if table.is_empty():
         removed = {step["filter"]: step["removed"] for step in summary["filters"]}

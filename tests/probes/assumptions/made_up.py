@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from tacit.probes.assumptions.options import NormsOptions
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
@@ -17,10 +18,16 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
     from tacit.models.fake import FakeModel
     from tacit.probes.assumptions.probe import AssumptionsProbe
+    from tacit.sources.norms import Norms
 
 RETRIEVAL = TABLES["retrieval"].schema
 ELICITATION = TABLES["elicitation"].schema
 ELICITATION_TOP = TABLES["elicitation_top"].schema
+
+
+def options(norms: Norms, **changed: Any) -> NormsOptions:  # noqa: ANN401 - options
+    """Options that select from norms."""
+    return NormsOptions(norms.path, **changed)
 
 
 def measured(probe: AssumptionsProbe, model: FakeModel) -> Findings:

@@ -7,6 +7,7 @@ import pytest
 from tacit.probes.assumptions.alternatives import corrected, worded
 from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.norms import read_norms
+from tests.probes.assumptions.made_up import options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +94,8 @@ def test_prompts_state_the_feature_and_count_it(tmp_path: Path) -> None:
     path = tmp_path / "norms.dat"
     header = "concept\tfeature\tpf\tfeature alternatives\n"
     path.write_text(header + "\n".join(rows) + "\n", encoding="utf-8")
-    found = word_properties(read_norms(path))
+    norms = read_norms(path)
+    found = word_properties(norms, options(norms))
     assert [one.text for some in found.properties.values() for one in some] == [
         *("has antlers", "is brown", "eats grass", "is used when you are sick"),
         *("has the queen's head", "has a keyboard"),

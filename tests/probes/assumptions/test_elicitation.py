@@ -7,16 +7,13 @@ import pytest
 import yaml
 
 from tacit.probes.assumptions.corrections import Correction
-from tacit.probes.assumptions.elicitation import (
-    ElicitationPrompt,
-    Phrasing,
-    elicit,
-)
+from tacit.probes.assumptions.elicitation import Elicited, elicit, elicitation_text
 from tacit.probes.assumptions.responses import SINGULAR, Response, completion
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, spellings
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
+from tests.probes.assumptions.made_up import options
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
 BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
@@ -31,48 +28,51 @@ def small(folder: Path, *rows: str) -> Norms:
     return read_norms(path)
 
 
-def words(prompt: ElicitationPrompt) -> dict[str, int]:
+def words(prompt: Elicited) -> dict[str, int]:
     """The responses of a prompt with their frequencies."""
     return {one.word: one.frequency for one in prompt.responses}
 
 
 def test_the_prompts_of_a_concept(norms: Norms) -> None:
     """One for each relation that people completed in one word, all alternatives counted."""
-    asked = elicit(norms, responses="feature").prompts
+    asked = elicit(norms, options(norms, responses="feature")).prompts
     found = {one.relation: one for one in asked if one.concept == "bear"}
-    assert {name: (one.text, words(one)) for name, one in found.items()} == {
-        "is": ("Everyone knows that a bear is ___.", {"big": 15, "large": 15, "brown": 9}),
-        "is a": ("Everyone knows that a bear is a ___.", {"bear": 20, "animal": 11}),
-        "has": (
-            "Everyone knows that a bear has ___.",
-            {"fur": 27, "hair": 27, "claws": 15, "paws": 7},
-        ),
-        "made of": ("Everyone knows that a bear is made of ___.", {"fluff": 2, "down": 2}),
+    assert {name: words(one) for name, one in found.items()} == {
+        "is": {"big": 15, "large": 15, "brown": 9},
+        "is a": {"bear": 20, "animal": 11},
+        "has": {"fur": 27, "hair": 27, "claws": 15, "paws": 7},
+        "made of": {"fluff": 2, "down": 2},
     }
 
 
-def test_texts_have_the_concepts_article_and_no_sense_tag(norms: Norms) -> None:
+@pytest.mark.parametrize(
+    ("relation", "concept", "text"),
+    [
+        ("is", "bear", "a bear is ___."),
+        ("is a", "owl", "an owl is a ___."),
+        ("has", "polar_bear", "a polar bear has ___."),
+        ("has a", "seal_(animal)", "a seal has a ___."),
+        ("made of", "hour", "an hour is made of ___."),
+    ],
+)
+def test_texts_have_the_concepts_article_and_no_sense_tag(
+    relation: str, concept: str, text: str
+) -> None:
     """By its sound; phrases keep their words."""
-    asked = elicit(norms, concepts="all").prompts
-    texts = {one.concept: one.text for one in asked if one.relation == "has"}
-    assert texts["owl"] == "Everyone knows that an owl has ___."
-    assert texts["polar_bear"] == "Everyone knows that a polar bear has ___."
-    assert texts["seal_(animal)"] == "Everyone knows that a seal has ___."
-    assert texts["hour"] == "Everyone knows that an hour has ___."
+    assert elicitation_text(relation, concept, "sentence") == f"Everyone knows that {text}"
 
 
-def test_the_ablation_and_the_last_blank(norms: Norms) -> None:
+def test_the_ablation_and_the_last_blank() -> None:
     """Without the preface the sentence begins with a capital; the last blank has no full stop."""
-    ablation = elicit(norms, Phrasing(preface=False)).prompts[0]
-    last = elicit(norms, Phrasing(wording="blank-last")).prompts[0]
-    assert ablation.text == "A bear is ___."
-    assert last.text == "Everyone knows that a bear is ___"
-    assert Prompt(last.text, ("big",)).around == ("Everyone knows that a bear is ", "")
+    assert elicitation_text("is", "bear", "sentence", preface=False) == "A bear is ___."
+    last = elicitation_text("is", "bear", "blank-last")
+    assert last == "Everyone knows that a bear is ___"
+    assert Prompt(last, ("big",)).around == ("Everyone knows that a bear is ", "")
 
 
 def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
     """And every other concept has a prompt or is counted as without, for each relation."""
-    found = elicit(norms, concepts="all")
+    found = elicit(norms, options(norms, concepts="all"))
     assert [(step.name, step.removed) for step in found.steps] == [("plural", ("tongs",))]
     assert found.counts() == {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}
     assert found.without == {"is": 6, "is a": 6, "has": 0, "has a": 7, "made of": 6}
@@ -81,7 +81,7 @@ def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
 def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
     """Underscored ones, those of their column, and those that fit another relation."""
     norms = small(tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown")
-    asked = elicit(norms, responses="feature").prompts
+    asked = elicit(norms, options(norms, responses="feature")).prompts
     found = {one.relation: words(one) for one in asked}
     assert found == {
         "is": {"wooden": 4, "brown": 4},
@@ -92,7 +92,7 @@ def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
 def test_a_response_named_twice_has_its_highest_frequency(tmp_path: Path) -> None:
     """Equal ones come in the order of the file."""
     norms = small(tmp_path, "pan\tis hot\t2\t", "pan\tis big\t3\t", "pan\tis hot_warm\t3\t")
-    (prompt,) = elicit(norms, responses="feature").prompts
+    (prompt,) = elicit(norms, options(norms, responses="feature")).prompts
     assert list(words(prompt).items()) == [("hot", 3), ("big", 3), ("warm", 3)]
 
 
@@ -101,17 +101,17 @@ def test_two_spellings_are_one_response(tmp_path: Path) -> None:
     norms = small(
         tmp_path, "elephant\tis grey\t9\t", "elephant\tis gray\t2\t", "elephant\tis big\t4\t"
     )
-    (prompt,) = elicit(norms).prompts
+    (prompt,) = elicit(norms, options(norms)).prompts
     assert prompt.responses == (
         Response("grey", 9, ("grey", "gray")),
         Response("big", 4, ("big",)),
     )
-    assert elicit(norms).completions("is") == ("grey", "gray", "big")
+    assert elicit(norms, options(norms)).completions("is") == ("grey", "gray", "big")
 
 
 def test_the_sensible_set_is_of_all_concepts(norms: Norms) -> None:
     """Every word with which a relation was completed, once."""
-    found = elicit(norms, responses="feature")
+    found = elicit(norms, options(norms, responses="feature"))
     assert found.completions("is a") == ("bear", "animal")
     assert found.completions("has")[:5] == ("fur", "hair", "claws", "paws", "legs")
     assert len(found.completions("has")) == len(set(found.completions("has")))
@@ -142,16 +142,9 @@ def test_one_word_completes_a_relation(said: str, completed: tuple[str, str] | N
     assert completion(said) == completed
 
 
-def test_an_article_of_another_sound_may_be_left_out(norms: Norms) -> None:
-    """So that "is a ___" is completed only by what people wrote behind "is a"."""
-    found = elicit(norms, Phrasing(any_article=False))
-    assert [words(one) for one in found.prompts if one.relation == "is a"] == [{"bear": 20}]
-    assert completion("is an animal", any_article=False) is None
-
-
 def test_corrections_and_rare_properties(norms: Norms) -> None:
     """A correction stands for all that a property gave; the least frequency leaves out the rest."""
-    found = elicit(norms, None, [Correction("has fur_hair", "has fluff")], people=8)
+    found = elicit(norms, options(norms, least_people=8), [Correction("has fur_hair", "has fluff")])
     (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
     assert words(bear) == {"fluff": 27, "claws": 15}
 
@@ -218,7 +211,8 @@ def test_the_papers_counts_are_data() -> None:
 @pytest.mark.slow
 def test_the_real_norms_make_elicitation_prompts() -> None:
     """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
-    found = elicit(read_norms(BUCHANAN))
+    norms = read_norms(BUCHANAN)
+    found = elicit(norms, options(norms))
     assert found.counts() == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
     removed = {step.name: set(step.removed) for step in found.steps}
     assert {name: len(names) for name, names in removed.items()} == {

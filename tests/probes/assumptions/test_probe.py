@@ -213,7 +213,7 @@ def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -
     probe = probe_of(norms)
     items = [item for item in probe.eliciting.items if item.over == "sensible"]
     has = next(item for item in items if item.prompt.relation == "has")
-    assert probe.eliciting.candidates(has).words == ("fur", "hair", "legs")
+    assert has.candidates.words == ("fur", "hair", "legs")
 
 
 def test_every_measure_follows_from_the_findings_without_a_model(norms: Norms) -> None:
@@ -262,7 +262,7 @@ def test_the_target_is_asked_for_in_every_ranking_of_retrieval(norms: Norms) -> 
     retrieval = part.rankings
     for item, one in zip(part.items, retrieval, strict=True):
         assert isinstance(one, RankingPrompt)
-        assert one.targets == (item.prompt.word,)
+        assert one.targets == (item.word,)
     assert {one.vocabulary.words for one in retrieval} == {tuple(sorted(WORDS))}
 
 

@@ -8,6 +8,7 @@ from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
 from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.norms import read_norms
+from tests.probes.assumptions.made_up import options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,64 +29,42 @@ def table(folder: Path, *rows: str) -> Norms:
     return read_norms(path)
 
 
-def test_properties_left_out_are_listed_with_their_reasons(tmp_path: Path) -> None:
+def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_path: Path) -> None:
     """Each once, so that they and the usable ones are all; the counts are those of the list."""
     norms = table(
         tmp_path,
-        *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\tHas wings\t12"),
-        *("owl\tis very wise and old\t5", "owl\tis rare\t1", "cat\tdoes purr\t3"),
+        *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\thave wings\t12"),
+        *("owl\tis one of the owls here\t5", "owl\tgod\t1", "cat\tdoes purr\t3", "elk\tgod\t3"),
     )
-    worded = word_properties(norms, people=2, words=4)
-    left_out = {one.feature: reason for one, reason in worded.left_out}
-    assert left_out == {
-        "has wings": "worded as another",
-        "silent": "no wording",
-        "is an owl": "names its concept",
-        "is very wise and old": "too long",
-        "is rare": "named by too few people",
-    }
-    assert all(count == 1 for count in worded.dropped.values())
-    assert worded.usable + len(worded.left_out) == len(norms.properties)
-    assert worded.namings == {"all": 39, "left_out": 9 + 7 + 2 + 5 + 1}
-
-
-def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
-    """Alternatives before the feature; what names the concept is dropped and counted."""
-    worded = word_properties(norms)
-    assert texts(worded) == [
-        *("has claws", "has fur", "is big", "lives in woods", "eats", "is an animal", "is brown"),
-        *("is made of fluff", "growls", "does not fly", "has paws"),
+    worded = word_properties(norms, options(norms, least_people=2, most_words=5))
+    assert [(one.concept, one.feature, reason) for one, reason in worded.left_out] == [
+        ("owl", "has wings", "worded as another"),
+        ("owl", "silent", "no wording"),
+        ("owl", "is an owl", "names its concept"),
+        ("owl", "is one of the owls here", "too long"),
+        ("owl", "god", "named by too few people"),
+        ("elk", "god", "no wording"),
     ]
-    assert worded.dropped == {
-        "named by too few people": 0,
-        "no wording": 0,
-        "too long": 0,
-        "names its concept": 1,
-        "worded as another": 0,
-    }
-    assert (worded.corrected, worded.unmatched) == (0, ())
-    assert worded.usable == sum(map(len, worded.properties.values()))
-
-
-def test_every_property_is_used_or_counted(tmp_path: Path) -> None:
-    """Each under the first reason that holds."""
-    norms = table(
-        tmp_path,
-        *("owl\thas wings\t9", "owl\thave wings\t10", "owl\thas wings_feathers\t10"),
-        *("owl\tgod\t1", "owl\tgod of all\t2", "owl\tis one of the owls here\t2"),
-        *("owl\tis an owl\t2", "elk\tgod\t3"),
-    )
-    worded = word_properties(norms, people=2, words=5)
-    assert worded.dropped == {
+    assert worded.counts == {
+        "usable": 2,
         "named by too few people": 1,
         "no wording": 2,
         "too long": 1,
         "names its concept": 1,
-        "worded as another": 2,
+        "worded as another": 1,
+        "corrected": 0,
     }
-    assert worded.usable + sum(worded.dropped.values()) == len(norms.properties)
     assert worded.properties["elk"] == ()
     assert [one.property.feature for one in worded.properties["owl"]] == ["have wings"]
+    assert worded.namings == {"all": 42, "left_out": 9 + 7 + 2 + 5 + 1 + 3}
+
+
+def test_properties_are_worded_in_the_order_of_the_file(norms: Norms) -> None:
+    """Alternatives before the feature; what names the concept is dropped."""
+    assert texts(word_properties(norms, options(norms))) == [
+        *("has claws", "has fur", "is big", "lives in woods", "eats", "is an animal", "is brown"),
+        *("is made of fluff", "growls", "does not fly", "has paws"),
+    ]
 
 
 def test_corrections_override(norms: Norms) -> None:
@@ -97,18 +76,18 @@ def test_corrections_override(norms: Norms) -> None:
         Correction("has wheels", "rolls"),
         Correction("has claws", "claws", "owl"),
     )
-    worded = word_properties(norms, own)
+    worded = word_properties(norms, options(norms), own)
     assert texts(worded, "owl")[0] == "has two legs"
     assert texts(worded, "fox")[0] == "walks on legs"
     assert "is a beast" in texts(worded)
-    assert worded.unmatched == own[3:]
-    assert worded.corrected == 7
+    assert Corrections(norms, own).unmatched == own[3:]
+    assert worded.counts["corrected"] == 7
 
 
 def test_a_correction_that_names_the_concept_is_dropped(norms: Norms) -> None:
     """A prompt never holds its answer."""
-    worded = word_properties(norms, [Correction("does eat", "eats like a bear")])
-    assert worded.dropped["names its concept"] == 2
+    worded = word_properties(norms, options(norms), [Correction("does eat", "eats like a bear")])
+    assert worded.counts["names its concept"] == 2
 
 
 def test_features_of_mcrae_are_corrected_as_written_or_as_read(tmp_path: Path) -> None:

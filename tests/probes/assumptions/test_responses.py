@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,12 +15,15 @@ from tacit.probes.assumptions.responses import (
     MERGED,
     SINGULAR,
     UNSAYABLE,
-    ResponsePreset,
     ResponseReader,
 )
 from tacit.probes.assumptions.wording import singular
 from tacit.sources.alternatives import read_alternatives
 from tacit.sources.norms import Norms, Property, read_norms
+from tests.probes.assumptions.made_up import options
+
+if TYPE_CHECKING:
+    from tacit.probes.assumptions.options import ResponsePreset
 
 HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
 
@@ -36,7 +40,7 @@ def responses(
     norms: Norms, relation: str, preset: ResponsePreset = "people", concept: str | None = None
 ) -> dict[str, int]:
     """The responses of a concept, the first where none is named, to a relation."""
-    asked = elicit(norms, responses=preset).prompts
+    asked = elicit(norms, options(norms, responses=preset)).prompts
     name = concept or norms.properties[0].concept
     return {
         one.word: one.frequency
@@ -85,7 +89,7 @@ def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) ->
     )
     assert responses(norms, "has") == {"wheels": 9}
     assert responses(norms, "is") == {"red": 5, "big": 4}
-    assert elicit(norms).notes[FALLEN_BACK] == 2
+    assert elicit(norms, options(norms)).notes[FALLEN_BACK] == 2
 
 
 def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
@@ -110,15 +114,15 @@ def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> 
     assert responses(norms, "has") == {"handles": 2}
     assert responses(norms, "has a", "feature") == {"handle": 20}
     assert responses(norms, "has a", "feature", "jug") == {"handle": 20}
-    assert elicit(norms).notes[MERGED] == 1
-    assert elicit(norms, responses="feature").notes[MERGED] == 2
+    assert elicit(norms, options(norms)).notes[MERGED] == 1
+    assert elicit(norms, options(norms, responses="feature")).notes[MERGED] == 2
 
 
 def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
     """One that has no singular is left out, and counted."""
     norms = cslb(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
     assert responses(norms, "has a") == {"wing": 5}
-    notes = elicit(norms).notes
+    notes = elicit(norms, options(norms)).notes
     assert (notes[SINGULAR], notes[UNSAYABLE], notes[MERGED]) == (1, 1, 0)
 
 
@@ -144,13 +148,13 @@ def test_an_ungrammatical_alternative_is_put_as_in_the_feature(tmp_path: Path) -
     )
     assert responses(norms, "has") == {"antlers": 4}
     assert responses(norms, "has a", concept="jug") == {"handle": 2, "spout": 1}
-    assert elicit(norms).notes[CORRECTED] == 2
+    assert elicit(norms, options(norms)).notes[CORRECTED] == 2
 
 
 def test_two_spellings_of_one_feature_are_given_by_all_their_people(tmp_path: Path) -> None:
     """Under the more frequent spelling."""
     norms = cslb(tmp_path, "elephant\tis grey_gray\t5\tis grey;is gray\t1 2;3 4 5")
-    (prompt,) = elicit(norms).prompts
+    (prompt,) = elicit(norms, options(norms)).prompts
     (response,) = prompt.responses
     assert (response.word, response.frequency) == ("gray", 5)
     assert set(response.spellings) == {"gray", "grey"}
@@ -165,10 +169,12 @@ def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
             for name in ("bat_(animal)", "bat_(baseball)", "polar_bear", "scissors", "bear")
         ),
     )
-    steps = [(step.name, len(step.removed), step.left) for step in elicit(norms).steps]
+    steps = [
+        (step.name, len(step.removed), step.left) for step in elicit(norms, options(norms)).steps
+    ]
     assert steps == [("has a sense tag", 2, 3), ("more than one word", 1, 2), ("plural", 1, 1)]
     asked = {
-        preset: [one.concept for one in elicit(norms, concepts=preset).prompts]
+        preset: [one.concept for one in elicit(norms, options(norms, concepts=preset)).prompts]
         for preset in ("paper", "tagged", "all")
     }
     assert asked["paper"] == ["bear"]

@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-import dataclasses
 import os
 import random
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.probes.assumptions.properties import (
+    Chosen,
     Concept,
-    Filters,
     Worded,
     choose_concepts,
     word_properties,
@@ -27,10 +27,20 @@ from tacit.probes.assumptions.retrieval import (
 )
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, Property, read_norms
+from tests.probes.assumptions.made_up import options
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
 BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
 needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
+
+
+def chosen(norms: Norms, vocabulary: Collection[str] | None = None, **changed: Any) -> Chosen:  # noqa: ANN401 - options
+    """The concepts that pass every filter."""
+    of = options(norms, **changed)
+    return choose_concepts(word_properties(norms, of), of, vocabulary)
 
 
 def concept(*frequencies: int) -> Concept:
@@ -50,7 +60,7 @@ def stated(order: ByFrequency | Shuffled, *frequencies: int, most: int = 10) -> 
 
 def test_the_prompts_of_a_concept_to_the_character(norms: Norms) -> None:
     """1 to 10 properties by decreasing frequency, ties in the order of the file."""
-    (bear,) = choose_concepts(word_properties(norms), Filters(vocabulary={"bear"})).concepts
+    (bear,) = chosen(norms, {"bear"}).concepts
     prompts = retrieval_prompts([bear])
     assert [prompt.n for prompt in prompts] == list(range(1, 11))
     assert {(prompt.concept, prompt.word, prompt.answer) for prompt in prompts} == {
@@ -73,8 +83,8 @@ def test_the_prompts_of_a_concept_to_the_character(norms: Norms) -> None:
 
 def test_the_blank_may_be_last(norms: Norms) -> None:
     """For models that cannot see what follows it."""
-    (bear,) = choose_concepts(word_properties(norms), Filters(vocabulary={"bear"})).concepts
-    prompts = retrieval_prompts([bear], Asking("blank-last", most=3))
+    (bear,) = chosen(norms, {"bear"}).concepts
+    prompts = retrieval_prompts([bear], Asking("blank-last"))[:3]
     assert [prompt.text for prompt in prompts] == [
         "Something that has fur is called a ___",
         "Something that has fur and has claws is called a ___",
@@ -84,58 +94,58 @@ def test_the_blank_may_be_last(norms: Norms) -> None:
 
 def test_each_filter_counts_what_it_left_out(norms: Norms) -> None:
     """In the paper's order: sense tag, words, sound, vocabulary, properties."""
-    chosen = choose_concepts(word_properties(norms), Filters(vocabulary={"bear", "fox", "owl"}))
-    assert [(step.name, step.removed, step.left) for step in chosen.steps] == [
+    found = chosen(norms, {"bear", "fox", "owl"})
+    assert [(step.name, step.removed, step.left) for step in found.steps] == [
         ("has a sense tag", ("seal_(animal)",), 7),
         ("more than one word", ("polar_bear",), 6),
         ("begins with a vowel sound", ("owl", "hour"), 4),
         ("not in the vocabulary", ("unicorn", "tongs"), 2),
         ("fewer than 10 usable properties", ("fox",), 1),
     ]
-    assert [one.name for one in chosen.concepts] == ["bear"]
+    assert [one.name for one in found.concepts] == ["bear"]
 
 
 def test_sense_tags_are_stripped_or_left_out(norms: Norms) -> None:
     """With the preset ``tagged`` the concept stays, and the blank holds the word alone."""
-    assert "seal" not in [one.word for one in choose_concepts(word_properties(norms)).concepts]
-    chosen = choose_concepts(word_properties(norms), Filters("tagged"))
-    assert [one.word for one in chosen.concepts] == ["bear", "seal", "unicorn"]
-    assert [step.name for step in chosen.steps] == [
+    assert "seal" not in [one.word for one in chosen(norms).concepts]
+    found = chosen(norms, concepts="tagged")
+    assert [one.word for one in found.concepts] == ["bear", "seal", "unicorn"]
+    assert [step.name for step in found.steps] == [
         *("more than one word", "begins with a vowel sound", "fewer than 10 usable properties")
     ]
 
 
 def test_a_concept_with_nine_properties_needs_a_lower_bound(norms: Norms) -> None:
     """It then has nine prompts."""
-    chosen = choose_concepts(word_properties(norms), Filters(least=9, vocabulary={"fox"}))
-    assert [prompt.n for prompt in retrieval_prompts(chosen.concepts)] == list(range(1, 10))
+    found = chosen(norms, {"fox"}, least=9)
+    assert [prompt.n for prompt in retrieval_prompts(found.concepts)] == list(range(1, 10))
 
 
 def test_the_vocabulary_minds_case(norms: Norms) -> None:
     """Bear is not bear."""
-    assert choose_concepts(word_properties(norms), Filters(vocabulary={"Bear"})).concepts == ()
+    assert chosen(norms, {"Bear"}).concepts == ()
 
 
 def test_articles_of_each_candidate_keep_vowels(norms: Norms) -> None:
     """The blank holds the article too, so that it is scored with the word."""
-    filters = Filters(articles="candidate")
-    chosen = choose_concepts(word_properties(norms), filters).concepts
-    assert [one.word for one in chosen] == ["bear", "owl", "unicorn", "hour"]
+    found = chosen(norms, articles="candidate").concepts
+    assert [one.word for one in found] == ["bear", "owl", "unicorn", "hour"]
     prompts = {
         prompt.word: prompt
-        for prompt in retrieval_prompts(chosen, Asking(articles="candidate", most=1))
+        for prompt in retrieval_prompts(found, Asking(articles="candidate"))
+        if prompt.n == 1
     }
     owl, unicorn = prompts["owl"], prompts["unicorn"]
     assert owl.text == unicorn.text == "___ has legs."
     assert (owl.answer, unicorn.answer) == ("An owl", "A unicorn")
-    last = retrieval_prompts(chosen[1:2], Asking("blank-last", "candidate", most=1))
+    last = retrieval_prompts(found[1:2], Asking("blank-last", "candidate"))
     assert last[0].text == "Something that has legs is called ___"
     assert last[0].answer == "an owl"
 
 
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
     """At k properties when it has k of the category (Figure 3a)."""
-    (bear,) = choose_concepts(word_properties(norms), Filters(vocabulary={"bear"})).concepts
+    (bear,) = chosen(norms, {"bear"}).concepts
     prompts = retrieval_prompts([bear], Asking(category="functional"))
     assert [prompt.text for prompt in prompts] == ["A ___ eats.", "A ___ eats and does not fly."]
     assert retrieval_prompts([bear], Asking(category="smell")) == []
@@ -210,28 +220,17 @@ def test_a_random_set_is_uniform() -> None:
         assert abs(sum(place in one for one in drawn) / len(drawn) - 0.5) < 0.05
 
 
-def test_prompts_are_plain_values(norms: Norms) -> None:
-    """The same norms give equal prompts."""
-    chosen = choose_concepts(word_properties(norms)).concepts
-    assert retrieval_prompts(chosen) == retrieval_prompts(chosen)
-    assert dataclasses.is_dataclass(retrieval_prompts(chosen)[0])
-
-
 @needs_buchanan
 def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
     """Most of what participants typed are bare words; all that is passed over is counted."""
     norms = read_norms(BUCHANAN)
-    worded = word_properties(norms)
-    assert worded.usable + sum(worded.dropped.values()) == 28975
-    assert worded.dropped["no wording"] > 22000
-    strict = word_properties(norms, people=2, words=6)
-    assert strict.usable + sum(strict.dropped.values()) == 28975
-    chosen = choose_concepts(strict)
-    assert [one.word for one in chosen.concepts] == [
+    assert word_properties(norms, options(norms)).counts["no wording"] > 22000
+    found = chosen(norms, least_people=2, most_words=6)
+    assert [one.word for one in found.concepts] == [
         *("couch", "fingers", "garlic", "hammer", "house", "squirrel", "surfboard", "tree"),
         "zebra",
     ]
-    prompts = retrieval_prompts(chosen.concepts)
+    prompts = retrieval_prompts(found.concepts)
     assert len(prompts) == 90
     assert prompts[-1].text == (
         "A ___ has stripes, lives in africa, is an animal, eats grass, has a tail, has hooves, "
@@ -253,12 +252,12 @@ def test_the_counts_of_the_paper_are_printed_in_its_order(tmp_path: Path) -> Non
     rows = [f"{name}\thas part{n}\t{20 - n}" for name in names for n in range(10)]
     path = tmp_path / "norms.tsv"
     path.write_text("concept\tfeature\tpf\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    chosen = choose_concepts(word_properties(read_norms(path)), Filters(vocabulary=words))
-    assert [(step.name, len(step.removed), step.left) for step in chosen.steps] == [
+    found = chosen(read_norms(path), words)
+    assert [(step.name, len(step.removed), step.left) for step in found.steps] == [
         ("has a sense tag", 10, 628),
         ("more than one word", 25, 603),
         ("begins with a vowel sound", 45, 558),
         ("not in the vocabulary", 292, 266),
         ("fewer than 10 usable properties", 0, 266),
     ]
-    assert len(retrieval_prompts(chosen.concepts)) == 2660
+    assert len(retrieval_prompts(found.concepts)) == 2660

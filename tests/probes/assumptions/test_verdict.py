@@ -57,7 +57,7 @@ def concepts() -> Mapping[str, set[str]]:
     """The concepts that each retrieval prompt asks for."""
     found = defaultdict(set)
     for item in probe().retrievals[0].items:
-        found[item.prompt.text].add(item.prompt.word)
+        found[item.text].add(item.word)
     return found
 
 

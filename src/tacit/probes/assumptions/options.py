@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
     from tacit.probes.assumptions.corrections import Correction
 
+Articles = Literal["fixed", "candidate"]
+ConceptPreset = Literal["paper", "tagged", "all"]
+ResponsePreset = Literal["people", "feature", "first"]
+
 _VOCABULARIES = ("shared", "own", "concepts")
 
 
@@ -47,12 +51,12 @@ class NormsOptions:
         help="A table with your own wordings of properties, with the columns concept, feature and "
         "wording.",
     )
-    articles: Literal["fixed", "candidate"] = option(
+    articles: Articles = option(
         "fixed",
         help='The article in retrieval prompts: fixed (always "A") or candidate ("a" or '
         '"an", according to the candidate word).',
     )
-    concepts: Literal["paper", "tagged", "all"] = option(
+    concepts: ConceptPreset = option(
         "paper",
         help=(
             "The concepts to use. paper: one-word concepts without a sense tag. tagged: in "
@@ -61,7 +65,7 @@ class NormsOptions:
             "prompts."
         ),
     )
-    responses: Literal["people", "feature", "first"] = option(
+    responses: ResponsePreset = option(
         "people",
         help=(
             "Which wordings of a feature count as people's responses, and how each response is "

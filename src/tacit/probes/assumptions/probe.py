@@ -11,16 +11,12 @@ from tacit.findings.findings import Findings
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.details import details
-from tacit.probes.assumptions.elicitation import Eliciting, Phrasing, Prince, elicit
+from tacit.probes.assumptions.elicitation import Eliciting, elicit
 from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
-from tacit.probes.assumptions.properties import (
-    Filters,
-    all_removed,
-    choose_concepts,
-    word_properties,
-)
+from tacit.probes.assumptions.prince import Prince
+from tacit.probes.assumptions.properties import all_removed, choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import (
     FOUR_ORDERS,
     TIES,
@@ -102,10 +98,12 @@ class Assumptions(Probe):
     @cached_property
     def worded(self) -> WordedNorms:
         """The properties that retrieval prompts can state."""
-        options = self.options
-        return word_properties(
-            self.norms, self.corrections, people=options.least_people, words=options.most_words
-        )
+        return word_properties(self.norms, self.options, self.corrections)
+
+    @cached_property
+    def elicited(self) -> Elicitation:
+        """What elicitation prompts ask for, with people's responses."""
+        return elicit(self.norms, self.options, self.corrections)
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
         """Return each model's probe; see ``Probe.for_models``."""
@@ -137,10 +135,8 @@ class AssumptionsProbe(Probe):
     @cached_property
     def chosen(self) -> Chosen:
         """The concepts of the retrieval prompts, and the concepts that each filter removed."""
-        options = self.options
-        among = None if options.vocabulary == "concepts" else self._whole_words.words
-        filters = Filters(options.concepts, options.articles, among, options.least)
-        return choose_concepts(self.probe.worded, filters).limited(options.limit)
+        among = None if self.options.vocabulary == "concepts" else self._whole_words.words
+        return choose_concepts(self.probe.worded, self.options, among)
 
     @property
     def _whole_words(self) -> Vocabulary:
@@ -180,10 +176,14 @@ class AssumptionsProbe(Probe):
     @cached_property
     def eliciting(self) -> Eliciting:
         """The elicitation prompts with and without "Everyone knows that", and their candidates."""
-        prefaces = (True,) if self.options.fast else (True, False)
-        asked = {preface: self._elicited(preface=preface) for preface in prefaces}
-        own = self.words.own[self.model]
-        return Eliciting(asked, own, self.words.shared, self.options.top)
+        return Eliciting(
+            self.probe.elicited,
+            (True,) if self.options.fast else (True, False),
+            self._ending,
+            self.words.own[self.model],
+            self.words.shared,
+            self.options.top,
+        )
 
     @cached_property
     def prince(self) -> Prince:
@@ -194,18 +194,6 @@ class AssumptionsProbe(Probe):
     def _ending(self) -> str:
         """The wording of prompts for which one forward pass can score all candidates."""
         return "blank-last" if self.kind == "causal" else "sentence"
-
-    def _elicited(self, *, preface: bool) -> Elicitation:
-        norms, options = self.probe.norms, self.options
-        found = elicit(
-            norms,
-            Phrasing(preface, self._ending),
-            self.probe.corrections,
-            concepts=options.concepts,
-            responses=options.responses,
-            people=options.least_people,
-        )
-        return found.limited(norms, options.limit)
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests for rankings and the requests for scores; see ``Probe.requests``."""
@@ -298,7 +286,7 @@ class AssumptionsProbe(Probe):
 
     def _summary(self, retrieved: Sequence[Ranking]) -> dict[str, Any]:
         first, options = self.retrievals[0], self.options
-        asked, worded = self.eliciting.asked[True], self.probe.worded
+        asked, worded = self.probe.elicited, self.probe.worded
         ranked = [one for one in retrieved if one.unranked is None]
         return {
             "kind": self.kind,
@@ -311,14 +299,9 @@ class AssumptionsProbe(Probe):
             "wordings": list(self.wordings),
             "elicitation_wording": self._ending,
             "steps": [step.to_json() for step in self.chosen.steps],
-            "properties": {
-                "all": len(self.probe.norms.properties),
-                "usable": worded.usable,
-                **worded.dropped,
-                "corrected": worded.corrected,
-            },
+            "properties": {"all": len(self.probe.norms.properties), **worded.counts},
             "namings": worded.namings,
-            "worded_by_feature": dict(worded.from_feature),
+            "worded_by_feature": worded.from_feature,
             "uncounted": {why: list(at) for why, at in self.probe.norms.uncounted.items()},
             "relations": asked.counts(),
             "without_response": dict(asked.without),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.english import Nouns, several
+from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions import alternatives
 from tacit.probes.assumptions.corrections import Corrections
-from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate
-from tacit.strings import Spellings, comparable, convert_strings
+from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate, shipped_nouns
+from tacit.strings import Spellings, comparable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from tacit.probes.assumptions.corrections import Correction
+    from tacit.probes.assumptions.options import NormsOptions
     from tacit.sources.norms import Norms, Property
 
 
@@ -49,23 +50,17 @@ class WordedNorms:
     norms: Norms
     properties: Mapping[str, tuple[Worded, ...]]
     left_out: tuple[tuple[Property, str], ...]
-    unmatched: tuple[Correction, ...]
 
     @property
-    def usable(self) -> int:
-        """The number of properties that prompts can state."""
-        return sum(map(len, self.properties.values()))
-
-    @property
-    def dropped(self) -> dict[str, int]:
-        """The number of properties that are left out, by reason."""
+    def counts(self) -> dict[str, int]:
+        """The number of usable properties, of those left out by reason, and of corrected ones."""
+        usable = [one for some in self.properties.values() for one in some]
         found = Counter(reason for _, reason in self.left_out)
-        return {reason: found[reason] for reason in (RARE, UNWORDED, LONG, NAMING, SAME)}
-
-    @property
-    def corrected(self) -> int:
-        """The number of usable properties with the user's own wording."""
-        return sum(one.corrected for some in self.properties.values() for one in some)
+        return {
+            "usable": len(usable),
+            **{reason: found[reason] for reason in (RARE, UNWORDED, LONG, NAMING, SAME)},
+            "corrected": sum(one.corrected for one in usable),
+        }
 
     @property
     def from_feature(self) -> dict[str, int]:
@@ -83,13 +78,9 @@ class WordedNorms:
 
 
 def word_properties(
-    norms: Norms,
-    corrections: Sequence[Correction] = (),
-    *,
-    people: int = 0,
-    words: int | None = None,
+    norms: Norms, options: NormsOptions, corrections: Sequence[Correction] = ()
 ) -> WordedNorms:
-    """Convert properties, named by ``people`` and of at most ``words`` words, to predicates.
+    """Convert properties to predicates.
 
     Of a concept's properties with the same wording, the most frequent one is kept.
     """
@@ -97,7 +88,7 @@ def word_properties(
     left: dict[str, tuple[Worded, ...]] = {}
     left_out: list[tuple[Property, str]] = []
     for concept, properties in norms.by_concept().items():
-        made = [(one, _worded(one, known, people, words)) for one in properties]
+        made = [(one, _worded(one, known, options)) for one in properties]
         usable = [found for _, found in made if isinstance(found, Worded)]
         best: dict[str, Worded] = {}
         for found in sorted(usable, key=lambda each: -each.property.frequency):
@@ -108,24 +99,22 @@ def word_properties(
                 left_out.append((one, told))
             elif best[_key(told)] is not told:
                 left_out.append((one, SAME))
-    return WordedNorms(norms, left, tuple(left_out), known.unmatched)
+    return WordedNorms(norms, left, tuple(left_out))
 
 
 def _key(worded: Worded) -> str:
     return comparable(worded.text).lower()
 
 
-def _worded(
-    one: Property, corrections: Corrections, people: int, words: int | None
-) -> Worded | str:
+def _worded(one: Property, corrections: Corrections, options: NormsOptions) -> Worded | str:
     """Return a property with its wording, or the first reason why no prompt can state it."""
-    if one.frequency < people:
+    if one.frequency < options.least_people:
         return RARE
     own = corrections.wording(one)
     said, reason = (own, None) if own else _stated(one)
     if said is None:
         return UNWORDED
-    if words is not None and len(said.split()) > words:
+    if options.most_words is not None and len(said.split()) > options.most_words:
         return LONG
     return NAMING if names(said, one.concept) else Worded(one, said, own is not None, reason)
 
@@ -141,17 +130,6 @@ def _stated(one: Property) -> tuple[str | None, str | None]:
     return (said, None) if better is None else (better, UNGRAMMATICAL)
 
 
-Articles = Literal["fixed", "candidate"]
-ConceptPreset = Literal["paper", "tagged", "all"]
-"""The preset that determines which concepts to include.
-
-``paper``: one-word concepts without a sense tag such as "(animal)" in ``seal_(animal)``.
-``tagged``: one-word concepts with or without a sense tag; the tag is removed, so that
-``seal_(animal)`` becomes "seal". ``all``: concepts of one or more words, with or without a sense
-tag. Concepts of several words are used only in elicitation, because the blank in a retrieval prompt
-must be filled with a single word.
-"""
-
 TAGGED = "has a sense tag"
 _VOWEL = "begins with a vowel sound"
 _UNKNOWN = "not in the vocabulary"
@@ -162,19 +140,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """The filters that determine which concepts retrieval prompts ask for."""
-
-    concepts: ConceptPreset = "paper"
-    articles: Articles = "fixed"
-    vocabulary: Collection[str] | None = None
-    least: int = 10
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "vocabulary")
-
-
-@dataclass(frozen=True, slots=True)
 class Concept:
     """A concept that retrieval prompts ask for."""
 
@@ -182,10 +147,6 @@ class Concept:
     word: str
     article: str
     properties: tuple[Worded, ...]
-
-
-LIMIT = "--limit"
-"""The name of the filter that limits the number of concepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,24 +169,19 @@ class Chosen:
     concepts: tuple[Concept, ...]
     steps: tuple[Step, ...]
 
-    def limited(self, most: int | None) -> Chosen:
-        """Keep the first ``most`` concepts, and record the removed concepts as a filter step."""
-        if most is None or most >= len(self.concepts):
-            return self
-        removed = tuple(concept.name for concept in self.concepts[most:])
-        return Chosen(self.concepts[:most], (*self.steps, Step(LIMIT, removed, most)))
 
-
-def choose_concepts(worded: WordedNorms, filters: Filters | None = None) -> Chosen:
+def choose_concepts(
+    worded: WordedNorms, options: NormsOptions, vocabulary: Collection[str] | None = None
+) -> Chosen:
     """Select the concepts that pass every filter, in the order of the norms file."""
-    filters = filters or Filters()
-    nouns, spelled = Nouns.load(), Spellings(filters.vocabulary or ())
+    nouns, spelled = shipped_nouns(), Spellings(vocabulary or ())
     left = [
         Concept(name, spelled(bare(name)), nouns.article(bare(name)), properties)
         for name, properties in worded.properties.items()
     ]
     spelled.notice("the vocabulary")
-    passed, steps = apply_filters(left, lambda concept: concept.name, _tests(filters))
+    tests = _tests(options, vocabulary)
+    passed, steps = apply_filters(left, lambda concept: concept.name, tests, options.limit)
     return Chosen(tuple(passed), steps)
 
 
@@ -233,13 +189,17 @@ def apply_filters(
     left: Sequence[T],
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
+    limit: int | None = None,
 ) -> tuple[Sequence[T], tuple[Step, ...]]:
-    """Apply filters to concepts, one after another."""
+    """Apply filters to concepts, one after another; then keep the first ``limit`` concepts."""
     steps = []
     for step, passes in tests:
         removed = tuple(name(one) for one in left if not passes(one))
         left = [one for one in left if passes(one)]
         steps.append(Step(step, removed, len(left)))
+    if limit is not None and limit < len(left):
+        steps.append(Step("--limit", tuple(map(name, left[limit:])), limit))
+        left = left[:limit]
     return left, tuple(steps)
 
 
@@ -262,14 +222,16 @@ def all_removed(removed: Mapping[str, int], concepts: int) -> RequestError:
     )
 
 
-def _tests(filters: Filters) -> Iterator[tuple[str, Callable[[Concept], bool]]]:
-    if filters.concepts == "paper":
+def _tests(
+    options: NormsOptions, vocabulary: Collection[str] | None
+) -> Iterator[tuple[str, Callable[[Concept], bool]]]:
+    if options.concepts == "paper":
         yield TAGGED, lambda concept: not is_tagged(concept.name)
     yield SEVERAL_WORDS, lambda concept: " " not in concept.word
-    if filters.articles == "fixed":
+    if options.articles == "fixed":
         yield _VOWEL, lambda concept: concept.article == "a"
-    if filters.vocabulary is not None:
-        words = frozenset(filters.vocabulary)
+    if vocabulary is not None:
+        words = frozenset(vocabulary)
         yield _UNKNOWN, lambda concept: concept.word in words
-    enough = f"{_TOO_FEW} {filters.least} usable properties"
-    yield enough, lambda concept: len(concept.properties) >= filters.least
+    enough = f"{_TOO_FEW} {options.least} usable properties"
+    yield enough, lambda concept: len(concept.properties) >= options.least

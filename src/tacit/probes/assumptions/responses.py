@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.probes.assumptions.alternatives import corrected, worded, wordings
 from tacit.probes.assumptions.template import load_templates
@@ -15,19 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from tacit.probes.assumptions.corrections import Corrections
+    from tacit.probes.assumptions.options import ResponsePreset
     from tacit.sources.norms import Property
-
-ResponsePreset = Literal["people", "feature", "first"]
-"""A preset that determines which wordings count as responses, and the frequency of each response.
-
-``people``: every wording that participants used, with the number of people who used it. If the
-norms do not record how many people gave each wording of a feature, the preset ``people`` uses the
-name and the production frequency of the feature instead. ``feature``: all wordings that
-participants used, and all wordings of the feature itself (``has fur_hair`` becomes "has fur" and
-"has hair"). In the preset ``feature``, the frequency of every wording is the production frequency
-of the feature: the number of people who named the feature. ``first``: only the feature's first
-wording, such as "has fur" for ``has fur_hair``, with the production frequency of the feature.
-"""
 
 MERGED = "singular and plural merged"
 SINGULAR = "plural put in the singular"
@@ -40,8 +29,7 @@ NOTES = (MERGED, SINGULAR, UNSAYABLE, CORRECTED, FALLEN_BACK)
 _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """One word with which people completed a prompt."""
 
     word: str
@@ -64,7 +52,6 @@ class ResponseReader:
 
     corrections: Corrections
     counting: ResponsePreset = "people"
-    any_article: bool = True
     notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
     """For each note in ``NOTES``, the number of responses or wordings that it applies to."""
 
@@ -82,7 +69,7 @@ class ResponseReader:
         """Group a property's wordings, such as "has fur", by relation ("has") and word ("fur")."""
         found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
         for said in self._counted_predicates(one):
-            completed = completion(said.text, any_article=self.any_article)
+            completed = completion(said.text)
             if completed is not None:
                 relation, word = completed
                 number = word if relation == "is" else singular(word) or word
@@ -144,7 +131,7 @@ class ResponseReader:
         return singulars
 
 
-def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None:
+def completion(said: str) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion, or return None."""
     words = said.split(" ")
     verb, rest = words[0], words[1:]
@@ -153,7 +140,7 @@ def completion(said: str, *, any_article: bool = True) -> tuple[str, str] | None
     relation = verb
     if verb == "is" and rest[:2] == ["made", "of"]:
         relation, rest = "made of", rest[2:]
-    elif rest[0] in ({"a", "an"} if any_article else {"a"}):
+    elif rest[0] in {"a", "an"}:
         relation, rest = f"{verb} a", rest[1:]
     return (relation, rest[0]) if len(rest) == 1 else None
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.probes.assumptions.properties import Articles, Concept, Worded
-
+    from tacit.probes.assumptions.options import Articles
+    from tacit.probes.assumptions.properties import Concept, Worded
 
 MOST = 10
 """Maximum number of properties per prompt, as in Weir et al. (2020)."""
@@ -100,19 +100,18 @@ FOUR_ORDERS: tuple[ByFrequency, ...] = (
 """The orders in Figure 3b of Weir et al. (2020); the first is that of Figures 1, 2 and 3a."""
 
 
-def random_baseline(seed: int = 0, sets: int = 5, permutations: int = 5) -> tuple[Shuffled, ...]:
-    """Return several random selections of properties, each in several random orders."""
+def random_baseline(seed: int = 0) -> tuple[Shuffled, ...]:
+    """Return five random selections of properties, each in five random orders."""
     return tuple(
-        Shuffled(number, permutation, seed)
-        for number in range(1, sets + 1)
-        for permutation in range(1, permutations + 1)
+        Shuffled(number, permutation, seed) for number in range(1, 6) for permutation in range(1, 6)
     )
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalPrompt:
+class RetrievalPrompt(NamedTuple):
     """A text that states ``n`` properties of a concept, with a blank for the concept."""
 
+    order: str
+    category: str | None
     concept: str
     word: str
     n: int
@@ -128,7 +127,6 @@ class Asking:
     articles: Articles = "fixed"
     order: Order = FOUR_ORDERS[0]
     category: str | None = None
-    most: int = MOST
 
     def text(self, properties: str) -> str:
         """Return the prompt for properties that have already been joined into one phrase."""
@@ -154,24 +152,13 @@ def retrieval_prompts(
 
 
 def _of_concept(concept: Concept, asking: Asking) -> Iterator[RetrievalPrompt]:
-    usable = [
-        one
-        for one in concept.properties
-        if asking.category is None or one.property.category == asking.category
-    ]
-    stated = [one.text for one in asking.order.arrange(concept.name, usable, asking.most)]
+    order, category = asking.order, asking.category
+    usable = [one for one in concept.properties if category in {None, one.property.category}]
+    stated = [one.text for one in order.arrange(concept.name, usable, MOST)]
     answer = asking.answer(concept.word, concept.article)
     for n in range(1, len(stated) + 1):
         text = asking.text(joined(stated[:n]))
-        yield RetrievalPrompt(concept.name, concept.word, n, text, answer)
-
-
-class Item(NamedTuple):
-    """A retrieval prompt, with the order and the category of the properties that it states."""
-
-    order: str
-    category: str | None
-    prompt: RetrievalPrompt
+        yield RetrievalPrompt(order.name, category, concept.name, concept.word, n, text, answer)
 
 
 @dataclass(frozen=True)
@@ -185,10 +172,10 @@ class Retrieval:
     concepts: Sequence[Concept]
     vocabulary: Vocabulary
     wording: str
-    articles: Articles = "fixed"
-    orders: Sequence[Order] = FOUR_ORDERS[:1]
-    sentences: bool = False
-    top: int = 20
+    articles: Articles
+    orders: Sequence[Order]
+    sentences: bool
+    top: int
 
     @property
     def listed(self) -> bool:
@@ -196,24 +183,19 @@ class Retrieval:
         return self.sentences or self.articles == "candidate"
 
     @cached_property
-    def items(self) -> Sequence[Item]:
+    def items(self) -> Sequence[RetrievalPrompt]:
         """All prompts: for each order and category of properties, the prompts of each concept."""
-        categories = [
-            category
-            for category in CATEGORIES
-            if any(p.property.category == category for c in self.concepts for p in c.properties)
-        ]
         kinds: list[tuple[Order, str | None]] = [(order, None) for order in self.orders]
-        kinds += [(self.orders[0], category) for category in categories]
+        kinds += [(self.orders[0], category) for category in CATEGORIES]
         return [
-            Item(order.name, category, prompt)
+            prompt
             for order, category in kinds
             for prompt in retrieval_prompts(
                 self.concepts, Asking(self.wording, self.articles, order, category)
             )
         ]
 
-    def is_main(self, item: Item) -> bool:
+    def is_main(self, item: RetrievalPrompt) -> bool:
         """Check if a prompt has properties of all categories in the first order."""
         return item.category is None and item.order == self.orders[0].name
 
@@ -222,14 +204,10 @@ class Retrieval:
         """What identifies each prompt, its text and its candidates."""
         import polars as pl
 
-        rows = [
-            (self.wording, item.order, item.category, one.concept, one.word, one.n, one.text)
-            for item in self.items
-            for one in (item.prompt,)
-        ]
         names = ("wording", "order", "category", "concept", "word", "n", "text")
-        schema = {**dict.fromkeys(names, pl.String), "n": pl.Int64}
-        return pl.DataFrame(rows, schema, orient="row").with_columns(
+        schema = {name: pl.Int64 if name == "n" else pl.String for name in names}
+        rows = [{**item._asdict(), "wording": self.wording} for item in self.items]
+        return pl.DataFrame(rows, schema).with_columns(
             whole_sentence=pl.lit(self.sentences),
             words=pl.lit(len(self.vocabulary), pl.Int64),
             digest=pl.lit(self.vocabulary.digest),
@@ -239,7 +217,7 @@ class Retrieval:
     def rankings(self) -> Sequence[RankingPrompt]:
         """A request per prompt to rank all candidates for the blank."""
         return [
-            RankingPrompt(item.prompt.text, self.vocabulary, (item.prompt.word,), top=self.top)
+            RankingPrompt(item.text, self.vocabulary, (item.word,), top=self.top)
             for item in self.items
         ]
 
@@ -250,9 +228,9 @@ class Retrieval:
             return ()
         answers = tuple(self._answers.values())
         if not self.sentences:
-            texts = dict.fromkeys(item.prompt.text for item in self.items)
+            texts = dict.fromkeys(item.text for item in self.items)
             return [Prompt(text, answers) for text in texts]
-        phrases = tuple(dict.fromkeys(_phrase(item.prompt) for item in self.items))
+        phrases = tuple(dict.fromkeys(map(_phrase, self.items)))
         if self.articles == "fixed":
             behind = (Prompt(f"A {answer}", phrases) for answer in answers)
             return [Prompt("A", answers), *behind]
@@ -268,7 +246,7 @@ class Retrieval:
 
         found = []
         for item, request in zip(self.items, self.rankings, strict=True):
-            each = [self._score(item.prompt, word, scored) for word in self.vocabulary.words]
+            each = [self._score(item, word, scored) for word in self.vocabulary.words]
             values = np.array([np.nan if value is None else value for value, _ in each], float)
             tokens = np.array([tokens for _, tokens in each])
             unknown = bool(np.isnan(values).all())

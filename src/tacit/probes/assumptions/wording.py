@@ -11,7 +11,7 @@ import yaml
 
 from tacit.english import Nouns, head
 from tacit.probes.assumptions.template import load_templates
-from tacit.strings import comparable, strings
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +64,7 @@ def predicate(feature: str) -> str | None:
 
 def joined(predicates: list[str]) -> str:
     """Join predicates with commas and "and", as in "has fur, is big, and eats"."""
-    *before, last = strings(predicates, "predicates")
+    *before, last = predicates
     if not before:
         return last
     return f"{before[0]} and {last}" if len(before) == 1 else f"{', '.join(before)}, and {last}"
