@@ -188,3 +188,20 @@ def test_the_python_of_the_readme_works(block: str, capsys: pytest.CaptureFixtur
     exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own README
     printed = capsys.readouterr().out
     assert not printed or float(printed) < 0
+
+
+@pytest.mark.slow
+def test_the_readme_shows_what_the_demo_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Line by line; on another processor, the last digits of numbers may differ."""
+    (shown,) = (block for language, block in BLOCKS if language == "text" and "Planted" in block)
+    given("tacit demo --no-open", monkeypatch)
+    printed = [line for line in capsys.readouterr().out.splitlines() if line[:7] != "Report:"]
+    assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
+    assert printed[-1] == shown.splitlines()[-1]
+
+
+def masked(line: str) -> str:
+    """The words of a line, each number as a mark."""
+    return re.sub("[0-9][0-9.,\u2212]*", "#", line.replace("\N{NO-BREAK SPACE}", " "))

@@ -127,11 +127,12 @@ def _bundle() -> None:
 
 
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return one line of results per probe, and one line about the planted errors."""
-    lines = [
-        f"{title_of(probe(name))}: {found[name].block}"
-        for name in ("parts", "consistency", "assumptions")
-    ]
+    """Return the block of each probe, and a line about the planted errors."""
+    lines: list[str] = []
+    for name in ("parts", "consistency", "assumptions"):
+        block = found[name].block
+        first, *others = block.lines if block else ("nothing was measured",)
+        lines += [f"{title_of(probe(name))}: {first}", *(f"  {line}" for line in others)]
     return [*lines, _planted(found)]
 
 
