@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tacit
-from tacit.findings.numbers import bounds, interval, percent, points, score, significant
+from tacit.findings.numbers import bounds, estimate, interval, percent, points, score
 from tacit.probes.parts.tables import WITHOUT_SYMMETRIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+
+    from tacit.findings.spec import Kind
 
     Shown = Callable[[Mapping[str, Any]], str]
 
@@ -69,10 +71,9 @@ def written(summary: Mapping[str, Any]) -> str:
     return shown or "not measured"
 
 
-def of(row: Mapping[str, Any], name: str, how: Callable[[float | None], str] = percent) -> str:
+def of(row: Mapping[str, Any], name: str, kind: Kind = "percent") -> str:
     """Return a value of a table's row with its interval."""
-    ends = interval(row.get(f"{name}_low"), row.get(f"{name}_high"), how)
-    return f"{how(row[name])} ({ends})"
+    return estimate(row[name], row.get(f"{name}_low"), row.get(f"{name}_high"), kind)
 
 
 def row_of(table: Iterable[Mapping[str, Any]], **keys: object) -> Mapping[str, Any]:
@@ -97,7 +98,7 @@ def _gain(summary: Mapping[str, Any]) -> str:
     row = row_of(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
     mixed = row_of(summary["repaired_shuffled"], set=WITHOUT_SYMMETRIC)
     least = bounds(mixed["gain_least"], mixed["gain_most"], "points")
-    ends = interval(row["gain_low"], row["gain_high"], points)
+    ends = interval(row["gain_low"], row["gain_high"], "points")
     return f"{points(row['gain'])} ({ends}); shuffled beliefs {points(mixed['gain'])} ({least})"
 
 
@@ -108,7 +109,7 @@ PARTS: dict[str, Shown] = {
     "… where gold is true, false": lambda s: (
         f"{percent(_at(s)['true_if_true'])}, {percent(_at(s)['true_if_false'])}"
     ),
-    "AUROC (chance 0.5)": lambda s: of(_at(s), "auroc", score),
+    "AUROC (chance 0.5)": lambda s: of(_at(s), "auroc", "score"),
     "Balanced accuracy (chance 50 %)": lambda s: of(_at(s), "balanced"),
     "… of calibrated beliefs": lambda s: of(_at(s, "calibrated"), "balanced"),
     "Violations": _violations,
@@ -127,7 +128,7 @@ CONSISTENCY: dict[str, Shown] = {
     "n": lambda s: f"{s['anchors']} anchor questions, {_answers(s)['n']:,} background questions",
     "Says “yes” to facts": lambda s: of(_answers(s), "yes_facts"),
     "Says “yes” to negatives": lambda s: of(_answers(s), "yes_negatives"),
-    "AUROC of the yes-margin (chance 0.5)": lambda s: of(_answers(s), "auroc", score),
+    "AUROC of the yes-margin (chance 0.5)": lambda s: of(_answers(s), "auroc", "score"),
     "Balanced accuracy (chance 50 %)": lambda s: of(_answers(s), "balanced_accuracy"),
     "Anchor accuracy (guessing 20 %)": lambda s: of(
         {
@@ -140,7 +141,7 @@ CONSISTENCY: dict[str, Shown] = {
     "Conceptual consistency (chance)": lambda s: (
         f"{score(s['consistency']['consistency'])} ({score(s['consistency']['chance'])})"
     ),
-    "Adjusted lift (chance 0)": lambda s: of(s, "lift_adjusted", score),
+    "Adjusted lift (chance 0)": lambda s: of(s, "lift_adjusted", "score"),
     "Would write": written,
 }
 
@@ -148,7 +149,7 @@ CONSISTENCY: dict[str, Shown] = {
 def _mrr(number: int) -> Shown:
     def shown(summary: Mapping[str, Any]) -> str:
         row = summary["retrieval_by_number"][number]
-        return f"{of(row, 'mrr', score)}; chance {significant(row['chance_mrr'])}"
+        return f"{of(row, 'mrr', 'score')}; chance {row['chance_mrr']:.2g}"
 
     return shown
 
@@ -164,9 +165,9 @@ STA: dict[str, Shown] = {
     ),
     "MRR given 1 property": _mrr(0),
     "MRR given 10 properties": _mrr(-1),
-    "MRR of candidates by frequency": lambda s: significant(s["frequency_mrr"]),
+    "MRR of candidates by frequency": lambda s: f"{s['frequency_mrr']:.2g}",
     "mAP of “is” properties": lambda s: (
-        f"{of(s['elicitation_by_relation'][0], 'map', score)}; n = "
+        f"{of(s['elicitation_by_relation'][0], 'map', 'score')}; n = "
         f"{s['elicitation_by_relation'][0]['prompts']}"
     ),
     "Would write": written,

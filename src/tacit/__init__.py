@@ -69,7 +69,7 @@ _MODULES = {
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
     "tacit.probes.shares": ("ShareProbe", "share"),
     "tacit.tables": ("read_table",),
-    "tacit.charts.by_key": ("marks_by",),
+    "tacit.charts.figures": ("marks_by",),
     "tacit.requests": (
         *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
         *("SamplingPrompt", "Scores", "Standing", "Vocabulary", "Votes"),

@@ -99,7 +99,7 @@ def _echo(found: AnswerPrediction) -> None:
     from tacit.probes.consistency.tables import DETAILS
 
     low, high = found.interval
-    probability = estimate({"value": found.p_correct, "low": low, "high": high})
+    probability = estimate(found.p_correct, low, high)
     typer.echo(f"Answer: {found.answer}\nProbability that it is correct: {probability}")
     if found.note:
         typer.echo(found.note)

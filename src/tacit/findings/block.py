@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.numbers import bounds, formatted
+from tacit.findings.numbers import estimate, formatted
 from tacit.findings.spec import selected
 
 if TYPE_CHECKING:
@@ -33,10 +33,8 @@ class Entry:
     @property
     def ends(self) -> tuple[float | None, float | None]:
         """The ends of the interval; None if there is none."""
-        low, high = (
-            (self.row[name] for name in self.column.ends) if self.column.ends else (None,) * 2
-        )
-        return low, high
+        low, high = self.column.ends or (None, None)
+        return (self.row[low], self.row[high]) if low and high else (None, None)
 
     @property
     def chance(self) -> float | None:
@@ -45,11 +43,7 @@ class Entry:
         return self.row[level] if isinstance(level, str) else level
 
     def __str__(self) -> str:
-        text = formatted(self.value, self.column.kind)
-        low, high = self.ends
-        if low is None or high is None:
-            return text
-        return f"{text} (95\N{NO-BREAK SPACE}% CI {bounds(low, high, self.column.kind)})"
+        return estimate(self.value, *self.ends, self.column.kind)
 
     def of(self, name: str) -> str:
         """Return another value of the row in the format of this value, such as its chance level."""
@@ -57,7 +51,7 @@ class Entry:
 
     def above(self, value: float) -> bool:
         """Whether the interval, or the value if there is no interval, lies above a value."""
-        low = self.ends[0]
+        low, _ = self.ends
         return bool((self.value if low is None else low) > value)
 
 

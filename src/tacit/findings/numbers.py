@@ -42,11 +42,6 @@ def size(parameters: int) -> str:
     return str(parameters)
 
 
-def level(value: float) -> str:
-    """Return a confidence level as text in per cent without decimals, such as ``95 %``."""
-    return f"{100 * value:.0f}{_SPACE}%"
-
-
 def score(value: float | None) -> str:
     """Return a score as text with three decimals; a smaller score with two significant digits.
 
@@ -57,18 +52,6 @@ def score(value: float | None) -> str:
     if value is None:
         return UNDEFINED
     return _decimals(value).replace("-", _MINUS)
-
-
-def significant(value: float | None) -> str:
-    """Return a number as text with two significant digits.
-
-    Examples:
-        >>> significant(0.0171), significant(0.00146), significant(None)
-        ('0.017', '0.0015', 'undefined')
-    """
-    if value is None:
-        return UNDEFINED
-    return (_two_digits(value) if value else "0.000").replace("-", _MINUS)
 
 
 def _decimals(value: float, negligible: float = _ROUNDING) -> str:
@@ -99,9 +82,6 @@ def points(value: float | None) -> str:
 def signed(value: float | None) -> str:
     """Return the difference between two scores, as text with a sign.
 
-    A nonzero difference that would be rounded to 0.000 is shown with two significant digits, such
-    as +0.000052.
-
     Examples:
         >>> signed(0.0123), signed(0.000052), signed(0.0)
         ('+0.012', '+0.000052', '0.000')
@@ -120,24 +100,19 @@ def ratio(value: float | None) -> str:
     return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
 
 
-def interval(low: float | None, high: float | None, how: Callable[[float], str] = percent) -> str:
+def interval(low: float | None, high: float | None, kind: Kind = "percent") -> str:
     """Return the two ends of a 95 % CI as text, or "no interval" if the CI is undefined."""
     if low is None or high is None:
         return "no interval"
-    first = how(low).removesuffix(f"{_SPACE}%").removesuffix(" points")
-    return f"95{_SPACE}% CI {first} to {how(high)}"
+    return f"95{_SPACE}% CI {bounds(low, high, kind)}"
 
 
 def estimate(
-    row: Mapping[str, Any], name: str = "value", how: Callable[[float | None], str] = percent
+    value: float | None, low: float | None, high: float | None, kind: Kind = "percent"
 ) -> str:
-    """Return the value in a table row as text, with its confidence interval in parentheses."""
-    value = row[name]
-    if value is None:
-        return UNDEFINED
-    if row["low"] is None or row["high"] is None:
-        return how(value)
-    return f"{how(value)} ({interval(row['low'], row['high'], how)})"
+    """Return a value as text, with its confidence interval, if there is one, in parentheses."""
+    text = formatted(value, kind)
+    return text if None in {value, low, high} else f"{text} ({interval(low, high, kind)})"
 
 
 def p_value(value: float | None) -> str:

@@ -16,46 +16,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def _percent(rows: pl.DataFrame, take: str) -> float | None:
-    share = rows[take][0]
-    return None if share is None else round(100 * share, 2)
+_TEXTS = ("table", "row", "column", "model")
 
-
-def _exp(rows: pl.DataFrame, take: str) -> float | None:
-    logprob = rows[take][0]
-    return None if logprob is None else math.exp(logprob)
-
-
-def _believed(rows: pl.DataFrame, take: str) -> float | None:
-    known = rows[take].drop_nulls()
-    return None if known.is_empty() else int(known[0] > 1 / 2)
-
-
-def _most(rows: pl.DataFrame, take: str) -> float | None:
-    return max(rows[take].drop_nulls(), default=None)
-
-
-MAKERS: Mapping[str, Callable[[pl.DataFrame, str], float | None]] = {
-    "number": lambda rows, take: rows[take][0],
-    "percent": _percent,
-    "exp": _exp,
-    "believed": _believed,
-    "rows": lambda rows, _: rows.height,
-    "distinct": lambda rows, take: rows[take].n_unique(),
-    "most": _most,
+MAKERS: Mapping[str, Callable[[pl.Series], Any]] = {
+    "number": lambda cells: cells[0],
+    "percent": lambda cells: None if cells[0] is None else round(100 * cells[0], 2),
+    "exp": lambda cells: None if cells[0] is None else math.exp(cells[0]),
+    # 1 if the first known value is above one half, else 0.
+    "believed": lambda cells: (cells.drop_nulls().head(1) > 1 / 2).cast(int).max(),
+    "rows": len,
+    "distinct": lambda cells: cells.n_unique(),
+    "most": lambda cells: cells.max(),
 }
-"""Functions that compute Tacit's counterpart of a published value.
-
-Each function in ``MAKERS`` has two arguments: ``rows`` (rows of one of Tacit's tables) and ``take``
-(the name of a column).
-
-``number`` returns the first value of the column ``take``. ``percent`` returns the first value of
-the column in per cent, rounded to two decimals. ``exp`` returns the exponential of the column's
-first value. ``believed`` returns 1 if the first non-null value of the column is above one half, 0
-if this value is at most one half, and None if all values are null. ``rows`` returns the number of
-rows. ``distinct`` returns the number of distinct values in the column. ``most`` returns the highest
-value in the column.
-"""
+"""What ``as`` names in a block: how Tacit's value is made of the cells of the column ``take``."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +75,7 @@ class PrintedValue:
         """Return Tacit's value for comparison, or None if Tacit's table has no matching row."""
         rows = self.rows(tables)
         make = MAKERS[self.block.get("as", "number")]
-        return None if rows is None else make(rows, self.block.get("take", ""))
+        return None if rows is None else make(rows[self.block.get("take", rows.columns[0])])
 
     def difference(self, ours: float | None, digits: int) -> float | None:
         """Return Tacit's value minus the published value, or minus the nearer end of a range."""
@@ -131,12 +104,10 @@ def printed_values(
     keys = [
         (cell.table, *(getattr(cell, key) for key in order.get(cell.table, ()))) for cell in found
     ]
-    first: dict[tuple[Any, ...], int] = {}
-    for key in keys:
-        for n in range(1, len(key) + 1):
-            first.setdefault(key[:n], len(first))
-    places = [[first[key[:n]] for n in range(1, len(key) + 1)] for key in keys]
-    return [found[at] for at in sorted(range(len(found)), key=places.__getitem__)]
+    begun: dict[tuple[Any, ...], int] = {}
+    prefixes = [[key[:n] for n in range(1, len(key) + 1)] for key in keys]
+    ranks = [[begun.setdefault(part, len(begun)) for part in parts] for parts in prefixes]
+    return [found[at] for at in sorted(range(len(found)), key=ranks.__getitem__)]
 
 
 def beside(
@@ -148,11 +119,11 @@ def beside(
     rows = []
     for cell in found:
         ours = cell.ours(tables)
-        told = (cell.table, cell.row, cell.column, cell.model)
-        rows.append((*told, ours, cell.value, cell.low, cell.high, cell.difference(ours, digits)))
-    texts = dict.fromkeys(("table", "row", "column", "model"), pl.String)
+        own = {name: getattr(cell, name) for name in _TEXTS}
+        ends = {"published": cell.value, "low": cell.low, "high": cell.high}
+        rows.append({**own, "ours": ours, **ends, "difference": cell.difference(ours, digits)})
     numbers = dict.fromkeys(("ours", "published", "low", "high", "difference"), pl.Float64)
-    return pl.DataFrame(rows, {**texts, **numbers}, orient="row")
+    return pl.DataFrame(rows, {**dict.fromkeys(_TEXTS, pl.String), **numbers})
 
 
 def _block_values(
@@ -168,7 +139,6 @@ def _block_values(
 
 
 def _leaves(values: Any, depth: int) -> Iterator[tuple[tuple[Any, ...], Any]]:  # noqa: ANN401 - YAML
-    """Yield each value at the given depth of nested mappings, together with its keys."""
     if not depth:
         yield (), values
         return
@@ -191,7 +161,6 @@ def _value_of(block: Mapping[str, Any], keys: Mapping[str, Any], value: Any) -> 
 
 
 def _filled(entry: Any, keys: Mapping[str, Any]) -> Any:  # noqa: ANN401 - YAML
-    """Replace placeholders by the values in ``keys``, for example ``{row}`` by ``keys["row"]``."""
     if isinstance(entry, dict):
         return {name: _filled(each, keys) for name, each in entry.items()}
     if not isinstance(entry, str):

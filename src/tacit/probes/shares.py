@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tacit.charts.by_key import marks_by
+from tacit.charts.figures import marks_by
 from tacit.findings.findings import Findings
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.base import Probe, Requests, declared_tables

@@ -51,7 +51,7 @@ class Mark:
         entry, among, kind = self.entry, self.headline.among, self.entry.column.kind
         parts = []
         if entry.column.ends:
-            parts.append(interval(*entry.ends, lambda value: formatted(value, kind)))
+            parts.append(interval(*entry.ends, kind))
         if isinstance(entry.column.chance, str) and not among:
             parts.append(f"chance level {formatted(entry.chance, kind)}")
         if self.headline.n is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
-from tacit.findings.numbers import estimate, signed
+from tacit.findings.numbers import estimate
 from tacit.probes.consistency.features import (
     ANSWER,
     BACKGROUND,
@@ -163,10 +163,10 @@ def caution(gains: pl.DataFrame) -> str | None:
     for rival, words in RIVALS.items():
         gain = by_rival[rival]
         if (gain["auroc_low"] or 0.0) <= 0:
-            ends = {"low": gain["auroc_low"], "high": gain["auroc_high"]}
+            auroc = estimate(gain["auroc"], gain["auroc_low"], gain["auroc_high"], "signed")
             return (
                 "In the run, there is no evidence that all features predict correct answers better "
-                f"than {words} (AUROC {estimate({'value': gain['auroc'], **ends}, how=signed)})."
+                f"than {words} (AUROC {auroc})."
             )
     return None
 
