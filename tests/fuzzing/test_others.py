@@ -144,7 +144,8 @@ def test_a_spoilt_run_is_told_of_or_refused(
             else:
                 assert read_runs([spoil])[0].questions.height
         with no_hang(), suppress(TacitError):
-            published_table(*_assumptions_run(spoil, None))
+            tables, model, manifest = _assumptions_run(spoil, None)
+            published_table(tables, model, manifest["summary"])
         with no_hang(), suppress(TacitError):
             RunFolder(spoil, {"probe": probe}).begin({"model": {}, "data": {}})
 

@@ -184,9 +184,7 @@ def _assumptions_run(
         raise RequestError(
             f"{folder} contains a run of the probe {probe}; expected one of tacit run assumptions"
         )
-    names = [name for name in TABLES if (folder / "findings" / f"{name}.parquet").is_file()]
-    tables = read_findings(folder, names)
-    return tables, model, read_manifest(folder)
+    return read_findings(folder, TABLES), model, read_manifest(folder)
 
 
 def _probe_of(folder: Path) -> str | None:

@@ -81,7 +81,8 @@ class Made:
             "retrieval_prompts": 10 * len(self.concepts),
             "elicitation_prompts": 5 * len(self.concepts),
             "candidates": candidates([self.wording]),
-            "vocabulary": {"name": "shared", "words": 20_000},
+            "vocabulary": {"name": "shared", "words": 20_000, "shared": 20_000, "own": 28_996},
+            "properties": {"all": 240},
             "wordings": [self.wording],
             "elicitation_wording": self.wording,
             "steps": [

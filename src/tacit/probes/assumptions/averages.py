@@ -13,7 +13,7 @@ from tacit.probes.assumptions.tables import TABLES
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -204,10 +204,8 @@ def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
     import polars as pl
 
     precision = precisions(elicitation)
-    rho = correlations(elicitation).with_columns(
-        candidates=pl.lit(None, pl.Int64), chance=pl.lit(None, pl.Float64)
-    )
-    columns = ("relation", "preface", "concept", "value", "candidates", "chance")
+    rho = correlations(elicitation).with_columns(chance=pl.lit(None, pl.Float64))
+    columns = ("relation", "preface", "concept", "value", "chance")
     found = {f"map {over}": precision.filter(over=over) for over in ("vocabulary", "sensible")}
     return {name: table.select(columns) for name, table in {**found, "spearman": rho}.items()}
 
@@ -215,33 +213,26 @@ def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
 def ablation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     """Measure the effect of omitting the preface "Everyone knows that" from prompts."""
     values = measured(elicitation)
-    relations = elicitation["relation"].unique(maintain_order=True)
-    rows = (
-        row
-        for relation in relations
+    return TABLES["ablation"].frame(
+        {"relation": relation, "measure": measure, **_ablated(some, how)}
+        for relation in elicitation["relation"].unique(maintain_order=True)
         for measure, every in values.items()
-        for row in _ablated(every.filter(relation=relation), how, relation, measure)
+        for some in (every.filter(relation=relation),)
+        if some["preface"].n_unique() > 1
     )
-    return TABLES["ablation"].frame(rows)
 
 
-def _ablated(
-    every: pl.DataFrame, how: Bootstrap, relation: str, measure: str
-) -> Iterator[dict[str, Any]]:
-    """Yield the paired difference, if there are prompts with and without the preface."""
+def _ablated(prompts: pl.DataFrame, how: Bootstrap) -> dict[str, Any]:
+    """Return the means of the same prompts with and without the preface, and their difference."""
     import numpy as np
 
-    said, bare = every.filter("preface"), every.filter(preface=False)
-    if said.is_empty() or bare.is_empty():
-        return
+    said, bare = prompts.filter("preface"), prompts.filter(preface=False)
     pairs = said.join(bare, on="concept", suffix="_bare", maintain_order="left")
     pairs = pairs.drop_nulls(["value", "value_bare"])
     values = pairs.select("value", "value_bare").to_numpy().T
     first, second = values.mean(axis=1).tolist() if pairs.height else (None, None)
     change = how.difference(pairs["concept"].to_numpy(), values, np.ones_like(values))
-    yield {
-        "relation": relation,
-        "measure": measure,
+    return {
         "prompts": pairs.height,
         "with_preface": first,
         "without_preface": second,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.properties import SEVERAL_WORDS, TAGGED, Step, apply_filters
 from tacit.probes.assumptions.responses import ResponseReader
-from tacit.probes.assumptions.template import load_templates, of_wording
+from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_plural, is_tagged, shipped_nouns
 from tacit.requests import RankingPrompt, Vocabulary
 
@@ -96,7 +96,7 @@ def elicitation_text(relation: str, concept: str, wording: str, *, preface: bool
     templates, words = load_templates(), bare(concept)
     with_article = f"{shipped_nouns().article(words)} {words}"
     text = templates.relations[relation].format(concept=with_article)
-    text += of_wording(templates.ends, wording)
+    text += templates.ends[wording]
     return templates.preface + text if preface else text[0].upper() + text[1:]
 
 

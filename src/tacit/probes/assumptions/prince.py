@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.probes.assumptions.elicitation import elicitation_text
-from tacit.probes.assumptions.template import load_templates, of_wording
+from tacit.probes.assumptions.template import load_templates
 from tacit.requests import BLANK, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Prince:
 
     def _prompts(self) -> Iterator[PrincePrompt]:
         templates = load_templates()
-        retrieval = of_wording(templates.retrieval, self.wording)
+        retrieval = templates.retrieval[self.wording]
         for concept, example in templates.prince.items():
             properties = example.text.split(BLANK, 1)[1].strip().removesuffix(".")
             text = retrieval.format(a="a", A="A", properties=properties)

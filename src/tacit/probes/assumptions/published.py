@@ -37,17 +37,14 @@ _COLUMNS = (
 
 
 def published_table(
-    tables: Mapping[str, pl.DataFrame],
-    model: str | None = None,
-    summary: Mapping[str, Any] | None = None,
+    tables: Mapping[str, pl.DataFrame], model: str | None, summary: Mapping[str, Any]
 ) -> pl.DataFrame:
     """Compare a run with the values that are printed in Weir et al. (2020)."""
     import polars as pl
 
     if model is not None and model not in MODELS:
         raise RequestError(f"the paper has no model {model!r}; expected one of {', '.join(MODELS)}")
-    told = summary or {}
-    ours = {**tables, **dict(_derived(tables, told))}
+    ours = {**tables, **dict(_derived(tables, summary))}
     wanted = {None, *_SHOWN, model} if model else {None, *_SHOWN, *MODELS}
     printed = [cell for cell in printed_values(PAPER) if cell.model in wanted]
     found = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
@@ -57,7 +54,7 @@ def published_table(
     ]
     more = {"candidates": pl.Int64, "chance": pl.Float64, "note": pl.String}
     compared = pl.DataFrame(rows, {"difference": pl.Float64, **more}, orient="row")
-    elicitation = pl.lit(told.get("elicitation"), pl.String).alias("elicitation")
+    elicitation = pl.lit(summary.get("elicitation"), pl.String).alias("elicitation")
     return found.with_columns(*compared.iter_columns(), elicitation).select(_COLUMNS)
 
 
@@ -91,74 +88,55 @@ def _derived(
     """Yield tables with the run's counterparts of values printed in Weir et al. (2020)."""
     import polars as pl
 
-    by_number, asked = tables.get("retrieval_by_number"), tables.get("retrieval")
-    told = summary.get("vocabulary", {})
-    alone = told.get("own") is not None and told.get("shared") == told["own"]
-    vocabulary = pl.lit("own" if alone else told.get("name"), pl.String).alias("vocabulary")
-    wording = _wording(by_number)
-    main = {"wording": wording, "order": MAIN}
-    if by_number is not None:
-        of_all = by_number.filter(pl.col("category").is_null())
-        retrieved = of_all.filter(**main).with_columns(vocabulary, words="candidates")
-        yield "retrieved", retrieved
-        rising = of_all.filter(wording=wording, order="top-increasing")
-        both = retrieved.join(rising, on="n").drop_nulls(["mrr", "mrr_right"])
-        most = (pl.col("mrr") - pl.col("mrr_right")).max().alias("added")
-        first = retrieved.filter(n=1).select("candidates", "wording", "vocabulary", "words")
-        yield "orders", first.head(1).join(both.select(most), how="cross")
-    if asked is not None:
-        yield "asked", asked.filter(pl.col("category").is_null(), **main)
-    if (by_relation := tables.get("elicitation_by_relation")) is not None:
-        # The sensible candidates are a subset of the words that models share.
-        words = pl.lit(told.get("shared"), pl.Int64).alias("words")
-        yield "elicitation_by_relation", by_relation.with_columns(vocabulary, words)
-    yield from _responses(tables)
-    yield "counts", _counts(asked, summary)
-    if "ablation" in tables and "elicitation_by_relation" in tables:
-        elicited = tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
-        ranked = elicited.select("relation", "candidates")
-        added = tables["ablation"].filter(measure="map vocabulary")
-        yield "ablated", added.join(ranked, on="relation", how="left", maintain_order="left")
-
-
-def _wording(by_number: pl.DataFrame | None) -> str:
-    """Return ``sentence`` if the run has this wording, else the run's first wording."""
-    kinds = [] if by_number is None else by_number["wording"].to_list()
-    return "sentence" if "sentence" in kinds or not kinds else str(kinds[0])
-
-
-def _responses(tables: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield tables of people's responses and the model's words, in American spelling."""
-    import polars as pl
-
-    def asked(name: str, spelling: str) -> pl.DataFrame | None:
-        table = tables.get(name)
-        if table is None:
-            return None
-        spelt = pl.col(spelling).map_elements(american, pl.String)
-        return table.filter(preface=True, over="vocabulary").with_columns(word=spelt)
-
-    people, others = asked("elicitation", "word"), asked("elicitation", "spelling")
-    if people is not None:
-        yield "people", people
+    by_number, by_relation = tables["retrieval_by_number"], tables["elicitation_by_relation"]
+    told = summary["vocabulary"]
+    name = "own" if told["shared"] == told["own"] else told["name"]
+    vocabulary = pl.lit(name).alias("vocabulary")
+    wordings = by_number["wording"].unique(maintain_order=True).to_list()
+    wording = "sentence" if "sentence" in wordings or not wordings else wordings[0]
+    of_all = by_number.filter(pl.col("category").is_null(), wording=wording)
+    retrieved = of_all.filter(order=MAIN).with_columns(vocabulary, words="candidates")
+    yield "retrieved", retrieved
+    both = retrieved.join(of_all.filter(order="top-increasing"), on="n")
+    most = (pl.col("mrr") - pl.col("mrr_right")).drop_nulls().max().alias("added")
+    first = retrieved.filter(n=1).select("candidates", "wording", "vocabulary", "words")
+    yield "orders", first.head(1).join(both.select(most), how="cross")
+    asked = tables["retrieval"].filter(pl.col("category").is_null(), wording=wording, order=MAIN)
+    yield "asked", asked
+    # The sensible candidates are a subset of the words that models share.
+    words = pl.lit(told["shared"], pl.Int64).alias("words")
+    yield "elicitation_by_relation", by_relation.with_columns(vocabulary, words)
+    people, ranked, top = (
+        tables[table]
+        .filter(preface=True, over="vocabulary")
+        .with_columns(word=pl.col(column).map_elements(american, pl.String))
+        for table, column in (
+            ("elicitation", "word"),
+            ("elicitation", "spelling"),
+            ("elicitation_top", "word"),
+        )
+    )
+    yield "people", people
     columns = ("concept", "relation", "word", "logprob")
-    found = [each for each in (asked("elicitation_top", "word"), others) if each is not None]
-    if found:
-        yield "responses", pl.concat([each.select(columns) for each in found])
+    yield "responses", pl.concat([top.select(columns), ranked.select(columns)])
+    yield "counts", _counts(tables["retrieval"], summary)
+    elicited = by_relation.filter(preface=True, over="vocabulary").select("relation", "candidates")
+    added = tables["ablation"].filter(measure="map vocabulary")
+    yield "ablated", added.join(elicited, on="relation", how="left", maintain_order="left")
 
 
-def _counts(asked: pl.DataFrame | None, summary: Mapping[str, Any]) -> pl.DataFrame:
+def _counts(retrieval: pl.DataFrame, summary: Mapping[str, Any]) -> pl.DataFrame:
     """Return the numbers of concepts, properties per concept, and random property orders."""
     import polars as pl
 
-    steps, properties = summary.get("steps"), summary.get("properties", {}).get("all")
-    norms = steps[0]["removed"] + steps[0]["left"] if steps else None
-    names = [] if asked is None else asked["order"].unique().to_list()
+    first = summary["steps"][0]
+    norms = first["removed"] + first["left"]
+    names = retrieval["order"].unique().to_list()
     drawn = [name.split("-") for name in names if name.startswith("random-")]
     rows = {
         "concepts in the norms": norms,
         "mean number of properties per concept in the norms (approximate)": (
-            properties / norms if norms and properties is not None else None
+            summary["properties"]["all"] / norms
         ),
         "random sets": len({each[1] for each in drawn}) or None,
         "random orders of the properties per random selection": len({each[2] for each in drawn})

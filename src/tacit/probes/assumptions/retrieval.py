@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from tacit.probes.assumptions.template import load_templates, of_wording
+from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.requests import BLANK, Prompt, Ranking, RankingKind, RankingPrompt, Vocabulary, rank
 
@@ -130,7 +130,7 @@ class Asking:
 
     def text(self, properties: str) -> str:
         """Return the prompt for properties that have already been joined into one phrase."""
-        template = of_wording(load_templates().retrieval, self.wording)
+        template = self._template
         if self.articles == "candidate":
             template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
         return template.format(a="a", A="A", properties=properties)
@@ -139,8 +139,12 @@ class Asking:
         """Return the text for the blank: the candidate word, with its article if necessary."""
         if self.articles == "fixed":
             return word
-        begins = f"{{A}} {BLANK}" in of_wording(load_templates().retrieval, self.wording)
+        begins = f"{{A}} {BLANK}" in self._template
         return f"{article.capitalize() if begins else article} {word}"
+
+    @property
+    def _template(self) -> str:
+        return load_templates().retrieval[self.wording]
 
 
 def retrieval_prompts(

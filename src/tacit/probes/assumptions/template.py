@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
 
 import yaml
 from pydantic import BaseModel
-
-from tacit.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Example(BaseModel):
@@ -39,10 +33,3 @@ def load_templates() -> Templates:
     """Load the prompt texts and word lists that ship with Tacit."""
     path = resources.files("tacit") / "data" / "templates" / "assumptions.yaml"
     return Templates.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-
-
-def of_wording(texts: Mapping[str, str], wording: str) -> str:
-    """Look up a prompt text by the name of its wording (``sentence`` or ``blank-last``)."""
-    if wording not in texts:
-        raise RequestError(f"unknown wording {wording!r}; expected one of {', '.join(texts)}")
-    return texts[wording]

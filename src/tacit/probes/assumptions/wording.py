@@ -47,7 +47,9 @@ def predicate(feature: str) -> str | None:
     head = _PLURAL.get(head, head)
     if not rest:
         said = head if _is_verb(head, alone=True) else None
-    elif rest[-1].lower() in _lists()["unfinished"] or (head == "used" and len(rest) == 1):
+    elif rest[-1].lower() in load_templates().wording["unfinished"] or (
+        head == "used" and len(rest) == 1
+    ):
         said = None  # cut off: "has a", "used to"
     elif head in _AS_IT_STANDS:
         said = " ".join([head, *rest])
@@ -86,11 +88,6 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(comparable(text).lower())
 
 
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    return load_templates().wording
-
-
 class Kinds(NamedTuple):
     """The noun lemmas, verb lemmas and parts of speech that lemminflect lists for a word."""
 
@@ -125,13 +122,14 @@ def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person."""
     bases = verbs_of(word, "VBZ")
     if any(kinds_of(one).nouns for one in (word, *bases)):
-        return not alone and any(base in _lists()["verbs"] for base in bases)
+        return not alone and any(base in load_templates().wording["verbs"] for base in bases)
     return bool(bases) and word not in {"is", "has", "does"}
 
 
 def is_passive(word: str, following: str) -> bool:
     """Check whether two words are "part of", or a participle and a preposition ("made of")."""
-    return following in _lists()["prepositions"] and (word == "part" or bool(verbs_of(word, "VBN")))
+    prepositions = load_templates().wording["prepositions"]
+    return following in prepositions and (word == "part" or bool(verbs_of(word, "VBN")))
 
 
 def _third_person(words: list[str]) -> str | None:
@@ -192,44 +190,40 @@ def shipped_nouns() -> Nouns:
 @cache
 def is_plural(concept: str) -> bool:
     """Check whether the name of a concept is a plural noun."""
-    from lemminflect import getAllLemmas, getInflection
-
     nouns, words = shipped_nouns(), bare(concept)
     last = head(words)
     if last in nouns.plural or last in nouns.singular:
         return last in nouns.plural
-    singulars = getAllLemmas(last).get("NOUN", ())
+    singulars = kinds_of(last).nouns
     if singulars and last not in singulars:
         return True
-    only = not singulars or tuple(getInflection(last, "NNS")) == (last,)
+    only = not singulars or _inflected(last, "NNS", unknown=True) == (last,)
     return only and nouns.is_plural(words)
 
 
 @cache
 def singular(word: str) -> str | None:
     """Return the singular of a word: "handle" for "handles"."""
-    from lemminflect import getAllLemmas, getAllLemmasOOV
+    from lemminflect import getAllLemmasOOV
 
     if not is_plural(word):
         return word
-    lemmas = getAllLemmas(word).get("NOUN", ()) or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
+    lemmas = kinds_of(word).nouns or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
     return None if word in lemmas else next(iter(lemmas), None)
 
 
 def spellings(word: str) -> tuple[str, ...]:
     """Return a word and its British or American variant, if any: ``grey`` and ``gray``."""
-    pieces = word.split("-")
-    other = "-".join(_other(piece) or piece for piece in pieces)
-    return (word,) if other == word else (word, other)
+    return tuple(dict.fromkeys([word, _respelled(word, _either_spelling())]))
 
 
 def american(word: str) -> str:
     """Return the American spelling of a word."""
-    return "-".join(_american(piece) for piece in word.split("-"))
+    return _respelled(word, _american_spelling())
 
 
 @cache
-def _pairs() -> Mapping[str, str]:
+def _american_spelling() -> Mapping[str, str]:
     """Return a mapping from British to American spellings, including plurals."""
     path = resources.files("tacit") / "data" / "templates" / "spellings.yaml"
     pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -237,15 +231,15 @@ def _pairs() -> Mapping[str, str]:
 
 
 @cache
-def _both_directions() -> Mapping[str, str]:
-    return {other: one for one, other in _pairs().items()} | dict(_pairs())
+def _either_spelling() -> Mapping[str, str]:
+    pairs = _american_spelling()
+    return {other: one for one, other in pairs.items()} | dict(pairs)
 
 
-def _other(piece: str) -> str | None:
-    other = _both_directions().get(piece.lower())
-    return other and (other.capitalize() if piece[:1].isupper() else other)
-
-
-def _american(piece: str) -> str:
-    found = _pairs().get(piece.lower())
-    return piece if found is None else found.capitalize() if piece[:1].isupper() else found
+def _respelled(word: str, pairs: Mapping[str, str]) -> str:
+    """Replace each hyphenated part of a word by its other spelling, if it has one."""
+    parts = [(part, pairs.get(part.lower(), part)) for part in word.split("-")]
+    return "-".join(
+        other.capitalize() if other != part and part[:1].isupper() else other
+        for part, other in parts
+    )
