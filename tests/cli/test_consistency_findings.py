@@ -114,16 +114,6 @@ def test_what_is_missing_is_told_in_terminal_and_report(
     assert f"7 answers have no score: {OUTSIDE}." in page
 
 
-def test_the_terminal_shows_how_many_facts_are_right_and_wrong(
-    found: Findings, printed: str
-) -> None:
-    """In the place of their sum, which hides that few are right."""
-    row = found.summary["relevance"]
-    table = printed[printed.index("it: Relevance of a fact") :]
-    numbers = [str(row[name]) for name in ("facts_right", "facts_wrong")]
-    assert any(line.split()[:2] == numbers for line in table.splitlines())
-
-
 def test_main_figures_are_printed(found: Findings, printed: str) -> None:
     """Consistency, background score and questions right, with their intervals; each relation."""
     text = printed.replace("\N{NO-BREAK SPACE}", " ")

@@ -16,6 +16,7 @@ import polars as pl
 
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
+from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
@@ -64,12 +65,10 @@ class Fact(NamedTuple):
 
     @property
     def question(self) -> str:
-        """As Table 2 asks it."""
         return _capital(TEMPLATES[self.relation].format(self.head, self.tail))
 
     @property
     def other(self) -> str | None:
-        """The same of its negative."""
         return None if self.negative is None else self._replace(tail=self.negative).question
 
 
@@ -82,8 +81,6 @@ class Case:
 
 
 class Input(NamedTuple):
-    """A prompt and one of its answer words."""
-
     meta: int
     pair: str
     word: str
@@ -104,20 +101,13 @@ Scored: TypeAlias = Mapping[Input, "float | Fraction | None"]
 
 @dataclass(frozen=True)
 class Dice:
-    """A model that says anything, but always the same.
-
-    Args:
-        seed: Which of many.
-        silent: It has no score for a text that holds one of these.
-        levels: How many values there are: few make ties.
-    """
+    """A model that says anything, but always the same; few levels make ties."""
 
     seed: int
-    silent: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()  # parts of the texts of which it has no score
     levels: int = 64
 
     def __call__(self, text: str, answer: str) -> float | None:
-        """Now and then it has no score anyway."""
         if any(part in text for part in self.silent):
             return None
         return _thrown(self.seed, self.levels, text, answer)
@@ -132,12 +122,14 @@ def _thrown(seed: int, levels: int, text: str, answer: str) -> float | None:
 def probe_of(
     cases: Iterable[Case], version: str = "review-lexicon", reading: Reading | None = None
 ) -> ConsistencyProbe:
-    """The probe of some cases."""
+    """The probe of some cases; of a case's facts, the first have the highest weights."""
     cases = list(cases)
-    rows = [(at, *fact) for at, case in enumerate(cases) for fact in case.facts]
-    schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String)}
-    counts = pl.DataFrame({"found": [len(case.facts) for case in cases]})
-    background = Background(pl.DataFrame(), pl.DataFrame(rows, schema, orient="row"), counts)
+    rows = [(at, *fact, -k) for at, case in enumerate(cases) for k, fact in enumerate(case.facts)]
+    schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String), "weight": pl.Float64}
+    facts = pl.DataFrame(rows, schema, orient="row")
+    concepts = pl.concat(facts.select("question", concept=end) for end in ("head", "tail"))
+    found = pl.DataFrame({"found": [len(case.facts) for case in cases]})
+    background = Background(concepts.unique(maintain_order=True), facts, found)
     anchors = [case.anchor for case in cases]
     return ConsistencyProbe(
         anchors, background, load_templates(), Paper(), version, reading or Reading()
@@ -145,9 +137,17 @@ def probe_of(
 
 
 def measured(probe: ConsistencyProbe, says: Says) -> Findings:
-    """What a probe finds of a model."""
+    return probe.measure(answers_of(probe, says))
+
+
+def answers_of(probe: ConsistencyProbe, says: Says) -> Answers:
     model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
-    return probe.measure_in_order(model.answer(probe.prompts))
+    return Answers(
+        {
+            name: Answered(group.keys, model.answer(list(group.requests)))
+            for name, group in probe.requests().items()
+        }
+    )
 
 
 def inputs(question: str, metas: int = 6) -> Iterator[Input]:
@@ -160,7 +160,6 @@ def inputs(question: str, metas: int = 6) -> Iterator[Input]:
 
 
 def scored(question: str, says: Says, metas: int = 6) -> dict[Input, float | None]:
-    """What a model says to each input."""
     return {one: says(one.text, one.word) for one in inputs(question, metas)}
 
 

@@ -7,11 +7,17 @@ from functools import cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeAlias
 
+import pytest
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 # Whether an anchor is right, and its background score.
 Pair: TypeAlias = tuple[bool, Fraction]
+
+
+def exact(value: Fraction | None) -> object:
+    return None if value is None else pytest.approx(float(value), abs=1e-12)
 
 
 def share(right: Iterable[bool | None]) -> Fraction | None:

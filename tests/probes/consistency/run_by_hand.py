@@ -78,33 +78,21 @@ SILENT = ("silence", "When does it rain")
 
 @dataclass(frozen=True)
 class Run:
-    """A run over some cases.
-
-    Args:
-        cases: The anchors and their facts.
-        says: The model.
-        metas: How many meta-prompts there are: 5 in the arXiv version.
-        anchoring: How anchors are answered, the way that counts first.
-    """
-
     cases: Sequence[Case]
     says: Says
-    metas: int = 6
-    anchoring: tuple[str, ...] = ("choice",)
+    metas: int = 6  # 5 in the arXiv version
+    anchoring: tuple[str, ...] = ("choice",)  # the way that counts first
 
     @cached_property
     def probe(self) -> ConsistencyProbe:
-        """The probe itself."""
         version = "arxiv" if self.metas == 5 else "review-lexicon"
         return asking.probe_of(self.cases, version, Reading(anchoring=self.anchoring))
 
     @cached_property
     def found(self) -> Findings:
-        """What the probe found."""
         return asking.measured(self.probe, self.says)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """One of the tables that it found."""
         return self.found.tables[table].to_dicts()
 
     @cached_property
@@ -121,7 +109,6 @@ class Run:
 
     @cached_property
     def replies(self) -> dict[str, Reply]:
-        """How each question is answered by the paper's rule."""
         return {text: asking.by_max(scores) for text, scores in self.scores.items()}
 
     @cached_property
@@ -133,7 +120,6 @@ class Run:
         }
 
     def taken(self, way: str) -> list[Taken]:
-        """What each anchor is answered with."""
         return self._taken[way]
 
     @cached_property
@@ -176,7 +162,6 @@ def knows(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
 
 
 def knows_other(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
-    """Whether its negative's is."""
     positive = None if fact.other is None else replies[fact.other].positive
     return None if positive is None else not positive
 
@@ -184,7 +169,6 @@ def knows_other(fact: Fact, replies: Mapping[str, Reply]) -> bool | None:
 def accuracies(
     facts: Sequence[Fact], replies: Mapping[str, Reply]
 ) -> tuple[Fraction | None, Fraction | None]:
-    """The accuracy on facts and on their negatives."""
     return (
         figures.share(knows(fact, replies) for fact in facts),
         figures.share(knows_other(fact, replies) for fact in facts),

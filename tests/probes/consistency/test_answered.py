@@ -19,13 +19,11 @@ OTHER = {"choice": "verify", "verify": "choice"}
 
 
 def answer_columns(row: dict[str, Any], side: str) -> list[object]:
-    """What a row of the facts says of one of the questions."""
     names = ("question", "margin", "tied", "meta", "pair", "word")
     return [row[f"{side}_{name}"] for name in names]
 
 
 def answered(question: str, reply: Reply) -> list[object]:
-    """The same by hand."""
     winner = reply.winner
     spoken = [None] * 3 if winner is None else [winner.meta, winner.pair, winner.word]
     return [question, reply.margin, reply.tied, *spoken]

@@ -71,12 +71,10 @@ def row(values: Mapping[tuple[int, str], float | None], rest: float | None = -9.
 
 
 def answers_of(found: pl.DataFrame) -> list[tuple[object, ...]]:
-    """Each answer, whether it is tied, its margin and who gave it."""
     return found.select("yes", "tied", "margin", "meta", "pair", "word").rows()
 
 
 def expected(reply: asking.Reply) -> tuple[object, ...]:
-    """The same by hand."""
     by: tuple[object, ...] = (None, None, None)
     if reply.winner is not None:
         by = (reply.winner.meta, reply.winner.pair, reply.winner.word)
@@ -85,7 +83,6 @@ def expected(reply: asking.Reply) -> tuple[object, ...]:
 
 
 def by_single(scores: asking.Scored) -> asking.Reply:
-    """By one pair behind one meta-prompt."""
     return asking.by_single(scores, 4, "On/Off")
 
 
@@ -157,19 +154,12 @@ def test_single_needs_a_meta_prompt_and_a_pair() -> None:
 
 @dataclass(frozen=True)
 class Server:
-    """A model behind a server that returns the most probable tokens alone.
-
-    Args:
-        dice: Where its numbers come from. They are few, so that many are equal.
-        shown: How probable it is that a token is among the most probable ones.
-        unwritable: Answers that hold a token that it does not know.
-        silent: How probable it is that it says nothing of an answer.
-    """
+    """A model behind a server that returns the most probable tokens alone; many are equal."""
 
     dice: np.random.Generator
-    shown: float
-    unwritable: frozenset[str] = frozenset()
-    silent: float = 0.0
+    shown: float  # how probable it is that a token is among the most probable ones
+    unwritable: frozenset[str] = frozenset()  # answers that hold a token that it does not know
+    silent: float = 0.0  # how probable it is that it says nothing of an answer
 
     def scores(self, answers: Sequence[str], most_tokens: int = 1) -> tuple[Scores, Scores]:
         """The scores of a prompt's answers, and as many of them as it tells."""
@@ -197,7 +187,6 @@ class Server:
 
 
 def server(seed: int) -> Server:
-    """One of many."""
     dice = np.random.default_rng(seed)
     words = [one.word for one in INPUTS]
     unwritable = frozenset(word for word in words if dice.random() < 0.003 * (seed % 3))
@@ -212,7 +201,6 @@ def both(pairs: Mapping[tuple[Any, ...], tuple[Scores, Scores]], *key: str) -> l
 
 
 def check(known: pl.DataFrame, full: pl.DataFrame, answer: str) -> None:
-    """Each answer is the same or missing, and so is each margin."""
     for one, all_ in zip(known.to_dicts(), full.to_dicts(), strict=True):
         if one[answer] is None:
             assert one["margin"] is one["meta"] is None
@@ -277,7 +265,6 @@ def test_a_side_that_the_model_cannot_write_leaves_no_answer() -> None:
 
 
 def choices(rows: Mapping[tuple[int, str], Mapping[str, float | None]]) -> pl.DataFrame:
-    """The scores of choices behind variants of one anchor."""
     kinds = {"score": pl.Float64, "most": pl.Float64}
     cells = [
         {"anchor": 0, "meta": meta, "pair": pair, "answer": answer, "score": score, "most": -2.5}

@@ -44,10 +44,7 @@ def _drawn(*of: str) -> float:
 def model(known: int, right: int, yes: float = 0.5) -> Says:
     """A model that knows a part of 80 questions' facts, and answers a part of the questions.
 
-    Args:
-        known: The facts of the first questions, which it tells from their negatives.
-        right: The first questions are answered correctly.
-        yes: How often it says yes to the other background questions.
+    To the other background questions it says yes as often as is told.
     """
 
     def says(text: str, answer: str) -> float:
@@ -64,7 +61,6 @@ def model(known: int, right: int, yes: float = 0.5) -> Says:
 
 
 def found(says: Says) -> Findings:
-    """The findings over the 80 questions."""
     return measured(probe_of(QUESTIONS), says)
 
 
@@ -93,7 +89,6 @@ def test_the_figures_are_those_of_sklearn(run: Run) -> None:
 
 
 def questions_of(run: Run) -> list[tuple[bool, str]]:
-    """The distinct questions with the right answer."""
     both = [(True, fact.question) for fact in run.facts]
     both += [(False, fact.other) for fact in run.facts if fact.other is not None]
     return list(dict.fromkeys(both))

@@ -65,12 +65,10 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scores, pl.DataFram
 
 
 def baselines(of: list[Anchor], scores: Scores, anchors: pl.DataFrame) -> pl.DataFrame:
-    """The table of the baselines."""
     return anchor_baselines(of, by_choice(of, scores, "choice"), anchors, BOOTSTRAP)
 
 
 def chosen_by_hand(of: list[Anchor], scores: Scores, name: str) -> list[int]:
-    """The choice of a baseline, one at a time."""
     found = []
     for at, anchor in enumerate(of):
         values = []

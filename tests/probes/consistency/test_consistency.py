@@ -20,24 +20,18 @@ FEW = Permutations(permutations=50)
 FIGURES = ("consistency", "chance", "lift", "auroc", "accuracy", "background_score")
 
 
-def exact(value: Fraction | None) -> object:
-    """A fraction as a table holds it."""
-    return None if value is None else pytest.approx(float(value), abs=1e-12)
-
-
 def by_hand(pairs: list[figures.Pair]) -> dict[str, object]:
-    """The figures of some anchors."""
     right = [is_right for is_right, _ in pairs]
     one_kind = len(set(right)) < 2
     return {
         "n": len(pairs),
         "right": sum(right),
-        "accuracy": exact(figures.share(right)),
-        "background_score": exact(figures.mean(score for _, score in pairs)),
-        "consistency": exact(figures.average_precision(pairs)),
-        "chance": exact(figures.chance(pairs)),
-        "lift": None if one_kind else exact(figures.lift(pairs)),
-        "auroc": None if one_kind else exact(figures.auroc(pairs)),
+        "accuracy": figures.exact(figures.share(right)),
+        "background_score": figures.exact(figures.mean(score for _, score in pairs)),
+        "consistency": figures.exact(figures.average_precision(pairs)),
+        "chance": figures.exact(figures.chance(pairs)),
+        "lift": None if one_kind else figures.exact(figures.lift(pairs)),
+        "auroc": None if one_kind else figures.exact(figures.auroc(pairs)),
     }
 
 
@@ -137,8 +131,8 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
         if is_right is not None and score is not None
     ]
     assert found[1]["subset"] == "concept"
-    assert found[1]["consistency"] == exact(figures.average_precision(of))
-    assert found[1]["auroc"] == exact(figures.auroc(of))
+    assert found[1]["consistency"] == figures.exact(figures.average_precision(of))
+    assert found[1]["auroc"] == figures.exact(figures.auroc(of))
 
 
 def test_the_14_most_frequent_concepts() -> None:

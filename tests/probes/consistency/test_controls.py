@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.knowledge.background import Background
 from tacit.probes.consistency.background import by_anchor
 from tacit.probes.consistency.controls import (
     IRRELEVANT,
@@ -20,12 +19,10 @@ from tacit.probes.consistency.controls import (
     WITHOUT,
     Controls,
 )
-from tacit.probes.consistency.questions import Asked
 from tacit.probes.consistency.tables import TABLES
-from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import Paper
 from tacit.sources.anchors import Anchor
 from tacit.statistics.permutation import Permutations, predict
+from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
 
 if TYPE_CHECKING:
     from tests.probes.consistency.run_by_hand import Run
@@ -52,36 +49,34 @@ class Made:
             pairs = [(a, "IsA", b) for a in every for b in every if a < b]
             chosen = random.permutation(len(pairs))[: int(random.integers(1, 6))]
             self.facts.append([pairs[at] for at in chosen])
-        rows = [
-            (at, *fact, f"not {fact[2]}") for at, facts in enumerate(self.facts) for fact in facts
+        self.of = [
+            Anchor(f"a{at}", "Which?", ("x", "y", "z"), correct, None)
+            for at, correct in enumerate(self.correct)
         ]
-        columns = ("question", "head", "relation", "tail", "negative")
-        facts = pl.DataFrame(rows, dict.fromkeys(columns, pl.String), orient="row", strict=False)
-        facts = facts.with_columns(pl.col("question").cast(pl.Int32))
-        self.asked = Asked.of(facts, load_templates(), Paper())
-        members = [
-            (at, part, concept)
+        probe = probe_of(
+            Case(anchor, tuple(Fact(*fact, f"not {fact[2]}") for fact in facts))
+            for anchor, facts in zip(self.of, self.facts, strict=True)
+        )
+        self.asked = probe.asked
+        members = pl.DataFrame(
+            {"question": at, "part": part, "concept": concept}
             for at, parts in enumerate(self.parts)
             for part, concepts in enumerate(parts)
             for concept in concepts
-        ]
-        topics = [(at, concept) for at, concepts in enumerate(self.topics) for concept in concepts]
-        whole = {"question": pl.Int32, "part": pl.Int32, "concept": pl.String}
-        self.background = Background(
-            pl.DataFrame([(at, c) for at, _, c in members], _without(whole, "part"), orient="row"),
-            facts,
-            pl.DataFrame({"found": [len(facts) for facts in self.facts]}),
-            by_part=pl.DataFrame(members, whole, orient="row"),
-            topics=pl.DataFrame(topics, _without(whole, "part"), orient="row"),
+        )
+        topics = pl.DataFrame(
+            {"question": at, "concept": concept}
+            for at, concepts in enumerate(self.topics)
+            for concept in concepts
+        )
+        self.background = replace(
+            probe.background, concepts=members.drop("part"), by_part=members, topics=topics
         )
         n = self.asked.facts.height
         self.known = self.asked.facts.with_columns(
             positive_right=pl.Series(random.integers(0, 2, n) == 1),
             negative_right=pl.Series(random.integers(0, 2, n) == 1),
         )
-        self.of = [
-            Anchor(f"a{at}", "Which?", ("x", "y", "z"), self.correct[at], None) for at in range(N)
-        ]
         scores = by_anchor(self.asked.links, self.known).sort("anchor")
         assert scores["anchor"].to_list() == list(range(N))
         self.anchors = scores.drop("anchor").with_columns(
@@ -90,11 +85,9 @@ class Made:
 
     @property
     def controls(self) -> Controls:
-        """The controls."""
         return Controls(self.of, self.background, self.known, self.asked.links, self.anchors)
 
     def score(self, facts: list[tuple[str, str, str]]) -> float | None:
-        """The background score of some facts, by hand."""
         if not facts:
             return None
         index = {row[1:4]: row[0] for row in self.asked.facts.iter_rows()}
@@ -104,15 +97,10 @@ class Made:
         return float(Fraction(right, 2 * len(at)))  # equal scores are equal here too
 
     def touched(self, at: int, name: str) -> set[str]:
-        """The concepts of an anchor's answer, choices or topic."""
         parts = self.parts[at]
         if name == "answer":
             return parts[1 + self.correct[at]]
         return set().union(*parts[1:]) if name == "choices" else self.topics[at]
-
-
-def _without(schema: dict[str, type[pl.DataType]], name: str) -> dict[str, type[pl.DataType]]:
-    return {key: value for key, value in schema.items() if key != name}
 
 
 @pytest.mark.parametrize("name", WITHOUT)

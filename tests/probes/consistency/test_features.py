@@ -7,11 +7,9 @@ import pytest
 from wordfreq import zipf_frequency
 
 from tacit.knowledge.frequency import mean_zipf
-from tacit.models.fake import FakeModel
-from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.features import by_choice, of_background
 from tacit.probes.consistency.probe import Reading
-from tests.probes.consistency.asking_by_hand import Dice, probe_of
+from tests.probes.consistency.asking_by_hand import Dice, answers_of, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
 
 
@@ -63,18 +61,7 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 
 def features_of(run: Run) -> pl.DataFrame:
-    """The features of the anchors of a run."""
-    return run.probe.answered(run.probe.scored(answers_of(run))).features
-
-
-def answers_of(run: Run) -> Answers:
-    """What the model of a run says."""
-    model = FakeModel(lambda prompt, answer: run.says(prompt.text, answer))
-    groups = {
-        name: Answered(group.keys, model.answer(list(group.requests)))
-        for name, group in run.probe.requests().items()
-    }
-    return Answers(groups)
+    return run.probe.answered(run.probe.scored(answers_of(run.probe, run.says))).features
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
@@ -88,7 +75,7 @@ def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None
 def test_the_prior_is_unknown_where_a_score_is() -> None:
     """It could be the best; so is what the question adds."""
     run = Run(CASES[:2], Dice(5))
-    scores = run.probe.scored(answers_of(run))
+    scores = run.probe.scored(answers_of(run.probe, run.says))
     first = pl.int_range(pl.len()) == scores["prior"]["score"].is_not_null().arg_max()
     lost = scores["prior"].with_columns(pl.when(~first).then("score"))
     anchors = [case.anchor for case in run.cases]

@@ -99,12 +99,10 @@ def findings(shift: float = 0.0, **other: pl.DataFrame) -> Findings:
 
 
 def table(rows: Any, names: tuple[str, ...]) -> pl.DataFrame:  # noqa: ANN401 - rows of anything
-    """A table of some rows."""
     return pl.DataFrame(list(rows), names, orient="row", infer_schema_length=None)
 
 
 def shown(*names: str, sizes: Mapping[str, int | None] | None = None, **other: Any) -> Shown:  # noqa: ANN401 - tables
-    """Models of these names, each a little more consistent than the one before."""
     found = {name: findings(at / 20, **other) for at, name in enumerate(names)}
     return Shown(found, sizes or {}, Theme())
 

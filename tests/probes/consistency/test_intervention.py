@@ -1,18 +1,19 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.probes.consistency.probe import Reading
 from tacit.statistics.tests import mcnemar
+from tests.probes.consistency.asking_by_hand import POSITIVE, measured
 from tests.probes.consistency.contexts_by_hand import (
     COUNTS,
-    POSITIVE,
+    IN_CONTEXT,
     copies,
     hurt,
-    measured,
     probe_in_context,
 )
 
@@ -20,11 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tacit.findings.findings import Findings
-    from tacit.requests import Prompt
 
 
 def changes(found: Findings) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """The rows of the intervention, by group, condition and what it is compared with."""
     rows = found.tables["intervention"].to_dicts()
     return {(row["group"], row["condition"], row["against"]): row for row in rows}
 
@@ -53,9 +52,9 @@ def test_a_model_that_ignores_its_context_changes_nothing() -> None:
     assert probe.contexts is not None
     known = {text for of in probe.contexts.texts.values() for text in of.values()}
 
-    def ignores(prompt: Prompt, answer: str) -> float:
-        context = max((one for one in known if prompt.text.startswith(one)), key=len, default="")
-        bare = prompt.text.removeprefix(context).lstrip()
+    def ignores(text: str, answer: str) -> float:
+        context = max((one for one in known if text.startswith(one)), key=len, default="")
+        bare = text.removeprefix(context).lstrip()
         dice = random.Random(f"{bare} {answer}")  # noqa: S311
         return -dice.random() * len(answer)
 
@@ -84,10 +83,10 @@ def test_a_model_that_false_facts_mislead() -> None:
 def test_anchors_are_split_by_whether_the_model_knows_the_facts_in_context() -> None:
     """A fact is known if it is answered correctly as a background question."""
 
-    def knows_some(prompt: Prompt, answer: str) -> float:
+    def knows_some(text: str, answer: str) -> float:
         if answer in POSITIVE:
-            return 0.0 if any(f"alpha{at} " in prompt.text for at in (0, 1, 2)) else -9.0
-        return hurt(prompt, answer) if "answer" in answer or "wrong" in answer else -5.0
+            return 0.0 if any(f"alpha{at} " in text for at in (0, 1, 2)) else -9.0
+        return hurt(text, answer) if "answer" in answer or "wrong" in answer else -5.0
 
     found = measured(probe_in_context(), knows_some)
     known = found.tables["answers_in_context"].filter(condition="true")
@@ -100,12 +99,8 @@ def test_anchors_are_split_by_whether_the_model_knows_the_facts_in_context() -> 
 def test_missing_answers_leave_the_pair_out() -> None:
     """A question without an answer in one context is paired in the other contexts."""
 
-    def silent(prompt: Prompt, answer: str) -> float | None:
-        return (
-            None
-            if "tail3x1" in prompt.text and "alpha3 for" in prompt.text
-            else copies(prompt, answer)
-        )
+    def silent(text: str, answer: str) -> float | None:
+        return None if "tail3x1" in text and "alpha3 for" in text else copies(text, answer)
 
     found = measured(probe_in_context(), silent)
     rows = changes(found)
@@ -122,7 +117,7 @@ def test_missing_answers_leave_the_pair_out() -> None:
 def test_without_the_option_nothing_else_is_asked_or_found() -> None:
     """With it, all other requests and tables are the same."""
     with_it = probe_in_context()
-    without = type(with_it)(with_it.anchors, with_it.background, with_it.templates, with_it.wording)
+    without = replace(with_it, context=None)
     assert list(without.requests()) == ["background", "choice", "prior"]
     assert without.prompts == with_it.prompts[: len(without.prompts)]
     found, more = measured(without, copies), measured(with_it, copies)
@@ -136,20 +131,8 @@ def test_without_the_option_nothing_else_is_asked_or_found() -> None:
 
 def test_no_irrelevant_facts_at_all() -> None:
     """With one anchor, the condition is empty, and its rows say so."""
-    (first, *_), whole = probe_in_context().anchors, probe_in_context()
-    facts = whole.background.facts.filter(question=0)
-    probe = probe_in_context(
-        type(whole.background)(
-            whole.background.concepts.filter(question=0), facts, whole.background.found[:1]
-        ),
-        of=[first],
-    )
-    found = measured(probe, copies)
+    found = measured(probe_in_context(IN_CONTEXT[:1]), copies)
     row = changes(found)["all", "irrelevant", "none"]
-    assert (row["n"], row["change"], row["p_value"], row["no_interval"]) == (
-        0,
-        None,
-        None,
-        "no pairs",
-    )
+    assert (row["n"], row["change"], row["p_value"]) == (0, None, None)
+    assert row["no_interval"] == "no pairs"
     assert found.summary["intervention"]["asked"] == {"true": 1, "false": 1, "irrelevant": 0}

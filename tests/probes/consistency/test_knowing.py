@@ -28,7 +28,6 @@ ROWS = st.lists(st.tuples(st.integers(0, 5), ANSWERS, ANSWERS), max_size=60)
 def facts(
     rows: Sequence[Row], relations: Sequence[str] | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The links and a fact for each row, known or not."""
     names = relations or ["IsA"] * len(rows)
     table = pl.DataFrame(
         [(at, f"c{at % 5}", names[at], own, other) for at, (_, own, other) in enumerate(rows)],
@@ -75,23 +74,6 @@ def test_scores_equal_on_paper_are_tied() -> None:
     one, other = background.by_anchor(*facts(rows))["background_score"]
     assert one == other == 0.3
     assert (1 / 5 + 2 / 5) / 2 != (3 / 5 + 0) / 2
-
-
-def test_yes_to_all_is_exactly_a_half() -> None:
-    """However many facts there are, and however many have no negative."""
-    rows: list[Row] = [
-        (anchor, True, None if k == 1 else False) for anchor in range(40) for k in range(anchor + 1)
-    ]
-    assert set(background.by_anchor(*facts(rows))["background_score"]) == {0.5}
-
-
-def test_anchors_of_which_one_side_is_unknown_have_no_score() -> None:
-    """Null for the share and the score."""
-    rows: list[Row] = [(1, True, None), (2, None, False), (3, None, None)]
-    found = background.by_anchor(*facts(rows))
-    assert found["positive_accuracy"].to_list() == [1.0, None, None]
-    assert found["negative_accuracy"].to_list() == [None, 0.0, None]
-    assert found["background_score"].null_count() == 3
 
 
 def test_each_relation_by_hand() -> None:

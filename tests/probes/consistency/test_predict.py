@@ -3,26 +3,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy.special import expit
 
 from tacit.errors import RequestError
-from tacit.knowledge.background import Background
-from tacit.models.fake import FakeModel
-from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
 from tacit.probes.consistency.predict import NewQuestion
 from tacit.probes.consistency.prediction import Predictor
-from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.probe import Reading
 from tacit.probes.consistency.tables import DETAILS
-from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import Paper
 from tacit.sources.anchors import Anchor
-from tests.probes.consistency.asking_by_hand import POSITIVE
+from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
 
-FACTS = (("dog", "IsA", "animal", "carrot"), ("dog", "HasA", "tail", "wheel"))
+FACTS = (Fact("dog", "IsA", "animal", "carrot"), Fact("dog", "HasA", "tail", "wheel"))
 CHOICES = ("kennel", "tree")
 
 
@@ -33,32 +27,9 @@ def says(text: str, answer: str) -> float:
     return -1.0 if (answer in POSITIVE) == ("animal" in text.lower()) else -3.0
 
 
-def question(
-    facts: tuple[tuple[str, ...], ...] = FACTS, reading: Reading | None = None
-) -> NewQuestion:
-    """A question with facts."""
-    schema = {"question": pl.Int32} | dict.fromkeys(
-        ("head", "relation", "tail", "negative"), pl.String
-    )
-    rows = pl.DataFrame([(0, *fact) for fact in facts], schema, orient="row")
-    concepts = pl.DataFrame(
-        {"question": [0], "concept": ["dog"]}, {"question": pl.Int32, "concept": pl.String}
-    )
-    background = Background(concepts, rows, pl.DataFrame({"found": [len(facts)]}))
+def question(facts: tuple[Fact, ...] = FACTS, reading: Reading | None = None) -> NewQuestion:
     anchor = Anchor("new", "Where does a dog sleep?", CHOICES, None)
-    how = reading or Reading()
-    probe = ConsistencyProbe([anchor], background, load_templates(), Paper(), reading=how)
-    return NewQuestion(probe)
-
-
-def answers(new: NewQuestion) -> Answers:
-    """What the model says."""
-    model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
-    groups = {
-        name: Answered(group.keys, model.answer(list(group.requests)))
-        for name, group in new.requests().items()
-    }
-    return Answers(groups)
+    return NewQuestion(probe_of([Case(anchor, facts)], reading=reading))
 
 
 def predictors(**weights: float) -> dict[str, Predictor]:
@@ -82,7 +53,7 @@ def predictors(**weights: float) -> dict[str, Predictor]:
 def test_effects_are_the_differences_to_the_opposite_answers() -> None:
     """By hand: the first fact is right (the score is 3/4), the second one wrong."""
     new = question()
-    found = new.predict(answers(new), predictors(background_score=2))
+    found = new.predict(answers_of(new.probe, says), predictors(background_score=2))
     assert found.answer == "kennel"
     assert found.p_correct == pytest.approx(expit(2 * 0.75))
     assert found.facts["fact"].to_list() == ["dog IsA animal", "dog HasA tail"]
@@ -99,7 +70,7 @@ def test_effects_are_the_differences_to_the_opposite_answers() -> None:
 def test_a_flipped_fact_reverses_its_margin() -> None:
     """The number of facts stays."""
     new = question()
-    found = new.predict(answers(new), predictors(background_margin=1, log_facts=1))
+    found = new.predict(answers_of(new.probe, says), predictors(background_margin=1, log_facts=1))
     margin = (np.mean([2.0, -2.0]) + np.mean([2.0, 2.0])) / 2
     whole = expit(margin + np.log(2))
     other = expit(margin - 1 + np.log(2))
@@ -111,7 +82,9 @@ def test_a_flipped_fact_reverses_its_margin() -> None:
 def test_without_a_fact_the_margin_predicts() -> None:
     """It says so, and the facts are an empty list."""
     new = question(())
-    found = new.predict(answers(new), predictors(answer_margin=3, background_score=9))
+    found = new.predict(
+        answers_of(new.probe, says), predictors(answer_margin=3, background_score=9)
+    )
     assert found.to_json() == {
         "p_correct": pytest.approx(expit(3 * 0.5)),
         "interval": [pytest.approx(each) for each in found.interval],
@@ -125,8 +98,8 @@ def test_without_a_fact_the_margin_predicts() -> None:
 
 def test_a_fact_without_a_negative_has_no_effect() -> None:
     """The background score is undefined, so the margin predicts; the fact is shown as right."""
-    new = question((("dog", "IsA", "animal", None),))  # type: ignore[arg-type]
-    found = new.predict(answers(new), predictors(answer_margin=3))
+    new = question((Fact("dog", "IsA", "animal"),))
+    found = new.predict(answers_of(new.probe, says), predictors(answer_margin=3))
     assert found.facts.select("correct", "effect").rows() == [(True, None)]
     assert found.note is not None
     assert "no background score, background margin" in found.note
@@ -137,7 +110,7 @@ def test_a_question_beyond_those_of_the_run_is_noted() -> None:
     new = question()
     some = predictors()
     narrow = replace(some[BOTH], lowest=[50.0] * 7)
-    found = new.predict(answers(new), {**some, BOTH: narrow})
+    found = new.predict(answers_of(new.probe, says), {**some, BOTH: narrow})
     assert found.note is not None
     assert "outside the range of the run's questions" in found.note
     assert "answer margin" in found.note
@@ -147,7 +120,7 @@ def test_a_question_beyond_those_of_the_run_is_noted() -> None:
 def test_verified_questions_are_predicted_too(anchoring: tuple[str, ...]) -> None:
     """The margin is then that of the verification; a tie of choices takes the first."""
     new = question(reading=Reading(Method(), anchoring))
-    found = new.predict(answers(new), predictors(answer_margin=1))
+    found = new.predict(answers_of(new.probe, says), predictors(answer_margin=1))
     assert found.answer == "kennel"
     assert found.predictor == (MARGIN if anchoring == ("verify",) else BOTH)
 

@@ -38,7 +38,6 @@ class Planted:
     seed: int = 0
 
     def tables(self) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """The features, and the anchors."""
         random = np.random.default_rng(self.seed)
         values = {name: random.normal(size=self.n) for name in FEATURES}
         odds = self.background * values["background_score"] + self.margin * values["answer_margin"]
@@ -48,13 +47,11 @@ class Planted:
         return pl.DataFrame(values), pl.DataFrame({**anchors, "cluster": clusters})
 
     def found(self) -> tuple[Rows, dict[str, pl.DataFrame]]:
-        """The rows, and the tables."""
         rows = Rows.of(*self.tables())
         return rows, prediction.tables(rows, BOOTSTRAP)
 
 
 def adds(planted: Planted) -> bool:
-    """Whether the background is found to improve the prediction."""
     return prediction.caution(planted.found()[1]["prediction_gains"]) is None
 
 
@@ -130,8 +127,6 @@ def test_a_stored_predictor_is_the_fitted_one() -> None:
 
 
 def model_that(knows: set[int], right: set[int], *, yes: bool = False) -> Says:
-    """A model that knows some anchors' facts and answers some anchors correctly."""
-
     def says(text: str, answer: str) -> float:
         named = [int(number) for number in re.findall(r"(?i)thing(\d+)", text)]
         if not named:
@@ -161,13 +156,6 @@ def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
     assert found.tables["prediction"]["brier"].is_null().all()
     assert found.tables["predictions"].is_empty()
     assert prediction.stored(found.summary) == {}
-
-
-def test_a_model_that_always_says_yes_has_a_constant_background_score() -> None:
-    """The background adds nothing to the margin."""
-    found = measured(probe_of(CASES), model_that(set(), set(range(0, 40, 2)), yes=True))
-    assert found.tables["accuracy_by_score"]["n"].to_list() == [40]
-    assert "than the base rate" in str(prediction.caution(found.tables["prediction_gains"]))
 
 
 def test_a_model_whose_answers_follow_its_facts_is_predicted_by_them() -> None:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import PAIRS, Dice
@@ -11,7 +9,6 @@ from tests.probes.consistency.run_by_hand import CASES, SILENT, Run, accuracies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from tests.probes.consistency.asking_by_hand import Reply
 
@@ -19,24 +16,18 @@ if TYPE_CHECKING:
 MAIN = ("consistency", "chance", "lift")
 
 
-def exact(value: Fraction | None) -> object:
-    """A fraction as a table holds it."""
-    return None if value is None else pytest.approx(float(value), abs=1e-12)
-
-
 def background_row(run: Run, replies: Mapping[str, Reply]) -> dict[str, object]:
-    """The figures of one way to read the background."""
     sides = [accuracies(case.facts, replies) for case in run.cases]
     scored = [(own, other) for own, other in sides if own is not None and other is not None]
     pairs = run.pairs(replies)
     return {
         "n": len(scored),
-        "positive_accuracy": exact(figures.mean(own for own, _ in scored)),
-        "negative_accuracy": exact(figures.mean(other for _, other in scored)),
-        "background_score": exact(figures.mean(figures.both(*both) for both in scored)),
-        "consistency": exact(figures.average_precision(pairs)),
-        "chance": exact(figures.chance(pairs)),
-        "lift": exact(figures.lift(pairs)),
+        "positive_accuracy": figures.exact(figures.mean(own for own, _ in scored)),
+        "negative_accuracy": figures.exact(figures.mean(other for _, other in scored)),
+        "background_score": figures.exact(figures.mean(figures.both(*both) for both in scored)),
+        "consistency": figures.exact(figures.average_precision(pairs)),
+        "chance": figures.exact(figures.chance(pairs)),
+        "lift": figures.exact(figures.lift(pairs)),
         "missing": sum(reply.positive is None for reply in replies.values()),
         "tied": sum(reply.tied for reply in replies.values()),
     }
@@ -45,7 +36,6 @@ def background_row(run: Run, replies: Mapping[str, Reply]) -> dict[str, object]:
 def row_of(
     run: Run, preset: str, meta: int | None = None, pair: str | None = None
 ) -> dict[str, Any]:
-    """A row of the table, less what names it."""
     (row,) = [
         row
         for row in run.rows("background_variants")

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import polars as pl
 import pytest
 
 from tacit.errors import RequestError
 from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.questions import (
-    Asked,
     bare,
     choice_variants,
     prompt_variants,
@@ -15,19 +13,10 @@ from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt
 from tacit.sources.anchors import Anchor
-from tests.probes.consistency.asking_by_hand import Case, probe_of
+from tests.probes.consistency.asking_by_hand import META, PAIRS, Case, Fact, probe_of
 from tests.probes.consistency.run_by_hand import DOG
 
 TEMPLATES = load_templates()
-PAIRS = [
-    ("Yes", "No"),
-    ("True", "False"),
-    ("Right", "Wrong"),
-    ("Correct", "Incorrect"),
-    ("Positive", "Negative"),
-    ("Pass", "Fail"),
-    ("On", "Off"),
-]
 WORDS = tuple(word for pair in PAIRS for word in pair)
 
 # The sample instances of Table 2 (the one of FormOf has a second "of" there) and negatives of
@@ -65,11 +54,8 @@ PRINTED = [
 
 
 def questions_of(*facts: tuple[str, str, str]) -> list[str]:
-    """The background questions about some facts."""
-    rows = [(0, *fact, None) for fact in facts]
-    names = ("head", "relation", "tail", "negative")
-    schema = {"question": pl.Int32, **dict.fromkeys(names, pl.String)}
-    return Asked.of(pl.DataFrame(rows, schema, orient="row"), TEMPLATES, wording("paper")).questions
+    anchor = Anchor("q", "What?", ("a", "b"), 0)
+    return probe_of([Case(anchor, tuple(Fact(*fact) for fact in facts))]).asked.questions
 
 
 def probe(question: str, *choices: str) -> ConsistencyProbe:
@@ -79,18 +65,7 @@ def probe(question: str, *choices: str) -> ConsistencyProbe:
 
 
 def asked(question: str, one: str, other: str) -> list[str]:
-    """Table 1, typed from the paper a second time."""
-    return [
-        f"{question}?",
-        f"{question}. Is this true?",
-        f"Answer this question as '{one}' or '{other}'. Question: {question}?",
-        (
-            f"Each item is a question and answer. Answer is one of '{one}' or '{other}'. "
-            f"Question: {question}? Answer:"
-        ),
-        f"Pick '{one}' or '{other}'. Question: {question}?Answer:",
-        f"Question: {question}? Answer:",
-    ]
+    return [META[meta].format(q=question, a=one, b=other) for meta in META]
 
 
 @pytest.mark.parametrize(("relation", "first", "second", "printed"), PRINTED)

@@ -27,7 +27,6 @@ NAMES = ("facts_right", "facts_wrong", "given_right", "given_wrong", "accuracy",
 
 
 def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, Any]]:
-    """The relevance of some facts to some anchors, by relation."""
     table = pl.DataFrame(
         {
             "fact": range(len(facts)),
@@ -49,7 +48,6 @@ def found(facts: Sequence[Row], right: Sequence[Answer]) -> dict[str, dict[str, 
 
 
 def by_hand(facts: Sequence[tuple[Answer, Sequence[Answer]]]) -> list[float | None]:
-    """Of facts, each known or not, and whether their anchors are right: one after the other."""
     each = [(own, figures.share(right)) for own, right in facts]
     there = [(own, share) for own, share in each if own is not None and share is not None]
     given = [figures.mean(share for own, share in there if own is side) for side in (True, False)]
@@ -57,16 +55,6 @@ def by_hand(facts: Sequence[tuple[Answer, Sequence[Answer]]]) -> list[float | No
     gain = None if given[0] is None or both is None else given[0] - both
     counts = [Fraction(sum(own is side for own, _ in there)) for side in (True, False)]
     return [None if one is None else float(one) for one in (*counts, *given, both, gain)]
-
-
-def test_a_small_example() -> None:
-    """Two facts known, of anchors 1 and 1/2 right; one not known, of an anchor that is wrong."""
-    facts: list[Row] = [(True, "IsA", [0]), (True, "HasA", [0, 1]), (False, "HasA", [2])]
-    rows = found(facts, [True, False, False])
-    assert list(rows) == ["all", "HasA", "IsA"]
-    assert [rows["all"][name] for name in NAMES] == [2, 1, 0.75, 0.0, 0.5, 0.25]
-    assert [rows["HasA"][name] for name in NAMES] == [1, 1, 0.5, 0.0, 0.25, 0.25]
-    assert [rows["IsA"][name] for name in NAMES] == [1, 0, 1.0, None, 1.0, 0.0]
 
 
 def test_six_facts_right_of_1151_have_no_p_value() -> None:

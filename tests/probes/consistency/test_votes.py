@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tacit.charts.shown import Shown
+from tacit.charts.theme import Theme
 from tacit.errors import RequestError
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.figures import FIGURES
@@ -20,11 +22,9 @@ from tacit.requests import Prompt, Votes
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import POSITIVE, Dice, probe_of
 from tests.probes.consistency.run_by_hand import CASES
-from tests.probes.drawing import write_figures
+from tests.probes.drawing import rows
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tacit.findings.findings import Findings
 
 VARIANTS = prompt_variants(load_templates())
@@ -47,7 +47,6 @@ def replied(prompt: Prompt, samples: int = 9) -> Votes:
 
 
 def measured(method: Method | None = None) -> Findings:
-    """The findings of all cases."""
     probe = probe_of(CASES, reading=Reading(method or Method(), VERIFY))
     return probe.measure_in_order([replied(prompt) for prompt in probe.prompts])
 
@@ -143,14 +142,14 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
     json.dumps(found.summary)
 
 
-def test_the_ways_of_votes_are_those_that_votes_have(tmp_path: Path) -> None:
-    """All together, by contests, and each meta-prompt and pair; and figures are drawn of them."""
+def test_the_ways_of_votes_are_those_that_votes_have() -> None:
+    """All together, by contests, and each meta-prompt and pair; the figure shows the first."""
     found = measured()
     ways = found.tables["background_variants"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
     assert [way["preset"] for way in found.summary["background_variants"]] == ["votes", "count"]
-    write_figures(FIGURES, {"m": found}, tmp_path)
-    assert (tmp_path / "prompting_bias.svg").is_file()
+    held = rows(FIGURES["prompting_bias"](Shown({"m": found}, {}, Theme())))
+    assert "m: votes" in {row.get("label") for row in held}
 
 
 @pytest.mark.parametrize(
