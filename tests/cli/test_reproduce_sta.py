@@ -53,7 +53,7 @@ def test_a_person_reads_tables(
     assert all(title in ran.out for title in ("Table 1", "Table 2", "Table 3", "In the text"))
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     assert "has, prompts 16 564 \N{MINUS SIGN}548" in lines
-    assert "bear has horns, probability missing 0" in lines
+    assert "bear has horns, probability undefined 0 undefined" in lines
     assert any("0.500 to 0.850" in line for line in lines)
 
 
@@ -137,5 +137,5 @@ def test_ranks_among_other_candidates_are_told_apart(
     assert ran.code == 0, ran.err
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     (row,) = (line for line in lines if line.startswith("MRR at 1 property"))
-    assert row.endswith("0.121 among 34 0.230")
+    assert row.endswith("0.121 among 34 0.230 undefined")
     assert any(line.startswith("Not compared (MRR at 1 property, MRR") for line in lines)

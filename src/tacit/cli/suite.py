@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -185,7 +185,7 @@ def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
 def _echo(found: SuiteRuns) -> None:
     for name, runs in found.items():
         for model, run in runs.items():
-            typer.echo(f"{name}, {model}: {run.block or run.folder}")
+            typer.echo(f"{name}, {model}: {run.block.lines[0] if run.block else run.folder}")
     if found.report:
         typer.echo(f"Report: {found.report}")
 
@@ -220,31 +220,26 @@ def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
         raise WorkError("\n".join(["these runs would fail:", *wrong]))
 
 
-_TEXTS = ("run", "model", "family", "parameters")
-_COUNTS = ("prompts", "to_ask", "tokens")
 _MOST_NAMED = 3
 
 
 def _print_estimates(found: Sequence[Estimate]) -> None:
     """Print a table with the estimates of each run, and then totals and notes."""
-    from tacit.english import several
-    from tacit.present.tables import print_texts
+    import polars as pl
 
-    texts = [name for name in _TEXTS if any(getattr(each, name) for each in found)]
-    columns = [
-        *((name, name != "parameters") for name in texts),
-        *((name.replace("_", " "), False) for name in _COUNTS),
-        ("time or calls", False),
-    ]
+    from tacit.english import several
+    from tacit.findings.findings import SHARED_DETAILS
+    from tacit.present.tables import print_table
+
+    spec = SHARED_DETAILS["estimates"]
     rows = [
-        [
-            *(getattr(each, name) or "" for name in texts),
-            *(_count(getattr(each, name)) for name in _COUNTS),
-            _effort(each),
-        ]
+        asdict(each)
+        | {name: _count(getattr(each, name)) for name in ("prompts", "to_ask", "tokens")}
+        | {"effort": _effort(each)}
         for each in found
     ]
-    print_texts("Estimates", columns, rows)
+    columns = [column.name for column in spec.columns]
+    print_table(spec, pl.DataFrame(rows).select(columns), spec.title, most=None)
     tokens = sum(each.tokens or 0 for each in found)
     seconds = sum(each.seconds or 0 for each in found)
     measured = sum(each.seconds is not None for each in found)

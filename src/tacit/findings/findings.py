@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SHARED = Tables("shared")
 """The tables of every probe."""
 
+SHARED_DETAILS = Tables("shared", "details")
+"""Tables that are printed and not stored."""
+
 SKIPPED = "skipped"
 
 

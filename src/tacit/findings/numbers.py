@@ -54,6 +54,13 @@ def score(value: float | None) -> str:
     return _decimals(value).replace("-", _MINUS)
 
 
+def number(value: float | None) -> str:
+    """Return a whole number without decimals, and any other number as a score."""
+    if value is None or not float(value).is_integer():
+        return score(value)
+    return f"{value:,.0f}".replace("-", _MINUS)
+
+
 def _decimals(value: float, negligible: float = _ROUNDING) -> str:
     """Return a number with three decimals; with two significant digits if it rounds to 0.000."""
     text = f"{value:.3f}"
@@ -148,6 +155,6 @@ _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "signed": signed,
     "ratio": ratio,
     "nats": score,
-    "number": score,
+    "number": number,
     "p": p_value,
 }

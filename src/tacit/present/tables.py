@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import typer
 
 from tacit.english import several
-from tacit.findings.findings import SHARED
+from tacit.findings.findings import SHARED, SHARED_DETAILS
 from tacit.findings.numbers import bounds, formatted, score
 from tacit.findings.spec import Layout, selected
 from tacit.present import terminal
@@ -25,24 +26,18 @@ MOST_ROWS = 40
 """The maximum number of printed rows; the total number of rows is printed below a longer table."""
 
 
-def print_table(spec: TableSpec, table: pl.DataFrame, title: str) -> None:
-    """Print a table of findings in its declared layout."""
-    layout = spec.printed or Layout()
-    table = selected(table, layout.where)
-    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
-    print_texts(title, headings, rows)
-    if len(rows) == MOST_ROWS < table.height:
-        terminal.console().print(f"{MOST_ROWS} of {table.height:,} rows are shown")
-
-
-def print_texts(
-    title: str, headings: Sequence[tuple[str, bool]], rows: Sequence[Sequence[str]]
+def print_table(
+    spec: TableSpec, table: pl.DataFrame, title: str, most: int | None = MOST_ROWS
 ) -> None:
-    """Print a table of text cells, with a title above the table."""
+    """Print a table of findings in its declared layout."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
+    layout = spec.printed or Layout()
+    table = selected(table, layout.where)
+    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
+    rows = rows[:most]
     shown = Table(box=box.SIMPLE_HEAD, **_TIGHT)
     for at, (heading, worded) in enumerate(headings):
         justify: Any = "left" if worded else "right"
@@ -51,14 +46,12 @@ def print_texts(
     for row in rows:
         shown.add_row(*map(Text, row))
     terminal.console().print(Text(title), shown, "", sep="\n")
+    if len(rows) == most and most < table.height:
+        terminal.console().print(f"{most} of {table.height:,} rows are shown")
 
 
 Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""The column headings and the rows of a table.
-
-Each column heading is a pair: its text, and a Boolean value that is true if the column contains
-words.
-"""
+"""The headings, each with whether its column contains words, and the rows of a printed table."""
 
 
 def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
@@ -66,9 +59,18 @@ def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
     if layout.columns:
         by_name = {column.name: column for column in columns}
         columns = [by_name[name] for name in layout.columns if name in by_name]
+    columns = [
+        column if _has_intervals(column, table) else replace(column, ends=None)
+        for column in columns
+    ]
     headings = [(_heading(column), column.kind in _WORDS) for column in columns]
-    rows = table.head(MOST_ROWS).iter_rows(named=True)
-    return headings, [[_text(column, row) for column in columns] for row in rows]
+    return headings, [
+        [_text(column, row) for column in columns] for row in table.iter_rows(named=True)
+    ]
+
+
+def _has_intervals(column: Column, table: pl.DataFrame) -> bool:
+    return all(name in table.columns and table[name].count() for name in column.ends or ())
 
 
 def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
@@ -83,8 +85,9 @@ def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
     for row in table.iter_rows(named=True):
         start = tuple(_text(column, row) for column in beside)
         found.setdefault(start, {})[row[across]] = _text(shown, row)
-    rows = [[*start, *(of.get(side, "") for side in sides)] for start, of in found.items()]
-    return headings, rows[:MOST_ROWS]
+    return headings, [
+        [*start, *(of.get(side, "") for side in sides)] for start, of in found.items()
+    ]
 
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
@@ -142,67 +145,49 @@ def _labelled(row: Mapping[str, Any], marks: Mapping[str, str]) -> str:
     return f"{label}\n  chance {' | '.join(chance)}" if chance else label
 
 
-MOST = 50
-"""The number of rows above which a comparison with a paper is not printed in full.
-
-If a table has more than ``MOST`` rows, only the rows in which Tacit's value differs from the
-published value are printed.
-"""
-
-
 def print_published(table: pl.DataFrame) -> None:
-    """Print Tacit's values next to the published values, one table per table of the paper."""
+    """Print Tacit's values next to the published values, one table per table of the paper.
+
+    Of a long table, only the rows in which the values differ are printed.
+    """
+    import polars as pl
+
     keys = [name for name in ("table", "model") if name in table.columns]
     for (name, *model), cells in table.group_by(keys, maintain_order=True):
-        titled = f"Table {name}" if str(name).isdecimal() else str(name)
-        titled = "In the text" if name == "text" else titled
-        _echo(f"{titled}, compared with {model[0]}" if model and model[0] else titled, cells)
+        title = f"Table {name}" if str(name).isdecimal() else str(name)
+        title = "In the text" if name == "text" else title
+        title = f"{title}, compared with {model[0]}" if model and model[0] else title
+        is_long = cells.height > MOST_ROWS
+        shown = cells.filter(pl.col("difference") != 0) if is_long else cells
+        if not shown.is_empty():
+            print_table(SHARED_DETAILS["published"], _published(shown), title, most=None)
+        if is_long:
+            equal = int((cells["difference"] == 0).sum())
+            typer.echo(
+                f"{title}: {equal} of {several(cells.height, 'row')} match the published values\n"
+            )
+        for line in _noted(cells):
+            typer.echo(line)
 
 
-def _echo(title: str, cells: pl.DataFrame) -> None:
-    """Print a comparison with a paper's table; if it is long, only the rows that differ."""
-    shown = cells if cells.height <= MOST else cells.filter(cells["difference"] != 0)
-    ranked = "chance" in cells.columns and not cells["candidates"].is_null().all()
-    headings = ["ours", *(["chance"] if ranked else []), "published", "difference"]
-    rows = [
-        [
-            ", ".join(filter(None, (row["row"], row.get("column")))),
-            _ours(row),
-            *([_chance(row)] if ranked else []),
-            _published(row),
-            "" if row["difference"] is None else _figure(row["difference"], "+"),
-        ]
-        for row in shown.iter_rows(named=True)
-    ]
-    if rows:
-        print_texts(title, [("", True), *((heading, False) for heading in headings)], rows)
-    if cells.height > MOST:
-        equal = int((cells["difference"] == 0).sum())
-        typer.echo(
-            f"{title}: {equal} of {several(cells.height, 'row')} match the published values\n"
-        )
-    for line in _noted(cells):
-        typer.echo(line)
+def _published(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with labels, and with chance levels and published values as text."""
+    import polars as pl
+
+    def texts(row: Mapping[str, Any]) -> dict[str, str | None]:
+        low, value, n = row.get("low"), formatted(row["published"], "number"), row.get("candidates")
+        chance = "" if row.get("chance") is None else f"{formatted(row['chance'], 'number')} "
+        return {
+            "row": ", ".join(filter(None, (row["row"], row.get("column")))),
+            "chance": None if n is None else f"{chance}among {n:,}",
+            "published": value if low is None else bounds(low, row["high"], "number"),
+        }
+
+    made = pl.DataFrame(map(texts, cells.to_dicts()), dict.fromkeys(_TEXTS, pl.String))
+    return cells.with_columns(*made.iter_columns())
 
 
-def _ours(row: Mapping[str, Any]) -> str:
-    """Return Tacit's value as text, with any confidence interval on a second line."""
-    text = _figure(row["ours"])
-    if row.get("ours_low") is None:
-        return text
-    return f"{text}\n{_figure(row['ours_low'])} to {_figure(row['ours_high'])}"
-
-
-def _published(row: Mapping[str, Any]) -> str:
-    if row.get("low") is None:
-        return _figure(row["published"])
-    return f"{_figure(row['low'])} to {_figure(row['high'])}"
-
-
-def _chance(row: Mapping[str, Any]) -> str:
-    """Return the chance level and the number of candidates as text; empty if unknown."""
-    chance = "" if row.get("chance") is None else f"{_figure(row['chance'])} "
-    return "" if row.get("candidates") is None else f"{chance}among {row['candidates']:,}"
+_TEXTS = ("row", "chance", "published")
 
 
 def _noted(cells: pl.DataFrame) -> Iterator[str]:
@@ -217,12 +202,3 @@ def _noted(cells: pl.DataFrame) -> Iterator[str]:
         figures = pl.when(table="2").then("column").otherwise("row")
         of = ", ".join(rows.select(figures).to_series().unique(maintain_order=True))
         yield f"{'Not compared' if left_out else 'Note'} ({of}): {note}"
-
-
-def _figure(value: float | None, sign: str = "") -> str:
-    """Return a whole number without decimals, and any other number with three decimals."""
-    if value is None:
-        return "missing"
-    sign = sign if value else ""
-    text = f"{value:{sign},.0f}" if value == int(value) else f"{value:{sign},.3f}"
-    return text.replace("-", "\N{MINUS SIGN}")

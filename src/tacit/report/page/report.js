@@ -43,7 +43,7 @@
     signed: (v) => (v > 0 && Math.abs(v) >= 1e-9 ? "+" : "") + decimals(v, 1e-9),
     ratio: (v) => (v >= 999.5 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)),
     nats: (v) => decimals(v),
-    number: (v) => decimals(v),
+    number: (v) => (Number.isInteger(v) ? KINDS.count(v) : decimals(v)),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
     truth: (v) => (v ? "yes" : "no"),
     text: String,
