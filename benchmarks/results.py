@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tacit
-from tacit.findings.numbers import bounds, estimate, interval, percent, points, score
+from tacit.findings.numbers import bounds, estimate, percent, points, score
 from tacit.probes.parts.tables import WITHOUT_SYMMETRIC
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.spec import Kind
 
-    Shown = Callable[[Mapping[str, Any]], str]
+    Shown = Callable[[tacit.Run], str]
 
 SUITE = Path(__file__).with_name("results.yaml")
 
@@ -47,26 +47,27 @@ def main() -> None:
     (out / "suite.yaml").write_text(text, encoding="utf-8")
     runs = tacit.suite(out / "suite.yaml")
     for probe, rows in (("parts", PARTS), ("consistency", CONSISTENCY), ("assumptions", STA)):
-        own = {Path(name).name: run.summary for name, run in runs[probe].items()}
+        own = {Path(name).name: run for name, run in runs[probe].items()}
         sys.stdout.write(f"\n## {probe}\n\n" + "\n".join(table(own, rows)) + "\n")
 
 
-def table(runs: Mapping[str, Mapping[str, Any]], rows: Mapping[str, Shown]) -> Iterable[str]:
+def table(runs: Mapping[str, tacit.Run], rows: Mapping[str, Shown]) -> Iterable[str]:
     """Return a Markdown table with one column per model."""
     yield f"| | {' | '.join(runs)} |"
     yield "|---|" + "---|" * len(runs)
     for label, shown in rows.items():
-        yield f"| {label} | {' | '.join(shown(summary) for summary in runs.values())} |"
+        yield f"| {label} | {' | '.join(shown(run) for run in runs.values())} |"
 
 
-def verdict(summary: Mapping[str, Any]) -> str:
+def verdict(run: tacit.Run) -> str:
     """Return the verdict in bold, with its reason."""
-    return f"**{summary['verdict']['verdict']}**: {summary['verdict']['reason']}"
+    found = run.summary["verdict"]
+    return f"**{found['verdict']}**: {found['reason']}"
 
 
-def written(summary: Mapping[str, Any]) -> str:
+def written(run: tacit.Run) -> str:
     """Return the three likeliest next tokens."""
-    found = (summary.get("next_tokens") or {}).get("tokens", [])[:3]
+    found = (run.summary.get("next_tokens") or {}).get("tokens", [])[:3]
     shown = ", ".join(f"`{one['token']!r}` {percent(one['probability'])}" for one in found)
     return shown or "not measured"
 
@@ -76,35 +77,33 @@ def of(row: Mapping[str, Any], name: str, kind: Kind = "percent") -> str:
     return estimate(row[name], row.get(f"{name}_low"), row.get(f"{name}_high"), kind)
 
 
-def row_of(table: Iterable[Mapping[str, Any]], **keys: object) -> Mapping[str, Any]:
-    """Return the row of a table with the given keys."""
-    return next(row for row in table if all(row.get(k) == v for k, v in keys.items()))
+def row_of(run: tacit.Run, table: str, at: int = 0, **keys: object) -> Mapping[str, Any]:
+    """Return the row at an index among those of a table with the given keys."""
+    return run.tables[table].filter(**keys).row(at, named=True)
 
 
-def _at(summary: Mapping[str, Any], stage: str = "before") -> Mapping[str, Any]:
-    return row_of(summary["discrimination"], set=WITHOUT_SYMMETRIC, stage=stage)
+def _at(run: tacit.Run, stage: str = "before") -> Mapping[str, Any]:
+    return row_of(run, "discrimination", set=WITHOUT_SYMMETRIC, stage=stage)
 
 
-def _violations(summary: Mapping[str, Any]) -> str:
-    row = row_of(summary["violation"], constraint="micro", stage="before")
+def _violations(run: tacit.Run) -> str:
+    row = row_of(run, "violation", constraint="micro", stage="before")
     if row["rate"] is None:
         return "no constraint applies"
-    ends = interval(row["rate_low"], row["rate_high"])
-    shown = f"{percent(row['rate'])} ({ends}); shuffled {percent(row['shuffled'])}"
+    shown = f"{of(row, 'rate')}; shuffled {percent(row['shuffled'])}"
     return f"{shown}; always true {percent(row['always_true'])}; n = {row['applicable']:,}"
 
 
-def _gain(summary: Mapping[str, Any]) -> str:
-    row = row_of(summary["accuracy_gain"], set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
-    mixed = row_of(summary["repaired_shuffled"], set=WITHOUT_SYMMETRIC)
+def _gain(run: tacit.Run) -> str:
+    row = row_of(run, "accuracy_gain", set=WITHOUT_SYMMETRIC, objective="paper", part="whole")
+    mixed = row_of(run, "repaired_shuffled", set=WITHOUT_SYMMETRIC)
     least = bounds(mixed["gain_least"], mixed["gain_most"], "points")
-    ends = interval(row["gain_low"], row["gain_high"], "points")
-    return f"{points(row['gain'])} ({ends}); shuffled beliefs {points(mixed['gain'])} ({least})"
+    return f"{of(row, 'gain', 'points')}; shuffled beliefs {points(mixed['gain'])} ({least})"
 
 
 PARTS: dict[str, Shown] = {
     "Verdict": verdict,
-    "n": lambda s: f"{s['questions']:,} statements, {s['things']} things",
+    "n": lambda s: f"{s.summary['questions']:,} statements, {s.summary['things']} things",
     "Says “true”": lambda s: of(_at(s), "share_true"),
     "… where gold is true, false": lambda s: (
         f"{percent(_at(s)['true_if_true'])}, {percent(_at(s)['true_if_false'])}"
@@ -118,37 +117,32 @@ PARTS: dict[str, Shown] = {
 }
 
 
-def _answers(summary: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = summary["background_answers"]
-    return found
+def _answers(run: tacit.Run) -> Mapping[str, Any]:
+    return row_of(run, "background_answers")
 
 
 CONSISTENCY: dict[str, Shown] = {
     "Verdict": verdict,
-    "n": lambda s: f"{s['anchors']} anchor questions, {_answers(s)['n']:,} background questions",
+    "n": lambda s: (
+        f"{s.summary['anchors']} anchor questions, {_answers(s)['n']:,} background questions"
+    ),
     "Says “yes” to facts": lambda s: of(_answers(s), "yes_facts"),
     "Says “yes” to negatives": lambda s: of(_answers(s), "yes_negatives"),
     "AUROC of the yes-margin (chance 0.5)": lambda s: of(_answers(s), "auroc", "score"),
     "Balanced accuracy (chance 50 %)": lambda s: of(_answers(s), "balanced_accuracy"),
-    "Anchor accuracy (guessing 20 %)": lambda s: of(
-        {
-            "a": s["anchor_accuracy"][0]["value"],
-            "a_low": s["anchor_accuracy"][0]["value_low"],
-            "a_high": s["anchor_accuracy"][0]["value_high"],
-        },
-        "a",
-    ),
+    "Anchor accuracy (guessing 20 %)": lambda s: of(row_of(s, "anchor_accuracy"), "value"),
     "Conceptual consistency (chance)": lambda s: (
-        f"{score(s['consistency']['consistency'])} ({score(s['consistency']['chance'])})"
+        f"{score(s.summary['consistency']['consistency'])} "
+        f"({score(s.summary['consistency']['chance'])})"
     ),
-    "Adjusted lift (chance 0)": lambda s: of(s, "lift_adjusted", "score"),
+    "Adjusted lift (chance 0)": lambda s: of(s.summary, "lift_adjusted", "score"),
     "Would write": written,
 }
 
 
 def _mrr(number: int) -> Shown:
-    def shown(summary: Mapping[str, Any]) -> str:
-        row = summary["retrieval_by_number"][number]
+    def shown(run: tacit.Run) -> str:
+        row = row_of(run, "retrieval_by_number", number)
         return f"{of(row, 'mrr', 'score')}; chance {row['chance_mrr']:.2g}"
 
     return shown
@@ -157,18 +151,19 @@ def _mrr(number: int) -> Shown:
 STA: dict[str, Shown] = {
     "Verdict": verdict,
     "n": lambda s: (
-        f"{s['concepts']} concepts, {s['retrieval_by_number'][0]['candidates']:,} candidates"
+        f"{s.summary['concepts']} concepts, "
+        f"{row_of(s, 'retrieval_by_number')['candidates']:,} candidates"
     ),
     "Most frequent top prediction": lambda s: (
-        f"“{s['top_prediction']['word']}”, {percent(s['top_prediction']['share'])} of "
-        f"{s['top_prediction']['n']}"
+        f"“{s.summary['top_prediction']['word']}”, "
+        f"{percent(s.summary['top_prediction']['share'])} of {s.summary['top_prediction']['n']}"
     ),
     "MRR given 1 property": _mrr(0),
     "MRR given 10 properties": _mrr(-1),
-    "MRR of candidates by frequency": lambda s: f"{s['frequency_mrr']:.2g}",
+    "MRR of candidates by frequency": lambda s: f"{s.summary['frequency_mrr']:.2g}",
     "mAP of “is” properties": lambda s: (
-        f"{of(s['elicitation_by_relation'][0], 'map', 'score')}; n = "
-        f"{s['elicitation_by_relation'][0]['prompts']}"
+        f"{of(row_of(s, 'elicitation_by_relation'), 'map', 'score')}; n = "
+        f"{row_of(s, 'elicitation_by_relation')['prompts']}"
     ),
     "Would write": written,
 }

@@ -33,6 +33,7 @@ from tacit.requests import RankingPrompt
 from tacit.sources.anchors import read_anchors
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
+from tests.probes.parts.measured import measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +74,7 @@ class Asked:
     def parts(self) -> Findings:
         """Every statement about the parts of every thing."""
         probe = PartsProbe.read(DATA / "things")
-        return probe.measure_scores(self.engine.ask(probe.prompts))
+        return measured(probe, self.engine.ask(probe.prompts))
 
     @property
     def beliefs(self) -> pl.DataFrame:

@@ -222,9 +222,9 @@ def test_verdicts() -> None:
 def test_repaired_shuffled_beliefs_must_be_exceeded(reached: float, expected: str) -> None:
     """Beliefs that are right about everything reach 1."""
     found = believing(PROBE, knowing(PROBE, 0.0, 1.0))
-    rows = [{**row, "after": reached} for row in found.summary["repaired_shuffled"]]
-    summary = {**found.summary, "repaired_shuffled": rows}
-    assert verdict(summary, found.questions, found.tables["beliefs"]).name == expected
+    shuffled = found.tables["repaired_shuffled"].with_columns(after=pl.lit(reached))
+    again = replace(found, tables={**found.tables, "repaired_shuffled": shuffled})
+    assert verdict(again).name == expected
 
 
 def test_without_labels_the_violations_decide() -> None:

@@ -16,8 +16,9 @@ from tacit.engine.store import Store
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template, Wording, belief
+from tacit.probes.parts.questions import Template, Wording
 from tacit.sources.drawings import demo_drawings
+from tests.probes.parts.measured import belief_of, measured
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -43,7 +44,7 @@ def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Finding
     def score(prompt: Prompt, answer: str) -> float:
         return min(0.0, sure[prompt.text] * (1 if answer == "True" else -1))
 
-    return probe.measure_scores(Engine(FakeModel(score), Store(store)).ask(probe.prompts))
+    return measured(probe, Engine(FakeModel(score), Store(store)).ask(probe.prompts))
 
 
 def rates(findings: Findings, stage: str) -> dict[str, tuple[int | None, int | None, float | None]]:
@@ -108,7 +109,8 @@ def test_a_belief_is_the_share_of_true(
     true: float | None, false: float | None, expected: float | None
 ) -> None:
     """P(True)/(P(True) + P(False)), without overflow; missing where either is missing."""
-    assert belief(true, false) == (expected if expected is None else pytest.approx(expected))
+    found = belief_of(Template.load("plain"), {"True": true, "False": false})
+    assert found == (expected if expected is None else pytest.approx(expected))
 
 
 def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) 
     assert judged(findings, "before") == judged(findings, "paper") == (gold, 0, 1.0)
     assert [violated for violated, _, _ in rates(findings, "before").values()][:4] == [0, 0, 0, 0]
     assert findings.summary["drawings_with_violation"] == 0
-    for repair in findings.summary["repair"]:
+    for repair in findings.tables["repair"].to_dicts():
         assert (repair["turned_true"], repair["turned_false"]) == (0, 0)
     assert findings.summary["true_share"] == len(true) / probe.questions.height
 
@@ -152,7 +154,7 @@ def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
     probe = PartsProbe.read(demo_drawings(), ["peach"])
     findings = found(probe, tmp_path, set())
     assert all(rate is None for _, _, rate in rates(findings, "before").values())
-    assert [repair["turned_true"] for repair in findings.summary["repair"]] == [0, 0, 0]
+    assert [repair["turned_true"] for repair in findings.tables["repair"].to_dicts()] == [0, 0, 0]
     false = int((~probe.gold["label"]).sum())
     assert judged(findings, "before") == (probe.gold.height, 0, false / probe.gold.height)
 
@@ -161,7 +163,7 @@ def test_a_belief_without_a_score_is_missing(tmp_path: Path) -> None:
     """It is counted, not believed, and left out of accuracy."""
     probe = PartsProbe.read(demo_drawings(), ["peach"])
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
-    findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
+    findings = measured(probe, Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["missing"] == probe.questions.height
     assert findings.summary["true_share"] is None
     assert judged(findings, "before") == (0, probe.gold.height, None)
@@ -180,7 +182,7 @@ def test_the_probability_of_both_answers_is_reported(
         sides[answer].append(shift - len(prompt.text) / 100 - (answer == "True"))
         return sides[answer][-1]
 
-    findings = probe.measure_scores(Engine(FakeModel(score), Store(tmp_path)).ask(probe.prompts))
+    findings = measured(probe, Engine(FakeModel(score), Store(tmp_path)).ask(probe.prompts))
     masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     assert ("Caution: the model rarely" in str(PartsProbe.block(findings))) == improbable
@@ -190,7 +192,7 @@ def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_pa
     """Missing scores make it null; a file of beliefs has none."""
     probe = PartsProbe.read(demo_drawings(), ["peach"])
     model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
-    findings = probe.measure_scores(Engine(model, Store(tmp_path)).ask(probe.prompts))
+    findings = measured(probe, Engine(model, Store(tmp_path)).ask(probe.prompts))
     assert findings.summary["answer_probability"] is None
     known = probe.measure_beliefs(probe.questions.with_columns(p_true=pl.lit(0.5)))
     assert "answer_probability" not in known.summary

@@ -19,6 +19,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind
 from tacit.sources.drawings import demo_drawings
+from tests.probes.parts.measured import measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +59,7 @@ def test_macaw_is_the_share_of_two_whole_targets(tmp_path: Path) -> None:
     probe = replace(PEACH, template=Template.load("macaw"))
     place = small_t5(tmp_path / "t5", probe.prompts)
     model = cast("Seq2SeqModel", load_model(str(place), LoadOptions(device="cpu")))
-    answers = probe.measure_scores(
-        Engine(model, Store(tmp_path / "s")).ask(probe.prompts)
-    ).questions
+    answers = measured(probe, Engine(model, Store(tmp_path / "s")).ask(probe.prompts)).questions
     prompt = probe.prompts[3]
     logprobs = []
     for answer in prompt.answers:
@@ -88,7 +87,7 @@ def offering(prompt: Prompt, answer: str) -> float | None:
 def test_gpt3_counts_what_was_not_offered_as_missing(tmp_path: Path) -> None:
     """It is left out of accuracy, and nothing is filled in."""
     probe = replace(PEACH, template=Template.load("gpt3"))
-    findings = probe.measure_scores(Engine(FakeModel(offering), Store(tmp_path)).ask(probe.prompts))
+    findings = measured(probe, Engine(FakeModel(offering), Store(tmp_path)).ask(probe.prompts))
     unoffered = sum("surround" in prompt.text for prompt in probe.prompts)
     assert (findings.summary["missing"], findings.summary["filled"]) == (unoffered, 0)
     known = findings.questions["p_true"].drop_nulls().unique().to_list()
@@ -101,7 +100,7 @@ def test_gpt3_counts_what_was_not_offered_as_missing(tmp_path: Path) -> None:
 def test_gpt3_paper_fills_in_and_says_so(tmp_path: Path) -> None:
     """With 0.5, which is judged false; nothing is missing then."""
     probe = replace(PEACH, template=Template.load("gpt3-paper"))
-    findings = probe.measure_scores(Engine(FakeModel(offering), Store(tmp_path)).ask(probe.prompts))
+    findings = measured(probe, Engine(FakeModel(offering), Store(tmp_path)).ask(probe.prompts))
     unoffered = sum("surround" in prompt.text for prompt in probe.prompts)
     assert (findings.summary["missing"], findings.summary["filled"]) == (0, unoffered)
     filled = findings.questions.filter("filled")
@@ -116,7 +115,7 @@ def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
     probe = replace(PEACH, template=Template.load(preset))
     scores = [ScoringKind().missing(prompt, TOO_LONG) for prompt in probe.prompts]
     scores[0] = Scores(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
-    findings = probe.measure_scores(scores)
+    findings = measured(probe, scores)
     beliefs = findings.questions["p_true"]
     assert beliefs.drop_nulls().len() == 1
     assert findings.summary["missing"] == len(probe.prompts) - 1

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.probes.parts.questions import Template, belief
-from tacit.requests import AnswerScore, Scores
+from tacit.probes.parts.questions import Template
+from tests.probes.parts.measured import belief_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +20,11 @@ negative: ["no"]
 """
 
 
-def scored(template: Template, known: dict[str, float]) -> Scores:
-    """Scores with these probabilities, and none for the other answers."""
-    answers = template.positive + template.negative
-    return Scores(
-        tuple(AnswerScore(a, math.log(known[a]) if a in known else None, 1) for a in answers)
-    )
+def belief(template: Template, known: dict[str, float]) -> float | None:
+    """The belief if these answers have these probabilities, and the others none."""
+    logprobs = {answer: math.log(p) for answer, p in known.items()}
+    found: float | None = belief_of(template, logprobs)
+    return found
 
 
 def test_macaw_s_input_and_targets_to_the_character() -> None:
@@ -41,8 +40,7 @@ def test_macaw_s_input_and_targets_to_the_character() -> None:
 def test_gpt3_sums_all_aliases_in_any_case() -> None:
     """Case-folded, each alias in each form once."""
     template = Template.load("gpt3")
-    score = scored(template, {"True": 0.3, "yes": 0.1, "1": 0.05, "FALSE": 0.1, "wrong": 0.05})
-    p = belief(*template.logprobs(score))
+    p = belief(template, {"True": 0.3, "yes": 0.1, "1": 0.05, "FALSE": 0.1, "wrong": 0.05})
     assert p == pytest.approx(0.45 / 0.6)
     assert template.positive.count("1") == 1
     assert {answer.casefold() for answer in template.negative} == {
@@ -59,15 +57,15 @@ def test_gpt3_sums_all_aliases_in_any_case() -> None:
 def test_gpt3_takes_what_is_not_offered_for_improbable() -> None:
     """One side alone is a belief; neither is a missing one."""
     template = Template.load("gpt3")
-    assert belief(*template.logprobs(scored(template, {"True": 0.3}))) == 1.0
-    assert belief(*template.logprobs(scored(template, {"no": 0.3}))) == 0.0
-    assert template.logprobs(scored(template, {})) == (None, None)
+    assert belief(template, {"True": 0.3}) == 1.0
+    assert belief(template, {"no": 0.3}) == 0.0
+    assert belief(template, {}) is None
 
 
 def test_plain_takes_nothing_for_granted() -> None:
     """Where either answer has no score, the belief is missing."""
     template = Template.load("plain")
-    assert belief(*template.logprobs(scored(template, {"True": 0.3}))) is None
+    assert belief(template, {"True": 0.3}) is None
 
 
 def test_only_the_paper_s_preset_fills_in() -> None:
@@ -84,8 +82,7 @@ def test_a_template_of_one_s_own(tmp_path: Path) -> None:
     prompt = template.prompt("an egg", "yolk is inside the shell")
     assert prompt.text == "True or not? In an egg, yolk is inside the shell."
     assert prompt.answers == ("yes", "true", "no")
-    score = scored(template, {"yes": 0.2, "true": 0.1, "no": 0.1})
-    assert belief(*template.logprobs(score)) == pytest.approx(0.75)
+    assert belief(template, {"yes": 0.2, "true": 0.1, "no": 0.1}) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize(

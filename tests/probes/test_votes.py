@@ -12,6 +12,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import Votes
 from tacit.sources.drawings import Drawing
+from tests.probes.parts.measured import measured
 
 LAMP = Drawing("lamp", "ann", ("shade", "stand", "bulb"), (("shade", "above", "stand"),))
 PROBE = PartsProbe((LAMP,), Ontology.load("parts"), Template.load("plain"))
@@ -27,7 +28,7 @@ def some(number: int) -> Votes:
 def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
     """Missing where nothing could be read, neither 0 nor one half."""
     votes = [some(number) for number in range(len(PROBE.prompts))]
-    rows = PROBE.measure_votes(votes).questions.to_dicts()
+    rows = measured(PROBE, votes).questions.to_dicts()
     for row, of in zip(rows, votes, strict=True):
         yes, no = of.counts["True"], of.counts["False"]
         expected = yes / (yes + no) if yes + no else None
@@ -40,7 +41,7 @@ def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
 def test_findings_are_those_of_the_shares_as_beliefs() -> None:
     """The same tables as when the shares come from elsewhere; and replies are counted."""
     votes = [some(number) for number in range(len(PROBE.prompts))]
-    found = PROBE.measure_votes(votes)
+    found = measured(PROBE, votes)
     shares = pl.Series("p_true", [each.share("True") for each in votes], pl.Float64)
     expected = PROBE.measure_beliefs(PROBE.questions.with_columns(shares))
     for name, table in expected.tables.items():
@@ -57,7 +58,8 @@ def test_findings_are_those_of_the_shares_as_beliefs() -> None:
 def test_all_words_of_a_side_count_and_nothing_is_filled_in(preset: str) -> None:
     """Also where the template puts one half in the place of a missing belief."""
     probe = replace(PROBE, template=Template.load(preset))
-    votes = [Votes({"yes": 2, "TRUE": 1, "no": 1}), Votes({}, unparsed=4)]
-    votes += [Votes({"f": 1})] * (len(probe.prompts) - 2)
-    rows = probe.measure_votes(votes).questions.to_dicts()
+    none = dict.fromkeys(probe.prompts[0].answers, 0)
+    votes = [Votes({**none, "yes": 2, "TRUE": 1, "no": 1}), Votes(none, unparsed=4)]
+    votes += [Votes({**none, "f": 1})] * (len(probe.prompts) - 2)
+    rows = measured(probe, votes).questions.to_dicts()
     assert [row["p_true"] for row in rows[:3]] == [0.75, None, 0.0]

@@ -14,6 +14,7 @@ from tacit.report.writing import report
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tacit.sources.drawings import Drawing
+from tests.probes.parts.measured import measured
 from tests.report.conftest import Page
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
         model = FakeModel(says, name)
         run = RunFolder(root / str(number), {"probe": "parts", "model": name, "drawings": EVIL[1]})
         run.begin({"model": dict(model.description), "data": {EVIL[2]: EVIL[3]}})
-        run.finish(probe.measure_scores(model.answer(probe.prompts)))
+        run.finish(measured(probe, model.answer(probe.prompts)))
     return Page(report(read_runs([root])))
 
 

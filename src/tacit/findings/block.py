@@ -11,7 +11,7 @@ from tacit.findings.numbers import estimate, formatted
 from tacit.findings.spec import selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tacit.findings.findings import Findings
     from tacit.findings.spec import Column, Headline, TableSpec
@@ -131,7 +131,12 @@ def block_of(
         for entry in islice(measured(one, findings, tables), 1)
         if entry.value is not None
     ]
-    return Block(None, "", f"{'; '.join(main)}.") if main else None
+    return Block(None, "", sentence(main)) if main else None
+
+
+def sentence(clauses: Sequence[str], about: str = "") -> str:
+    """Return clauses as one sentence that ends with ``about``; empty if there are none."""
+    return f"{'; '.join(clauses)}{about}." if clauses else ""
 
 
 def _beside(headline: Headline, entry: Entry) -> Iterator[str]:

@@ -67,7 +67,7 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
     statement = ["thing", "subject", "relation", "object"]
     common = agreed(labelled).group_by("thing").agg(pl.len().alias("agreed"))
     both = pl.col("label").n_unique().over(statement) > 1
-    counts = (
+    each = (
         labelled.with_columns(both=both)
         .group_by("thing", maintain_order=True)
         .agg(
@@ -78,7 +78,7 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
         )
     )
     numbers = ("drawings", "labelled", "distinct", "agreed", "contradicted")
-    return counts.join(common, on="thing", how="left", maintain_order="left").select(
+    return each.join(common, on="thing", how="left", maintain_order="left").select(
         "thing", *(pl.col(name).fill_null(0).cast(pl.Int64) for name in numbers)
     )
 
@@ -107,10 +107,10 @@ def enriched_drawings(
         enriched = enrich(drawing_statements(found), ontology)
     except DataError as error:
         raise DataError(str(error), path) from error
-    return enriched, _summary(found, enriched, ontology)
+    return enriched, counts(found, enriched, ontology)
 
 
-def _summary(found: list[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
+def counts(found: Sequence[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
     """Return the counts that ``tacit drawings enrich`` prints."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
@@ -143,11 +143,11 @@ def _labels(labelled: pl.DataFrame) -> dict[str, int]:
 
 def _by_category(statements: pl.DataFrame, ontology: Ontology) -> dict[str, int]:
     """Count the statements in each category of relations, in the order of the ontology."""
-    counts = dict(statements["relation"].value_counts().iter_rows())
+    each = dict(statements["relation"].value_counts().iter_rows())
     totals: dict[str, int] = {}
     for name, relation in ontology.relations.items():
         category = relation.category or "no category"
-        totals[category] = totals.get(category, 0) + counts.get(name, 0)
+        totals[category] = totals.get(category, 0) + each.get(name, 0)
     return totals
 
 

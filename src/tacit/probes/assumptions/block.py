@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.english import several
-from tacit.findings.block import Block, Entries
+from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
@@ -50,7 +50,7 @@ def block(findings: Findings) -> Block:
     return Block(
         found,
         asked,
-        f"{'; '.join(main)}." if main else "",
+        sentence(main),
         None if frequent is None else f"Control: candidates by frequency reach {score(frequent)}.",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.findings.block import Block, Entries
+from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.consistency.controls import IRRELEVANT
@@ -48,7 +48,7 @@ def block(findings: Findings) -> Block:
     return Block(
         found,
         asked,
-        f"{'; '.join(main)}.",
+        sentence(main),
         f"Control: the background of other questions has a lift of {control}." if shown else None,
         _missing(summary),
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, Any
 
 from tacit.coherence.beliefs import read_beliefs
 from tacit.english import several
 from tacit.errors import DataError, path_text
-from tacit.probes.parts.questions import QUESTION, belief, questions
+from tacit.probes.parts.questions import QUESTION, questions
 from tacit.requests import TOO_LONG
 from tacit.strings import Spellings
 
@@ -20,39 +21,67 @@ if TYPE_CHECKING:
 
     from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.questions import Template
-    from tacit.requests import Prompt, Scores, Votes
     from tacit.statistics import Bootstrap
 
+
+log = logging.getLogger(__name__)
 
 DRAWING = ("thing", "annotator")
 STATEMENT = (*DRAWING, "subject", "relation", "object")
 _EVEN = 0.5
 
 
-def answered(
-    questions: pl.DataFrame,
-    prompts: Sequence[Prompt],
-    scores: Sequence[Scores],
-    template: Template,
-) -> pl.DataFrame:
-    """Return the questions with the model's scores and beliefs."""
+def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
+    """Return the log-probabilities of true and false, and the belief, of each question.
+
+    ``frame`` is that of ``Answers.frame`` for scores.
+    """
     import polars as pl
 
-    sides = [template.logprobs(score) for score in scores]
-    found = [belief(true, false) for true, false in sides]
+    score = pl.col("score")
+
+    def side(answers: Sequence[str]) -> pl.Expr:
+        mine = score.filter(pl.col("answer").is_in(answers))
+        there = score.count() > 0 if template.lacking == "zero" else mine.null_count() == 0
+        some = mine.filter(mine > -math.inf)
+        total = some.max() + (some - some.max()).exp().sum().log()
+        return pl.when(there).then(total.fill_null(-math.inf))
+
+    margin = pl.col("logprob_true") - pl.col("logprob_false")
+    # Both formulas are equal; each is exact for margins at which the other overflows.
+    small = margin.exp() / (1 + margin.exp())
+    belief = pl.when(margin >= 0).then(1 / (1 + (-margin).exp())).otherwise(small)
     # A prompt that was skipped has no belief to fill in.
-    asked = [all(answer.missing != TOO_LONG for answer in score.answers) for score in scores]
-    filled = [
-        p is None and template.filled is not None and was_asked
-        for p, was_asked in zip(found, asked, strict=True)
-    ]
-    values = [template.filled if fill else p for p, fill in zip(found, filled, strict=True)]
-    return questions.with_columns(
-        pl.Series("text", [prompt.text for prompt in prompts], pl.String),
-        pl.Series("logprob_true", [true for true, _ in sides], pl.Float64),
-        pl.Series("logprob_false", [false for _, false in sides], pl.Float64),
-        pl.Series("p_true", values, pl.Float64),
-        pl.Series("filled", filled, pl.Boolean),
+    asked = pl.col("missing").ne_missing(pl.lit(TOO_LONG)).all()
+    may_fill = asked & pl.lit(template.filled is not None)
+    sides = {"logprob_true": side(template.positive), "logprob_false": side(template.negative)}
+    return (
+        frame.group_by(QUESTION, maintain_order=True)
+        .agg(**sides, filled=may_fill)
+        .with_columns(p_true=belief)
+        .with_columns(filled=pl.col("filled") & pl.col("p_true").is_null())
+        .with_columns(p_true=pl.when("filled").then(template.filled).otherwise("p_true"))
+        .select(*QUESTION, *sides, "p_true", "filled")
+    )
+
+
+def voted(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
+    """Return the votes for true and false, and the share of true, of each question."""
+    import polars as pl
+
+    def count(answers: Sequence[str]) -> pl.Expr:
+        return pl.col("score").filter(pl.col("answer").is_in(answers)).sum().cast(pl.Int64)
+
+    true, both = pl.col("votes_true"), pl.col("votes_true") + pl.col("votes_false")
+    return (
+        frame.group_by(QUESTION, maintain_order=True)
+        .agg(
+            votes_true=count(template.positive),
+            votes_false=count(template.negative),
+            unparsed=pl.col("unparsed").first(),
+            truncated=pl.col("truncated").first(),
+        )
+        .with_columns(p_true=pl.when(both > 0).then(true / both), filled=pl.lit(value=False))
     )
 
 
@@ -94,32 +123,6 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
     both = answers.select("logprob_true", "logprob_false").drop_nulls()
     mass = both.select(pl.sum_horizontal(pl.all().exp())).to_series().median()
     return float(mass) if isinstance(mass, int | float) else None
-
-
-def voted(
-    questions: pl.DataFrame,
-    prompts: Sequence[Prompt],
-    votes: Sequence[Votes],
-    template: Template,
-) -> pl.DataFrame:
-    """Return the questions with the votes of the model's sampled replies."""
-    import polars as pl
-
-    true = [each.count(*template.positive) for each in votes]
-    false = [each.count(*template.negative) for each in votes]
-    shares = [yes / (yes + no) if yes + no else None for yes, no in zip(true, false, strict=True)]
-    return questions.with_columns(
-        pl.Series("text", [prompt.text for prompt in prompts], pl.String),
-        pl.Series("votes_true", true, pl.Int64),
-        pl.Series("votes_false", false, pl.Int64),
-        pl.Series("unparsed", [each.unparsed for each in votes], pl.Int64),
-        pl.Series("truncated", [each.truncated for each in votes], pl.Int64),
-        pl.Series("p_true", shares, pl.Float64),
-        filled=pl.lit(value=False),
-    )
-
-
-log = logging.getLogger(__name__)
 
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:

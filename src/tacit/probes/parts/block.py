@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings import verdict as rule
-from tacit.findings.block import Block, Entries
+from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
 from tacit.probes.parts.questions import QUESTION
@@ -14,7 +14,7 @@ from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SMALL = 1e-3  # a smaller probability of either answer is warned about
 _MAIN = {"set": WITHOUT_SYMMETRIC, "stage": "before"}
+_VIOLATION = {"constraint": "micro", "stage": "before"}
 _AFTER = {"set": WITHOUT_SYMMETRIC, "stage": "paper", "gold": "all"}
 
 
@@ -37,14 +38,14 @@ def block(findings: Findings) -> Block:
         main.append(f"balanced accuracy {accuracy}, chance {percent(1 / 2)}")
     if area := cell("discrimination", "auroc", **_MAIN):
         main.append(f"AUROC {area}, chance {score(1 / 2)}")
-    if rate := cell("violation", "rate", constraint="micro", stage="before"):
+    if rate := cell("violation", "rate", **_VIOLATION):
         shuffled = f", shuffled beliefs {rate.of('shuffled')}"
         main.append(f"constraint violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
     return Block(
         found,
         f"True for {share} of {asked} about {things}.",
-        f"{'; '.join(main)} (without symmetric relations)." if area else f"{'; '.join(main)}.",
-        _caution(summary) or (_gain(cell) if found.shows_something else None),
+        sentence(main, " (without symmetric relations)" if area else ""),
+        _caution(findings) or (_gain(cell) if found.shows_something else None),
     )
 
 
@@ -62,8 +63,9 @@ def _gain(cell: Entries) -> str | None:
     )
 
 
-def _caution(summary: Mapping[str, Any]) -> str | None:
+def _caution(findings: Findings) -> str | None:
     """Return the first caution that holds."""
+    summary = findings.summary
     mass = summary.get("answer_probability")
     if mass is not None and mass < _SMALL:
         return (
@@ -72,35 +74,35 @@ def _caution(summary: Mapping[str, Any]) -> str | None:
         )
     if summary["missing"]:
         missing = several(summary["missing"], "statement has", "statements have")
-        row = row_of(summary["violation"], constraint="micro", stage="before")
-        undecided = row["undecided"] if row else 0
+        undecided = _row(findings, "violation", **_VIOLATION)["undecided"]
         left_out = f"; {several(undecided, 'constraint is', 'constraints are')} undecided"
         return f"Caution: {missing} no belief{left_out * bool(undecided)}."
     return None
 
 
-def verdict(summary: Mapping[str, Any], answers: pl.DataFrame, judged: pl.DataFrame) -> Verdict:
+def verdict(findings: Findings) -> Verdict:
     """Return the verdict; without gold labels, the violations alone decide."""
-    violations = _violations(row_of(summary["violation"], constraint="micro", stage="before"))
-    row = row_of(summary["discrimination"], **_MAIN)
-    if row is None or not summary["labels_labelled"]:
-        known = answers.drop_nulls("p_true")
+    violations = _violations(_row(findings, "violation", **_VIOLATION))
+    row = _row(findings, "discrimination", **_MAIN)
+    if not row:
+        known = findings.questions.drop_nulls("p_true")
         things = known["thing"].n_unique()
         return rule.verdict(_answers(known), things, FEWEST_CLUSTERS, [violations])
-    known = judged.drop_nulls(["label", "p_true"]).unique([*QUESTION, "p_true"])
+    beliefs = findings.tables["beliefs"]
+    known = beliefs.drop_nulls(["label", "p_true"]).unique([*QUESTION, "p_true"])
     return rule.verdict(
         _answers(known),
         row["things"],
         FEWEST_CLUSTERS,
         [_measured(row, "auroc", "the AUROC"), _measured(row, "balanced", "the balanced accuracy")],
         also=[violations],
-        control=_control(summary),
+        control=_control(findings),
     )
 
 
-def row_of(rows: Sequence[Mapping[str, Any]], **where: str) -> Mapping[str, Any] | None:
-    """Return the first row whose columns have the given values; None if there is none."""
-    return next((r for r in rows if all(r[name] == value for name, value in where.items())), None)
+def _row(findings: Findings, table: str, **where: str) -> Mapping[str, Any]:
+    """Return the row of a table with these values; empty if there is none."""
+    return next(iter(findings.tables[table].filter(**where).to_dicts()), {})
 
 
 def _answers(known: pl.DataFrame) -> rule.Answers | None:
@@ -108,34 +110,32 @@ def _answers(known: pl.DataFrame) -> rule.Answers | None:
 
 
 def _measured(row: Mapping[str, Any], column: str, name: str) -> Measured:
-    ends = (row[f"{column}_{end}"] for end in ("low", "high"))
-    return Measured(name, *_interval(row[column], *ends), (0.5, 0.5))
+    return Measured(name, *_interval(row, column), (0.5, 0.5))
 
 
-def _violations(row: Mapping[str, Any] | None) -> Measured:
+def _violations(row: Mapping[str, Any]) -> Measured:
     name, nothing = "the drop in violations against shuffled beliefs", (0.0, 0.0)
-    if row is None or row["rate"] is None or row["shuffled"] is None:
-        return Measured(name, None, None, nothing)
     # Few things may have constraints that apply, so that another rate is not known to be exact.
-    if row["rate_low"] is None and row["rate"] not in {0.0, 1.0}:
+    unknown = row["rate_low"] is None and row["rate"] not in {0.0, 1.0}
+    if row["rate"] is None or row["shuffled"] is None or unknown:
         return Measured(name, None, None, nothing)
-    low, high = _interval(row["rate"], row["rate_low"], row["rate_high"])
+    low, high = _interval(row, "rate")
     return Measured(name, row["shuffled"] - high, row["shuffled"] - low, nothing)
 
 
-def _interval(value: Any, low: Any, high: Any) -> tuple[Any, Any]:  # noqa: ANN401 - cells of rows
+def _interval(row: Mapping[str, Any], column: str) -> tuple[Any, Any]:
     """Return the interval; a value of enough things without one is the same in every resample."""
+    value, low, high = (row[f"{column}{end}"] for end in ("", "_low", "_high"))
     return (value, value) if low is None else (low, high)
 
 
-def _control(summary: Mapping[str, Any]) -> str | None:
+def _control(findings: Findings) -> str | None:
     """Return why repaired shuffled beliefs explain the accuracy; None if they do not."""
-    after = row_of(summary["accuracy"], **_AFTER)
-    shuffled = row_of(summary["repaired_shuffled"], set=WITHOUT_SYMMETRIC)
-    if after is None or shuffled is None or after["accuracy"] is None:
+    after = _row(findings, "accuracy", **_AFTER)
+    shuffled = _row(findings, "repaired_shuffled", set=WITHOUT_SYMMETRIC)
+    if not shuffled or not after or after["accuracy"] is None:
         return None
-    low, _ = _interval(after["accuracy"], after["accuracy_low"], after["accuracy_high"])
-    if low > shuffled["after"]:
+    if _interval(after, "accuracy")[0] > shuffled["after"]:
         return None
     return (
         f"after repair, shuffled beliefs are as accurate ({percent(shuffled['after'])}) as the "

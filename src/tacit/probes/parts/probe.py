@@ -12,7 +12,7 @@ from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
-from tacit.probes.parts.beliefs import answers_in, voted
+from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
 from tacit.probes.parts.figures import FIGURES
@@ -36,15 +36,11 @@ if TYPE_CHECKING:
     from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.probes.parts.repair import RepairedBeliefs
-    from tacit.requests import Prompt, Scores, Votes
+    from tacit.requests import Prompt
     from tacit.sources.drawings import Drawing
 
 
 _LABELS = ("labelled", "contradicted")
-_SUMMARISED = (
-    *("discrimination", "accuracy", "accuracy_baselines", "accuracy_gain"),
-    *("repaired_shuffled", "violation"),
-)
 _FAST = "one drawing per thing, and only the statements with a gold label"
 
 
@@ -181,28 +177,24 @@ class PartsProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
-        if answers.sampled:
-            return self.measure_votes(answers.votes("questions"))
-        return self.measure_scores(answers.scores("questions"))
+        import polars as pl
+
+        frame, votes = answers.frame("questions"), answers.sampled
+        found = (beliefs.voted if votes else beliefs.scored)(frame, self.template)
+        asked = self.questions.with_columns(text=pl.Series([one.text for one in self.prompts]))
+        joined = asked.join(found, on=questions.QUESTION, how="left", maintain_order="left")
+        findings = self.measure_beliefs(joined)
+        more: dict[str, Any] = {}
+        if votes:
+            more["votes"] = votes_summary(answers.votes("questions"))
+        else:
+            more["answer_probability"] = beliefs.answer_probability(found)
+            more["spanned"] = int(frame["spanned"].sum())
+        return replace(findings, summary={**findings.summary, **more})
 
     def measure_file(self, beliefs: Path) -> Findings:
         """Compute the findings from a file of beliefs; see ``Probe.measure_file``."""
         return self.measure_beliefs(answers_in(beliefs, self.statements, self.ontology))
-
-    def measure_votes(self, votes: Sequence[Votes]) -> Findings:
-        """Compute findings from sampled votes, and add the vote counts to the summary."""
-        answers = voted(self.questions, self.prompts, votes, self.template)
-        findings = self.measure_beliefs(answers)
-        return replace(findings, summary={**findings.summary, "votes": votes_summary(votes)})
-
-    def measure_scores(self, scores: Sequence[Scores]) -> Findings:
-        """Compute findings from the scores of the answers to each prompt."""
-        answers = beliefs.answered(self.questions, self.prompts, scores, self.template)
-        findings = self.measure_beliefs(answers)
-        spanned = sum(answer.spanned for score in scores for answer in score.answers)
-        mass = beliefs.answer_probability(answers)
-        more = {"answer_probability": mass, "spanned": spanned}
-        return replace(findings, summary={**findings.summary, **more})
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs."""
@@ -230,8 +222,8 @@ class PartsProbe(Probe):
             "beliefs": judged,
         }
         summary = self._summary(answers, tables, made, bootstrap)
-        summary["verdict"] = verdict(summary, answers, judged).to_json()
-        return Findings(answers, tables, summary)
+        found = Findings(answers, tables, summary)
+        return replace(found, summary={**summary, "verdict": verdict(found).to_json()})
 
     def _summary(
         self,
@@ -240,7 +232,6 @@ class PartsProbe(Probe):
         made: RepairedBeliefs,
         bootstrap: Bootstrap,
     ) -> dict[str, Any]:
-        repairs = zip(tables["repair"].to_dicts(), made.repairs.values(), strict=True)
         return {
             "things": len({drawing.thing for drawing in self.drawings}),
             "drawings": len(self.drawings),
@@ -248,18 +239,11 @@ class PartsProbe(Probe):
             **beliefs.answered_summary(answers, bootstrap),
             "missing_statements": made.before.missing,
             **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
-            **{name: tables[name].to_dicts() for name in _SUMMARISED},
-            "shuffles": {
-                "repetitions": repair.SHUFFLES,
-                "seed": repair.SEED,
-            },
+            "shuffles": {"repetitions": repair.SHUFFLES, "seed": repair.SEED},
             **({"fast": _FAST} if self.fast else {}),
             **self._own_ontology,
             "macro": made.before.macro,
             "micro": made.before.micro,
             **repair.set_level(made.before.groups, bootstrap),
-            "repair": [
-                {**row, "status": each.status, "seconds": each.seconds} for row, each in repairs
-            ],
             "intervals": {**bootstrap.to_json(), "clusters": "thing"},
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -21,7 +20,7 @@ from pydantic import (
 from tacit.documents import check_placeholders, read_as
 from tacit.english import Nouns, begins_with_vowel
 from tacit.errors import RequestError
-from tacit.requests import Prompt, log_sum_exp
+from tacit.requests import Prompt
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology, Relation
-    from tacit.requests import Scores
 
 
 Number = Literal["paper", "grammar"]
@@ -109,31 +107,6 @@ class Template:
         """Return the prompt that asks whether a statement about a thing is true."""
         text = self.text.format(a_thing=a_thing, statement=statement)
         return Prompt(text, self.positive + self.negative, self.separator)
-
-    def logprobs(self, score: Scores) -> tuple[float | None, float | None]:
-        """Return the logarithms of P(true) and P(false), in nats."""
-        sides = [[score[answer].logprob for answer in of] for of in (self.positive, self.negative)]
-        known = [[value for value in side if value is not None] for side in sides]
-        if self.lacking == "zero":
-            there = [any(known)] * 2
-        else:
-            there = [len(some) == len(side) for some, side in zip(known, sides, strict=True)]
-        true, false = (
-            log_sum_exp(some) if is_there else None
-            for some, is_there in zip(known, there, strict=True)
-        )
-        return true, false
-
-
-def belief(logprob_true: float | None, logprob_false: float | None) -> float | None:
-    """Return P(true)/(P(true) + P(false)); None if one of the log-probabilities is missing."""
-    if logprob_true is None or logprob_false is None:
-        return None
-    margin = logprob_true - logprob_false
-    # Both forms are equal; each is exact for margins at which the other overflows.
-    if margin >= 0:
-        return 1 / (1 + math.exp(-margin))
-    return math.exp(margin) / (1 + math.exp(margin))
 
 
 def _template(name: str, content: _Content) -> Template:
