@@ -44,16 +44,7 @@ OTHERS = ("dog", "cat", "fox", "lion", "wolf", "thing", "dangerous", "legs", "wo
 
 @dataclass(frozen=True)
 class Made:
-    """What findings are made of.
-
-    Args:
-        seed: Where the draws begin.
-        skill: How much better the model is than another of the same seed.
-        wording: Of concept retrieval.
-        prefaces: Of elicitation.
-        concepts: What is asked about.
-        kind: Of the model.
-    """
+    """What findings are made of."""
 
     seed: int = 0
     skill: float = 0.0

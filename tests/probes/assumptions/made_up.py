@@ -86,13 +86,7 @@ def top(*rows: Mapping[str, Any]) -> pl.DataFrame:
 
 
 class Prompt(NamedTuple):
-    """A prompt's log-probabilities, and which words are people's.
-
-    Args:
-        values: Nats by candidate; nan where the model cannot write it.
-        responses: The spellings of each response.
-        frequencies: How many people gave each response.
-    """
+    """A prompt's log-probabilities, and which words are people's."""
 
     values: Mapping[str, float]
     responses: Sequence[Sequence[str]]
@@ -138,13 +132,7 @@ def ranked(prompts: Mapping[str, Prompt], **others: object) -> pl.DataFrame:
 
 
 def random_prompt(seed: int, levels: int, spellings: int = 1) -> Prompt:
-    """2 to 400 candidates with few or many levels of log-probability, some missing.
-
-    Args:
-        seed: Of the draws.
-        levels: How many different log-probabilities there are; few make many ties.
-        spellings: How many spellings a response has at most.
-    """
+    """2 to 400 candidates with few or many levels of log-probability, some missing."""
     random = np.random.default_rng(seed)
     n = int(random.choice([2, 6, 40, 400]))
     words = [f"w{at}" for at in range(n)]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,39 +60,7 @@ def test_concepts_with_so_many_properties(rows: list[tuple[int, int, str | None]
     assert first == categories(norms)["categories"].select("category", "usable").rows()
 
 
-def test_perceptual_properties_are_pooled() -> None:
-    """A concept with one visual and one other property has two perceptual ones."""
-    found = categories(norms_of([(0, 0, NAMES[0]), (0, 1, NAMES[1]), (1, 2, NAMES[0])]))[
-        "category_counts"
-    ]
-    perceptual = found.filter(category="perceptual")["concepts"].to_list()
-    assert perceptual[:3] == [2, 1, 0]
-
-
 def test_other_names_of_categories_are_kept_and_not_pooled() -> None:
     """Norms may class properties as they like."""
     found = categories(norms_of([(0, 0, "sensory"), (1, 0, "sensory"), (1, 1, None)]))["categories"]
     assert found.rows() == [("sensory", 1, 2.0, 2)]
-
-
-@pytest.mark.parametrize("rows", [[], [(0, 0, None), (1, 1, None)]])
-def test_norms_without_categories_give_empty_tables(
-    rows: list[tuple[int, int, str | None]],
-) -> None:
-    """With their columns, in order."""
-    norms = norms_of(rows)
-    first = categories(norms)["categories"]
-    assert first.columns == ["category", "properties", "concepts_per_property", "usable"]
-    assert categories(norms)["category_counts"].columns == ["category", "n", "concepts"]
-    assert first.is_empty()
-    assert categories(norms)["category_counts"].is_empty()
-
-
-def test_the_layout_of_the_cslb_norms(norms: Norms) -> None:
-    """The bear's six visual properties are its own; of ten others five concepts have most."""
-    rows = {row["category"]: row for row in categories(norms)["categories"].iter_rows(named=True)}
-    visual = rows["visual perceptual"]
-    assert (visual["properties"], visual["usable"]) == (16, 7)
-    assert visual["concepts_per_property"] == (6 + 5 * 10 + 9) / 16
-    assert rows["perceptual"]["properties"] == 17
-    assert rows["functional"]["usable"] == 2

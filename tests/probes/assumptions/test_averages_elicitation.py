@@ -113,14 +113,6 @@ def test_the_same_order_is_exactly_one(sign: int) -> None:
         assert averages.correlations(elicitation(*rows))["value"].to_list() == [sign]
 
 
-def test_responses_of_equal_probability_stand_at_one_threshold() -> None:
-    """Ranks 2, 2 and 4 make (2/2 + 2/2 + 3/4) / 3, in whatever order they are given."""
-    for ranks in ([2, 2, 4], [4, 2, 2], [2, 4, 2]):
-        rows = [{"word": f"w{at}", "rank": rank} for at, rank in enumerate(ranks)]
-        found = averages.precisions(elicitation(*rows))
-        assert found["value"].to_list() == [pytest.approx(11 / 12, abs=1e-15)]
-
-
 def test_relations_prefaces_and_candidates_stay_apart() -> None:
     """Each has its own mean, in the order of the input."""
     rows: list[dict[str, Any]] = [
@@ -136,19 +128,6 @@ def test_relations_prefaces_and_candidates_stay_apart() -> None:
         ("has", False, "vocabulary", 1 / 4),
         ("is", True, "vocabulary", 1 / 5),
     ]
-
-
-def test_a_prompt_without_a_candidate_is_left_out() -> None:
-    """It lowers no mean: its responses are absent, or the model cannot write them."""
-    rows: list[dict[str, Any]] = [
-        {"rank": 1},
-        {"word": "claws", "spelling": None},
-        {"concept": "wolf", "spelling": None},
-        {"concept": "gnu", "word": "horns"},
-    ]
-    (row,) = averages.elicitation_by_relation(elicitation(*rows), FEW).iter_rows(named=True)
-    assert (row["prompts"], row["without"], row["map"]) == (1, 2, 1.0)
-    assert (row["absent"], row["missing"]) == (2, 1)
 
 
 def test_agreement_is_over_the_vocabulary_alone() -> None:

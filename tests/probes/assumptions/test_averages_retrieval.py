@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from tacit.probes.assumptions.averages import by_concept, retrieval_by_number
 from tacit.probes.assumptions.tables import TABLES
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
-from tests.probes.assumptions.made_up import RETRIEVAL, retrieval
+from tests.probes.assumptions.made_up import retrieval
 
 FEW = Bootstrap(50)
 RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
@@ -87,21 +86,6 @@ def test_random_draws_are_averaged_by_concept_first(ranks: list[tuple[int, int |
             assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
 
 
-def test_draws_do_not_make_intervals_narrower() -> None:
-    """25 equal draws of five concepts tell as much as one draw."""
-    names = [f"random-{a}-{b}" for a in range(1, 6) for b in range(1, 6)]
-    rows = [
-        standing(rank, concept=concept, order=name)
-        for name in names
-        for concept, rank in zip(
-            ("bear", "wolf", "gnu", "cow", "owl"), (1, 4, 2, 4, 1), strict=True
-        )
-    ]
-    many, one = (retrieval_by_number(retrieval(*some), FEW) for some in (rows, rows[:5]))
-    assert many.equals(one)
-    assert 0.25 < many["mrr_low"][0] < many["mrr"][0] < many["mrr_high"][0] < 1.0
-
-
 def test_orders_wordings_and_categories_stay_apart() -> None:
     """A row for each, in the order of the input; no category is a group of its own."""
     rows = [
@@ -139,13 +123,6 @@ def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
     assert (row["mrr_low"], row["mrr_high"]) == (pytest.approx(low), pytest.approx(high))
 
 
-def test_nothing_gives_an_empty_table() -> None:
-    """With its columns, in order."""
-    found = retrieval_by_number(pl.DataFrame(schema=RETRIEVAL), FEW)
-    assert found.columns == COLUMNS
-    assert found.is_empty()
-
-
 def test_candidates_and_chance_stand_beside_the_ranks() -> None:
     """The most candidates, and the mean chance of the concepts that have a rank."""
     rows = [
@@ -164,11 +141,3 @@ def test_a_whole_sentence_has_no_probability_of_the_word() -> None:
     found = by_concept(retrieval(standing(2, whole_sentence=True)))
     assert found.select("mrr", "probability").row(0) == (0.5, None)
     assert found["renormalised"][0] == pytest.approx(math.exp(-1))
-
-
-def test_what_a_concept_contributes() -> None:
-    """Null where it is missing, and how many candidates were ranked."""
-    found = by_concept(retrieval(standing(2), standing(None, concept="gnu")))
-    assert found["mrr"].to_list() == [0.5, None]
-    assert found["first"].to_list() == [0.0, None]
-    assert found["candidates"].to_list() == [100, 100]

@@ -9,7 +9,6 @@ import yaml
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import Elicited, elicit, elicitation_text
 from tacit.probes.assumptions.responses import SINGULAR, Response, completion
-from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, spellings
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
@@ -109,14 +108,6 @@ def test_two_spellings_are_one_response(tmp_path: Path) -> None:
     assert elicit(norms, options(norms)).completions("is") == ("grey", "gray", "big")
 
 
-def test_the_sensible_set_is_of_all_concepts(norms: Norms) -> None:
-    """Every word with which a relation was completed, once."""
-    found = elicit(norms, options(norms, responses="feature"))
-    assert found.completions("is a") == ("bear", "animal")
-    assert found.completions("has")[:5] == ("fur", "hair", "claws", "paws", "legs")
-    assert len(found.completions("has")) == len(set(found.completions("has")))
-
-
 @pytest.mark.parametrize(
     ("said", "completed"),
     [
@@ -194,17 +185,6 @@ def test_the_pairs_of_spellings_are_pairs() -> None:
     assert len(set(both)) == len(both)
     lines = [line.split(":")[0] for line in path.read_text().splitlines() if ":" in line]
     assert sorted(set(lines[-len(pairs) :])) == sorted(pairs)
-
-
-def test_the_papers_counts_are_data() -> None:
-    """Table 2; they are printed beside ours and change nothing."""
-    assert dict(load_templates().published) == {
-        "is": 583,
-        "is a": 506,
-        "has": 564,
-        "has a": 537,
-        "made of": 495,
-    }
 
 
 @needs_buchanan

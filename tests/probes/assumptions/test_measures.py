@@ -196,14 +196,6 @@ def test_ranks_among_different_candidates_are_not_compared() -> None:
         assert (probability["difference"] is None, probability["note"]) == (False, None)
 
 
-def test_ranks_among_the_same_candidates_stay_as_they_are() -> None:
-    """With their number and the reciprocal rank that chance gives, and no note."""
-    row = compare({"one": recalled([1, 2]), "other": recalled([2, 2])}).row(0, named=True)
-    assert (row["first_value"], row["second_value"], row["note"]) == (0.75, 0.5, None)
-    assert row["first_chance"] == row["second_chance"]
-    assert row["first_chance"] == pytest.approx(sum(1 / k for k in range(1, 101)) / 100)
-
-
 def test_average_precision_over_different_words_has_no_difference() -> None:
     """Each model keeps its own figure; the note says why there is no difference."""
     one, other = named({"bear": [1, 2, 3]}), named({"bear": [2, 3, 4]})
@@ -263,8 +255,3 @@ def test_elicitation_is_compared_with_the_preface() -> None:
         for relation in ("is", "has")
     ]
     assert set(precision["first_value"]) == {1.0}
-
-
-def test_nothing_gives_an_empty_table() -> None:
-    """Two models that show nothing."""
-    assert compare({model: found() for model in ("one", "other")}).is_empty()

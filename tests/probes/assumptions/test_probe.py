@@ -12,13 +12,11 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.models.fake import FakeModel
-from tacit.probes.assumptions import measures as compared
-from tacit.probes.assumptions.averages import averages
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import ModelWords
-from tacit.requests import Prompt, RankingPrompt, Vocabulary
+from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property
 from tests.probes.assumptions.made_up import measured
 
@@ -74,18 +72,6 @@ def test_a_concept_stands_where_a_count_by_hand_puts_it(norms: Norms) -> None:
         total = math.log(math.fsum(map(math.exp, all_values)))
         assert row["renormalised"] == pytest.approx(own - total, abs=1e-12)
         assert row["candidates"] == len(WORDS)
-
-
-def test_a_concept_counts_as_far_as_it_has_properties_of_a_category(norms: Norms) -> None:
-    """The bear has six usable visual properties, two functional and one encyclopaedic one."""
-    rows = run(probe_of(norms, limit=1)).tables["retrieval"]
-    counts = rows.group_by("category").agg(pl.col("n").max()).to_dict(as_series=False)
-    assert dict(zip(counts["category"], counts["n"], strict=True)) == {
-        None: 10,
-        "visual perceptual": 6,
-        "functional": 2,
-        "encyclopaedic": 1,
-    }
 
 
 def test_all_orders_are_the_four_and_25_random_ones(norms: Norms) -> None:
@@ -216,13 +202,6 @@ def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -
     assert has.candidates.words == ("fur", "hair", "legs")
 
 
-def test_every_measure_follows_from_the_findings_without_a_model(norms: Norms) -> None:
-    """The tables of standings give the same measures again."""
-    tables = run(probe_of(norms)).tables
-    for name, table in averages(tables).items():
-        assert table.equals(tables[name]), name
-
-
 def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
     """So many candidates of each, in questions as in the tables."""
     found = run(probe_of(norms, top=3))
@@ -255,31 +234,6 @@ def test_norms_without_a_concept_to_ask_about_are_refused(norms: Norms) -> None:
         probe_of(norms, least=99)
 
 
-def test_the_target_is_asked_for_in_every_ranking_of_retrieval(norms: Norms) -> None:
-    """Over the shared words."""
-    probe = probe_of(norms, orders="all", concepts="tagged")
-    part = probe.retrievals[0]
-    retrieval = part.rankings
-    for item, one in zip(part.items, retrieval, strict=True):
-        assert isinstance(one, RankingPrompt)
-        assert one.targets == (item.word,)
-    assert {one.vocabulary.words for one in retrieval} == {tuple(sorted(WORDS))}
-
-
-def test_the_article_counts_against_a_word(norms: Norms) -> None:
-    """Of two words that are as probable behind their articles, the one with the rarer one loses."""
-    articles = {"A": math.log(0.9), "An": math.log(0.1)}
-
-    def score(_prompt: Prompt, answer: str) -> float:
-        return articles[answer.split(" ", maxsplit=1)[0]] - 1.0 if " " in answer else -1.0
-
-    model = FakeModel(score, words=WORDS)
-    probe = probe_of(norms, articles="candidate", vocabulary="concepts")
-    rows = measured(probe, model).tables["retrieval"]
-    ranks = {row["word"]: row["rank"] for row in rows.iter_rows(named=True)}
-    assert ranks == {"bear": 2, "unicorn": 2, "owl": 4, "hour": 4}
-
-
 def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Norms) -> None:
     """Words that the model does not have are counted, and so are its own that are left out."""
     words = Vocabulary(["bear", "fur", "zebra"])
@@ -295,17 +249,6 @@ def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Nor
     assert saved.filter(~pl.col("own"))["word"].to_list() == ["zebra"]
 
 
-def test_presets_are_told(norms: Norms) -> None:
-    """Which concepts and responses, and how ties are ordered."""
-    summary = run(probe_of(norms, concepts="tagged", responses="first")).summary
-    assert summary["presets"] == {"concepts": "tagged", "responses": "first"}
-    assert summary["ties"] == {
-        "rule": "order of the file; increasing frequency is the reverse of decreasing",
-        "concepts": 1,
-    }
-    assert summary["elicitation_steps"][0]["filter"] == "more than one word"
-
-
 def test_the_concepts_beyond_the_limit_are_listed(norms: Norms) -> None:
     """The limit is the last filter of retrieval and of elicitation."""
     found = run(probe_of(norms, limit=1))
@@ -315,19 +258,6 @@ def test_the_concepts_beyond_the_limit_are_listed(norms: Norms) -> None:
     assert sorted([*kept, *removed]) == sorted(every)
     for steps in (found.summary["steps"], found.summary["elicitation_steps"]):
         assert (steps[-1]["filter"], steps[-1]["left"]) == ("--limit", 1)
-
-
-def test_rho_follows_the_number_of_people(norms: Norms) -> None:
-    """The frequency of a response is that of its own alternative."""
-    rows = (
-        run(probe_of(norms))
-        .tables["elicitation"]
-        .filter(
-            pl.col("concept") == "bear", pl.col("relation") == "has", pl.col("over") == "vocabulary"
-        )
-    )
-    frequencies = dict(rows.select("word", "frequency").iter_rows())
-    assert frequencies == {"fur": 25, "hair": 2, "claws": 15, "paws": 7}
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
@@ -360,14 +290,3 @@ def test_every_request_has_a_key_that_says_what_it_asks(norms: Norms) -> None:
     for probe in (probe_of(norms, orders="all"), listed):
         for group in probe.requests().values():
             assert group.keys.n_unique() == group.keys.height == len(group.requests)
-
-
-def test_a_masked_and_a_causal_model_rank_different_words(norms: Norms) -> None:
-    """One ranks 10 words and the other 3 concepts."""
-    models = {
-        "masked": run(probe_of(norms, concepts="tagged")),
-        "causal": run(probe_of(norms, "causal", wording="sentence", concepts="tagged")),
-    }
-    reasons = {of.name: of.apart for of in compared.measures(models)}
-    assert reasons.pop("mean reciprocal rank, 1 property stated (sentence)")
-    assert reasons["mean average precision, vocabulary, has"] is None

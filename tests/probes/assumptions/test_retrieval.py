@@ -162,15 +162,6 @@ def test_the_four_orders() -> None:
     ]
 
 
-def test_increasing_is_not_decreasing_where_all_frequencies_are_equal() -> None:
-    """Most concepts of CSLB have ten least frequent properties of two people each."""
-    frequencies = (9, *[2] * 12)
-    orders = {order.name: stated(order, *frequencies, most=3) for order in FOUR_ORDERS}
-    # Property 10 is written "10".
-    assert orders["bottom-decreasing"] == "101112"
-    assert orders["bottom-increasing"] == "121110"
-
-
 def test_ties_among_the_first_ten_properties_are_told() -> None:
     """A tie behind the tenth property does not count."""
     assert has_ties(concept(5, 4, 4))
@@ -236,28 +227,3 @@ def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
         "A ___ has stripes, lives in africa, is an animal, eats grass, has a tail, has hooves, "
         "is a mammal, is black and white, lives in the wild, and looks like a horse."
     )
-
-
-def test_the_counts_of_the_paper_are_printed_in_its_order(tmp_path: Path) -> None:
-    """638 concepts made up in the proportions of the real file give 266 and 2,660 prompts."""
-    words = [f"b{number}" for number in range(266)]
-    names = [
-        *(f"bat{number}_(animal)" for number in range(10)),
-        *(f"polar_bear{number}" for number in range(25)),
-        *(f"owl{number}" for number in range(45)),
-        *(f"c{number}" for number in range(292)),
-        *words,
-    ]
-    random.Random(0).shuffle(names)  # noqa: S311 - no secret
-    rows = [f"{name}\thas part{n}\t{20 - n}" for name in names for n in range(10)]
-    path = tmp_path / "norms.tsv"
-    path.write_text("concept\tfeature\tpf\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    found = chosen(read_norms(path), words)
-    assert [(step.name, len(step.removed), step.left) for step in found.steps] == [
-        ("has a sense tag", 10, 628),
-        ("more than one word", 25, 603),
-        ("begins with a vowel sound", 45, 558),
-        ("not in the vocabulary", 292, 266),
-        ("fewer than 10 usable properties", 0, 266),
-    ]
-    assert len(retrieval_prompts(found.concepts)) == 2660

@@ -11,13 +11,9 @@ from tacit.errors import FindingsError
 from tacit.findings.spec import selected
 from tacit.probes.assumptions.probe import Assumptions
 from tacit.probes.assumptions.tables import TABLES
-from tacit.runs.folder import RunFolder
-from tacit.runs.reading import read_runs
 from tests.probes.assumptions.findings_by_hand import RESPONSES, Made
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tacit.findings.spec import Details, TableSpec
 
 FINDINGS = Made().findings()
@@ -73,12 +69,3 @@ def test_behind_a_concept_are_its_prompts_and_its_ranks() -> None:
     assert some["concepts"].table.height < 16
     assert "sample" in some["concepts"].spec.reading
     assert set(some["retrieval"].table["concept"]) == set(some["concepts"].table["concept"])
-
-
-def test_the_questions_of_a_finished_run_are_read(tmp_path: Path) -> None:
-    """With their lists of best candidates."""
-    run = RunFolder(tmp_path, {"probe": "assumptions", "model": "m"})
-    run.begin({"model": {}, "data": {}})
-    run.finish(FINDINGS)
-    (found,) = read_runs([tmp_path])
-    assert found.questions.to_dicts() == FINDINGS.questions.to_dicts()

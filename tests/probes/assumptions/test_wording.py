@@ -76,12 +76,6 @@ def test_what_cannot_be_told_has_no_wording(feature: str) -> None:
     assert predicate(feature) is None
 
 
-def test_a_wording_is_worded_as_itself() -> None:
-    """So that norms that come in predicates keep them."""
-    for said in ("has fur", "is made of metal", "eats grass", "does not fly", "is used for war"):
-        assert predicate(said) == said
-
-
 @pytest.mark.parametrize(
     ("said", "concept"),
     [
@@ -138,12 +132,6 @@ def test_predicates_are_joined() -> None:
         "has fur, is big, and has claws",
         "has fur, is big, has claws, and eats",
     ]
-
-
-def test_lists_of_words_hold_words() -> None:
-    """YAML reads a bare on, off, yes or no as a truth value."""
-    for words in load_templates().wording.values():
-        assert all(isinstance(word, str) for word in words)
 
 
 def test_the_paper_is_quoted_to_the_character() -> None:
