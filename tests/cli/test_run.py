@@ -15,13 +15,8 @@ import polars as pl
 import pytest
 
 from tacit.api import load_run
-from tacit.cli.run import echo_run
-from tacit.coherence.ontology import Ontology
 from tacit.engine.store import Store
-from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
-from tacit.runs.run import Run
-from tacit.sources.drawings import Drawing, demo_drawings
+from tacit.sources.drawings import demo_drawings
 from tests.models.overwriting import WEIGHTS, other_weights, overwrite_in_file
 
 if TYPE_CHECKING:
@@ -47,6 +42,7 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["status"] == "finished"
     assert manifest["model"]["name"] == "demo"
+    assert manifest["summary"]["skipped"] == 0
     assert {Path(name).name for name in manifest["data"]} == {"annotations-0.tsv", "things.tsv"}
     violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
     after = violation.filter(pl.col("stage") != "before")
@@ -54,25 +50,6 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
     assert after["violated"].drop_nulls().to_list() == [0] * 15  # four types and micro, each thrice
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].is_between(0, 1).all()
-
-
-def test_things_that_nobody_drew_are_shown_without_accuracy(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """The table says what is contradicted and repaired, and that there is no accuracy."""
-    drawing = Drawing("lamp", "", ("shade", "base"), ())
-    probe = PartsProbe((drawing,), Ontology.load("parts"), Template.load("plain"))
-    beliefs = pl.Series("p_true", [None, *[0.9] * 27])
-    found = probe.measure_beliefs(probe.questions.with_columns(beliefs))
-    run = Run(
-        None, "mine", {"probe": "parts"}, {"summary": found.summary}, found.tables, found.questions
-    )
-    echo_run(run)
-    shown = capsys.readouterr().out
-    assert "accuracy" not in shown
-    assert "improved" in shown
-    assert "undefined" in shown
-    assert "1 statement has no belief" in shown
 
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:
@@ -149,32 +126,6 @@ def test_a_bad_drawing_is_named_and_nothing_is_written(
     assert ran.code == 2
     assert f"annotations-0.tsv, {said}" in ran.err
     assert list(workplace.iterdir()) == [drawing]
-
-
-def test_an_unknown_relation_is_answered_with_the_valid_ones(tacit: Tacit, workplace: Path) -> None:
-    """All of them."""
-    drawing = workplace / "annotations-0.tsv"
-    drawing.write_text("me\tpeach\t---\tstone\tbeneath\tflesh\n", encoding="utf-8")
-    ran = tacit("run", "parts", "--model", "demo", "--drawings", drawing, "--out", "run")
-    assert all(name in ran.err for name in ("part of", "surrounded by", "connects", "required by"))
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "said"),
-    [
-        ("--things", "peach,moon", "moon"),
-        ("--drawings", "nowhere", "there is no such file"),
-        ("--model", "./nowhere", "there is no such model folder"),
-        ("--limit", "0", "--limit"),
-    ],
-)
-def test_a_bad_option_is_named(
-    tacit: Tacit, workplace: Path, option: str, value: str, said: str
-) -> None:
-    """Exit code 2, and nothing written."""
-    ran = tacit(*PARTS, "--out", "run", option, value)
-    assert (ran.code, list(workplace.iterdir())) == (2, [])
-    assert said in ran.err
 
 
 def test_a_run_that_fails_says_so(
@@ -354,11 +305,3 @@ def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workpl
     strict = tacit(*asked, "--out", "other", "--strict")
     assert strict.code == 2
     assert not (workplace / "other").exists()
-
-
-def test_a_run_without_long_questions_counts_none(tacit: Tacit, workplace: Path) -> None:
-    """And has no table of them."""
-    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["summary"]["skipped"] == 0
-    assert not (workplace / "run" / "findings" / "skipped.parquet").exists()

@@ -44,14 +44,6 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     assert "different ways" not in ran.err
 
 
-def test_a_model_that_is_not_there_stops_before_the_first_is_asked(
-    tacit: Tacit, workplace: Path
-) -> None:
-    """Nothing is written."""
-    ran = tacit(*PARTS, "--model", "demo", "--model", "./nowhere", "--out", "runs")
-    assert (ran.code, list(workplace.iterdir())) == (2, [])
-
-
 def test_a_model_s_own_beliefs_give_the_model_s_own_findings(tacit: Tacit, workplace: Path) -> None:
     """Taken from a run's findings and measured again, every table is the same bytes."""
     tacit(*PARTS, "--model", "demo", "--out", "asked")
@@ -122,6 +114,14 @@ def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path
         (("--model", "demo", "--prompt", "p.yaml", "--preset", "macaw"), "give only one"),
         (("--beliefs", "nowhere.tsv"), "nowhere.tsv"),
         (("--beliefs", "b.tsv", "--dry-run"), "a dry run needs a model"),
+        (("--model", "demo", "--things", "peach,moon"), "moon"),
+        (("--model", "demo", "--drawings", "nowhere"), "there is no such file"),
+        (("--model", "demo", "--model", "./nowhere"), "there is no such model folder"),
+        (("--model", "demo", "--limit", "0"), "--limit"),
+        (("--model", "demo", "--figures", "gif"), "expected svg, png, pdf"),
+        (("--model", "demo", "--figures", "svg", "--graphs", "moon"), "no drawing of moon"),
+        (("--model", "demo", "--palette", "neon"), "expected one of house, okabe-ito"),
+        (("--model", "demo", "--graphs", "peach"), "--graphs requires --figures"),
     ],
 )
 def test_bad_options_are_named_and_nothing_is_written(
@@ -169,16 +169,6 @@ def test_reproduce_sets_the_paper_s_tables_beside_ours(tacit: Tacit, workplace: 
     assert table.filter(~measured)["elicitation"].null_count() == table.filter(~measured).height
 
 
-def test_reproduce_says_of_beliefs_from_a_file_that_they_are(tacit: Tacit, workplace: Path) -> None:
-    """And how many of its questions the file says nothing of."""
-    (workplace / "b.tsv").write_text(
-        "thing\tsubject\trelation\tobject\tp_true\npeach\tstone\tinside\tflesh\t0.9\n"
-    )
-    ran = tacit("reproduce", "parrot", "--drawings", DEMO, "--beliefs", "b.tsv")
-    assert ran.code == 0, ran.err
-    assert "\nElicitation: beliefs from a file\n" in ran.out
-
-
 def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Path) -> None:
     """In the formats given, with the graphs of the things given."""
     told = ("--figures", "svg,png", "--palette", "okabe-ito", "--graphs", "peach")
@@ -189,25 +179,6 @@ def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Pat
     assert {name for name in drawn if name.startswith("parts_graph") and name[-3:] == "svg"} == {
         f"parts_graph-peach-annotator_{n}.svg" for n in (1, 2, 3)
     }
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (("--figures", "gif"), "expected svg, png, pdf"),
-        (("--figures", "svg", "--palette", "neon"), "expected one of house, okabe-ito"),
-        (("--figures", "svg", "--graphs", "moon"), "no drawing of moon"),
-        (("--palette", "neon"), "expected one of house, okabe-ito"),
-        (("--graphs", "peach"), "--graphs requires --figures"),
-    ],
-)
-def test_a_mistake_in_the_figures_is_found_before_any_work(
-    tacit: Tacit, workplace: Path, options: tuple[str, ...], said: str
-) -> None:
-    """Exit code 2, and nothing written."""
-    ran = tacit(*PARTS, "--model", "demo", "--out", "run", *options)
-    assert (ran.code, list(workplace.iterdir())) == (2, [])
-    assert said in ran.err
 
 
 @pytest.mark.parametrize(
@@ -263,11 +234,3 @@ def test_a_dry_run_needs_no_folder(tacit: Tacit, workplace: Path) -> None:
     ran = tacit(*PARTS, "--model", "demo")
     assert (ran.code, list(workplace.iterdir())) == (2, [])
     assert "--out is missing: give the folder to write the run to" in ran.err
-
-
-def test_a_misspelt_key_of_a_template_is_named(tacit: Tacit, workplace: Path) -> None:
-    """Not only the key that is missing because of it."""
-    (workplace / "own.yaml").write_text('texxt: "{a_thing}: {statement}"\npositive: [a]\n')
-    ran = tacit(*PARTS, "--model", "demo", "--prompt", "own.yaml", "--out", "run")
-    assert ran.code == 2
-    assert "own.yaml, line 1: the file has the unknown key texxt; expected text" in ran.err

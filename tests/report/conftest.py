@@ -9,6 +9,7 @@ import random
 import re
 from dataclasses import dataclass
 from functools import partial
+from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -121,6 +122,19 @@ def assumptions_run(folder: Path, name: str = "ada", made: Made | None = None) -
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
     run.finish(found)
     return folder
+
+
+class Elements(HTMLParser):
+    """The elements of a page with their attributes, as a browser would see them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect an element."""
+        self.found.append((tag, dict(attrs)))
 
 
 @dataclass(frozen=True)

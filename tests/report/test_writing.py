@@ -4,7 +4,6 @@ import base64
 import hashlib
 import re
 from html import unescape
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,34 +14,10 @@ from tacit.probes.parts import details
 from tacit.report import charts
 from tacit.report.writing import report
 from tacit.runs.reading import read_runs
-from tests.report.conftest import EVIL, Page, parts_run
+from tests.report.conftest import Elements, Page, parts_run
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-class Elements(HTMLParser):
-    """The elements of a page with their attributes."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keeps it."""
-        self.found.append((tag, dict(attrs)))
-
-
-def test_a_concept_that_is_a_script_is_text(page: Page) -> None:
-    """Names are escaped in HTML, and in the data they cannot end a script."""
-    assert EVIL not in page.html
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page.html
-    scripts = [attributes for tag, attributes in Elements(page.html).found if tag == "script"]
-    # Two run: the charts' runtime and the page's own. The others are data.
-    assert [each for each in scripts if each.get("type") != "text/plain"] == [{}, {}]
-    questions = page.table("consistency-0-questions")
-    assert EVIL in str(questions["values"])
 
 
 def test_nothing_is_loaded(page: Page) -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +14,7 @@ from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tacit.sources.drawings import Drawing
 from tests.probes.parts.measured import measured
-from tests.report.conftest import Page
+from tests.report.conftest import Elements, Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,19 +34,6 @@ EVIL = (
     "</style><img src=x onerror=alert(8)>",
     "\x00\x1b\u202e",
 )
-
-
-class Elements(HTMLParser):
-    """The elements of a page with their attributes, as a browser would see them."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keeps it."""
-        self.found.append((tag, dict(attrs)))
 
 
 def says(prompt: Prompt, answer: str) -> float:

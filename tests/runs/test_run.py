@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tacit.runs.notes import missing, notes
+from tacit.runs.reading import read_runs
+from tests.report.conftest import assumptions_run, consistency_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
+    """By the labels of the headlines, which have the values of the rows that they show."""
+    (run,) = read_runs([consistency_run(tmp_path / "run")])
+    row = run.tables["consistency"].row(0, named=True)
+    assert run.metrics["auroc"] == {
+        "value": row["auroc"],
+        "low": row["auroc_low"],
+        "high": row["auroc_high"],
+        "n": 12,
+        "chance": 0.5,
+    }
+    assert run.block is not None
+    assert run.verdict == run.block.verdict
+    (other,) = read_runs([assumptions_run(tmp_path / "other")])
+    table = other.tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
+    for relation, value in table.select("relation", "map").rows():
+        name = f"property_elicitation_mean_average_precision_{relation}".replace(" ", "_")
+        assert other.metrics[name]["value"] == pytest.approx(value)
+
+
+def test_notes_count_what_is_missing() -> None:
+    """After the elicitation method: skipped prompts, answers without a score, unparsed replies."""
+    votes = {"replies": 10, "unparsed": 4, "truncated": 1}
+    summary = {"skipped": 2, "unscored": {"outside": 3}, "votes": votes}
+    first, *others = notes({"model": {"elicitation": "votes"}, "summary": summary})
+    assert first == "Elicitation: votes"
+    assert [line.split()[0] for line in others] == ["2", "3", "4"]
+    votes["unparsed"] = 0
+    assert len(list(missing({"skipped": 0, "votes": votes}))) == 0
