@@ -15,48 +15,20 @@ GRAMMAR = Wording.of("grammar")
 PAPER = Wording.of("paper")
 
 
-@pytest.mark.parametrize(
-    "noun",
-    [
-        "wheels",
-        "feet",
-        "leveling feet",
-        "teeth",
-        "antennae",
-        "scissors",
-        "knobs/dials",
-        "batteries",
-        "neck and fingerboard",
-        "type guide + ribbon vibrator",
-        "rows of teeth",
-        "pairs of wings",
-    ],
+PLURAL = (
+    "wheels, feet, leveling feet, teeth, antennae, scissors, knobs/dials, batteries, "
+    "neck and fingerboard, type guide + ribbon vibrator, rows of teeth, pairs of wings"
 )
-def test_plural_subjects_by_grammar(noun: str) -> None:
-    """Whether they end in s or not."""
-    assert GRAMMAR.is_plural(noun)
+SINGULAR = (
+    "lens, objective lens, bus, mattress, protective glass, chassis, coarse focus, "
+    "pair of wheels, box with holes, trunk, x-ray, gas"
+)
 
 
-@pytest.mark.parametrize(
-    "noun",
-    [
-        "lens",
-        "objective lens",
-        "bus",
-        "mattress",
-        "protective glass",
-        "chassis",
-        "coarse focus",
-        "pair of wheels",
-        "box with holes",
-        "trunk",
-        "x-ray",
-        "gas",
-    ],
-)
-def test_singular_subjects_by_grammar(noun: str) -> None:
-    """Whether they end in s or not."""
-    assert not GRAMMAR.is_plural(noun)
+@pytest.mark.parametrize(("nouns", "plural"), [(PLURAL, True), (SINGULAR, False)])
+def test_number_by_grammar(nouns: str, *, plural: bool) -> None:
+    """Whether a subject ends in s or not."""
+    assert [noun for noun in nouns.split(", ") if GRAMMAR.is_plural(noun) != plural] == []
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tacit.probes.parts.questions import Template
 from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
-from tests.probes.test_violation_baselines import rates_by_hand
+from tests.probes.parts.test_violation_baselines import rates_by_hand
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

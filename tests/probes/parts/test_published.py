@@ -11,7 +11,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.published import data_tables, model_tables
 from tacit.sources.drawings import read_things
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
 PARROT = DATA / "parrot"
 STATEMENT = ("subject", "relation", "object")
 needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")

@@ -94,18 +94,17 @@ def test_annotators_that_drew_nothing_answer_nothing(tmp_path: Path) -> None:
         answers_in(tmp_path / "beliefs.csv", PROBE.statements, PROBE.ontology)
 
 
-def test_a_file_that_answers_nothing_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("plum\tskin\tsurrounds\tflesh\t0.8\n", "matches none of the questions"),
+        ("peach\tskin\tsurrounds\tflesh\t\n", "p_true is empty"),
+    ],
+)
+def test_a_file_that_answers_nothing_is_refused(tmp_path: Path, row: str, problem: str) -> None:
     """A missing belief is one thing, the wrong file another."""
-    path = written(tmp_path, "plum\tskin\tsurrounds\tflesh\t0.8\n")
-    with pytest.raises(DataError, match="matches none of the questions"):
-        answers_in(path, PROBE.statements, PROBE.ontology)
-
-
-def test_a_file_of_empty_beliefs_is_refused(tmp_path: Path) -> None:
-    """It says nothing of any question."""
-    path = written(tmp_path, "peach\tskin\tsurrounds\tflesh\t\n")
-    with pytest.raises(DataError, match="p_true is empty"):
-        answers_in(path, PROBE.statements, PROBE.ontology)
+    with pytest.raises(DataError, match=problem):
+        answers_in(written(tmp_path, row), PROBE.statements, PROBE.ontology)
 
 
 def test_a_file_without_things_is_refused(tmp_path: Path) -> None:
