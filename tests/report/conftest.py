@@ -110,7 +110,8 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
         orient="row",
     )
     found = pl.DataFrame({"question": range(n), "found": [2] * n})
-    background = Background(pl.DataFrame(), facts, found)
+    none = pl.DataFrame(schema={"question": pl.Int32, "concept": pl.String})
+    background = Background(none, facts, found)
     probe = ConsistencyProbe(anchors, background, load_templates(), wording("paper"))
     return written(folder, probe, name, {"request": {"probe": "consistency"}})
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.errors import RequestError
 from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.questions import (
     bare,
@@ -10,7 +9,6 @@ from tacit.probes.consistency.questions import (
     prompt_variants,
 )
 from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import META, PAIRS, Case, Fact, probe_of
@@ -180,11 +178,3 @@ def test_braces_are_text() -> None:
     first = probe("{label_a}?", "a", "b").requests()["choice"].requests[0]
     assert isinstance(first, Prompt)
     assert first.text == "{label_a}?"
-
-
-def test_what_there_is_not_is_refused() -> None:
-    """An unknown version and an unknown wording."""
-    with pytest.raises(RequestError, match="review, review-lexicon, arxiv"):
-        prompt_variants(TEMPLATES, "final")
-    with pytest.raises(RequestError, match="expected one of paper, grammatical"):
-        wording("fancy")

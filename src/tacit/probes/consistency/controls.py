@@ -110,20 +110,14 @@ class Controls:
         scored = self.anchors["background_score"].is_not_null()
         rows = self.anchors.select("facts").with_row_index("anchor").filter(scored)
         alike = dict(rows.group_by("facts").agg("anchor").iter_rows())
-        concepts = self._ends().select("anchor", "concept")
-        if "concept" in self.background.concepts.columns:
-            own = self.background.concepts.select(
-                pl.col("question").cast(pl.Int64).alias("anchor"), "concept"
-            )
-            concepts = pl.concat([concepts, own])
-        sets = {
-            at: frozenset(each)
-            for at, each in concepts.group_by("anchor").agg("concept").iter_rows()
-        }
+        own = self.background.concepts.select(pl.col("question").cast(pl.Int64), "concept")
+        ends = self._ends().select(question="anchor", concept="concept")
+        concepts = pl.concat([ends, own]).group_by("question").agg("concept")
+        sets = {at: frozenset(each) for at, each in concepts.iter_rows()}
         found: list[int | None] = [None] * len(self.of)
-        for own, count in rows.iter_rows():
-            fits = (at for at in alike[count] if at != own and sets[own].isdisjoint(sets[at]))
-            found[own] = min(fits, key=lambda at: self._rank(own, at), default=None)
+        for one, count in rows.iter_rows():
+            fits = (at for at in alike[count] if at != one and sets[one].isdisjoint(sets[at]))
+            found[one] = min(fits, key=lambda at: self._rank(one, at), default=None)
         return found
 
     def _rank(self, own: int, other: int) -> bytes:

@@ -116,13 +116,9 @@ def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
         ),
         "predictions": TABLES["predictions"].frame(
             rows.table.select("anchor", "right").to_dicts() if found else (),
-            **({"fold": rows.fold.tolist(), **_lists(rows.predicted)} if found else {}),
+            **({"fold": rows.fold, **rows.predicted} if found else {}),
         ),
     }
-
-
-def _lists(found: Mapping[str, Floats]) -> dict[str, list[float]]:
-    return {name: values.tolist() for name, values in found.items()}
 
 
 def _estimates(rows: Rows, bootstrap: Bootstrap) -> dict[tuple[str, str], dict[str, Estimate]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -104,7 +104,7 @@ class Templates:
 
 def load_templates(own: Path | None = None) -> Templates:
     """Return Tacit's templates, combined with relation templates that the user defines."""
-    templates = _built_in()
+    templates = _templates()
     if own is None:
         return templates
     given = read_as(_File, own).content.relations
@@ -113,9 +113,16 @@ def load_templates(own: Path | None = None) -> Templates:
 
 
 @cache
-def _built_in() -> Templates:
+def built_in() -> Mapping[str, Any]:
+    """Return the content of ``consistency.yaml``: templates, prompts and word lists."""
     path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def _templates() -> Templates:
+    content = built_in()
     return Templates(
         {name: RelationTemplate(**entry) for name, entry in content["relations"].items()},
         tuple(content["meta_prompts"]),

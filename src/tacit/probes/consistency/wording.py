@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
-
-import yaml
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from tacit.english import Nouns, before_preposition, head
 from tacit.errors import RequestError
+from tacit.probes.consistency.template import built_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,27 +142,14 @@ class Grammatical:
         return eager and _is_current(_gerund(first))
 
 
-def wording(preset: str) -> Wording:
-    """Return the wording for a preset."""
-    if preset == "paper":
-        return Paper()
-    if preset != "grammatical":
-        known = ", ".join(get_args(Preset))
-        raise RequestError(f"unknown wording {preset!r}; expected one of {known}")
-    return grammatical()
+def wording(preset: Preset) -> Wording:
+    return Paper() if preset == "paper" else grammatical()
 
 
 def grammatical() -> Grammatical:
     """Return a ``Grammatical`` object that uses the word lists included in Tacit."""
-    return Grammatical(Nouns.load(), _lists())
-
-
-@cache
-def _lists() -> Mapping[str, frozenset[str]]:
-    """Return the word lists of ``consistency.yaml``, with the names of the lists as keys."""
-    path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
-    lists = yaml.safe_load(path.read_text(encoding="utf-8"))["words"]
-    return {name: frozenset(words) for name, words in lists.items()}
+    lists = built_in()["words"]
+    return Grammatical(Nouns.load(), {name: frozenset(words) for name, words in lists.items()})
 
 
 def _spaced(concept: str) -> str:
