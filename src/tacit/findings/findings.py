@@ -90,10 +90,7 @@ class Findings:
         return replace(self, summary={**self.summary, **rows}) if rows else self
 
     def with_elicitation(self, how: str | None) -> Findings:
-        """Return a copy of the findings, with the elicitation method added to the summary.
-
-        If ``how`` is None, the findings are returned unchanged.
-        """
+        """Return a copy with the elicitation method, if it is known, in the summary."""
         return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
 
     def with_next_tokens(self, tokens: Mapping[str, Any] | None) -> Findings:
@@ -108,13 +105,7 @@ class Findings:
         """Return a copy of the findings, with a table and a count of the skipped prompts.
 
         Args:
-            prompts: The prompts that were too long, each with a message that contains the prompt's
-                length and the maximum length.
-
-        Returns:
-            A copy of the findings whose summary contains the number of skipped prompts. If at least
-            one prompt was skipped, the returned findings include the table ``skipped`` with the
-            columns ``text``, ``separator`` and ``reason``.
+            prompts: The prompts that were too long, each with the reason as a message.
         """
         found = replace(self, summary={**self.summary, "skipped": len(prompts)})
         if not prompts:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from tacit.errors import FindingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     import polars as pl
 
@@ -30,15 +30,12 @@ Kind: TypeAlias = Literal[
     "prompt",
     "list",
 ]
-"""The kind of values in a column, which determines the format of the values.
+"""The kind of values in a column, which determines their format.
 
-``percent`` is a share from 0 to 1, and ``points`` is a difference between two shares, which is
-shown with a sign. A ``score`` is shown with three decimals, and ``signed`` is a difference between
-two scores, which is shown with a sign. A ``ratio`` is shown with at least three significant digits.
-A column of the kind ``nats`` contains log-probabilities or their differences, in nats. The kind
-``number`` is for numbers to which no other kind, such as ``count`` or ``ratio``, applies. A column
-of the kind ``prompt`` contains the texts of prompts (see ``Column.within``). Reports do not show
-columns of the kind ``list``.
+``percent`` is a share from 0 to 1, and ``points`` a difference between two shares; ``score`` has
+three decimals, and ``signed`` is a difference between two scores; ``nats`` are log-probabilities or
+their differences; ``number`` is for other numbers. ``prompt`` is the text of prompts (see
+``Column.within``). Reports do not show columns of the kind ``list``.
 """
 
 Entry: TypeAlias = str | int | bool | None
@@ -55,27 +52,20 @@ class Column:
     """The declaration of one column of a table of findings.
 
     Args:
-        name: The column's name in the table.
-        heading: The column's heading in printed tables and reports.
-        kind: The type and format of the column's values.
-        meaning: The column's meaning in one sentence, for the reference documentation. An empty
-            string if the heading is self-explanatory.
+        name: The name.
+        heading: The heading in printed tables and reports.
+        kind: The type and format of the values.
+        meaning: The meaning in one sentence, for the reference; empty if the heading says it.
         ends: The names of the columns that contain the ends of the 95 % CI.
         optional: Whether the column may be missing from a table.
         shown: Whether reports show the column.
-        of: The column of the table ``questions`` from which this column's means or counts are
-            computed. If ``of`` and ``ends`` are both set, the table of paired differences compares
-            the column's means between two models.
-        chance: The chance level: a number, or the name of the column that contains the chance
-            level.
-        within: For a column of prompts (kind ``prompt``), the name of the column in the same table
-            that contains the question's text. The text in the column that ``within`` names replaces
-            the placeholder ``{question}`` in the prompts.
+        of: The column of ``questions`` whose values are averaged or counted (see ``TableSpec.of``).
+            A mean with ``ends`` is compared between models.
+        chance: The chance level, or the name of the column with the chance level.
+        within: For a column of prompts, the column with the text that replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The name of the report filter to which this column belongs. The probe's attribute
-            ``filters`` lists the names of all filters. In the report, readers can filter by the
-            values of this column. If ``filter`` is None, the column belongs to the filter that has
-            the same name as the column, if there is one.
+        filter: The report filter (of the probe's ``filters``) for the values of this column; by
+            default, the filter with the name of the column.
 
     Examples:
         >>> from tacit import Column
@@ -123,16 +113,10 @@ class Layout:
     """The layout in which ``tacit run`` prints a table.
 
     Args:
-        where: The rows to print, as a mapping from column names to a value or several allowed
-            values. A row is printed if every column in the mapping has an allowed value in the row.
-        columns: The names of the columns to print, in order; if empty, all columns that reports
-            show are printed.
-        across: The name of a key column whose values become columns of the printed table. If
-            ``across`` is ``stage``, for example, the printed table has one column per value of the
-            key column ``stage``, such as ``before``. Each column that ``across`` creates contains
-            values of the last column in ``columns``, with any confidence interval on a second line
-            of the cell. If ``across`` is set, the printed table begins with all columns in
-            ``columns`` except the last one.
+        where: The rows to print, as a mapping from columns to a value or several allowed values.
+        columns: The columns to print, in order; if empty, all columns that reports show.
+        across: A key column whose values become columns of the printed table, such as ``stage``.
+            Each contains values of the last of ``columns``, any interval on a second line.
 
     Examples:
         >>> from tacit import Layout
@@ -154,17 +138,15 @@ class TableSpec:
     Args:
         name: The name of the table and of its file.
         title: The title.
-        reading: An explanation of the table in one or two sentences.
+        reading: An explanation in one or two sentences.
         columns: The declarations of all columns, in order.
-        keys: The number of key columns. The key columns come first and identify a row.
-        printed: The layout in which ``tacit run`` prints the table; None if the table is not
-            printed.
+        keys: The number of key columns, which come first and identify a row.
+        printed: The layout in which ``tacit run`` prints the table; None if it does not.
         shown: Whether reports show the table.
         optional: Whether the table may be missing from a run's findings.
-        open: Whether the table may contain undeclared columns, such as columns of a file that the
-            user provides.
-        cluster: The column of ``questions`` that identifies the cluster of each question. The
-            bootstrap resamples whole clusters, or single rows if ``cluster`` is None.
+        open: Whether the table may contain undeclared columns, such as those of a user's file.
+        cluster: The column of ``questions`` whose values are resampled for intervals; None to
+            resample rows.
 
     Examples:
         >>> from tacit import Column, TableSpec
@@ -190,24 +172,24 @@ class TableSpec:
         """Raise an error if a table does not match this declaration.
 
         Raises:
-            FindingsError: If a column of the table is missing, is not declared, or has the wrong
-                type.
+            FindingsError: A column is missing, is not declared, or has the wrong type.
         """
-        columns = dict(self._by_name())
+        columns = self._by_name
         for name, dtype in table.schema.items():
-            if name not in columns and self.open:
-                continue
-            if name not in columns:
-                raise FindingsError(f"the table {self.name} has an undeclared column {name}")
-            if not columns[name].fits(dtype):
+            if name in columns and not columns[name].fits(dtype):
                 raise FindingsError(
                     f"the column {name} of the table {self.name} has the type {dtype}, but is "
                     f"declared as {columns[name].kind}"
                 )
-        missing = [
-            name for name, column in columns.items() if not column.optional and name not in table
-        ]
-        if missing:
+        self._check_names(table.columns, more=self.open)
+
+    def _check_names(self, given: Collection[str], *, more: bool = False) -> None:
+        if not more and (wrong := [name for name in given if name not in self._by_name]):
+            raise FindingsError(
+                f"the table {self.name} has an undeclared column {', '.join(sorted(wrong))}"
+            )
+        needed = [name for name, column in self._by_name.items() if not column.optional]
+        if missing := [name for name in needed if name not in given]:
             raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
 
     def with_reading(self, more: str) -> TableSpec:
@@ -235,7 +217,7 @@ class TableSpec:
             "truth": pl.Boolean,
             "list": None,
         }
-        return {name: kinds[column.kind] for name, column in self._by_name()}
+        return {name: kinds[column.kind] for name, column in self._by_name.items()}
 
     def frame(
         self,
@@ -258,35 +240,22 @@ class TableSpec:
         import polars as pl
 
         if isinstance(rows, pl.DataFrame):
-            return self._selected(rows.with_columns(**columns))
+            table = rows.with_columns(**columns)
+            self._check_names(table.columns, more=True)
+            return table.select(
+                pl.col(name) if kind is None else pl.col(name).cast(kind)
+                for name, kind in self.schema.items()
+                if name in table.columns
+            )
         found = [dict(self._entries(row)) for row in rows]
         for name, values in columns.items():
             for row, value in zip(found, values, strict=True):
                 row[name] = value
         given = {name for row in found for name in row}
-        declared = dict(self._by_name())
-        names = [n for n, column in declared.items() if not column.optional or n in given]
-        if wrong := given.difference(names):
-            raise FindingsError(
-                f"the table {self.name} has an undeclared column {', '.join(sorted(wrong))}"
-            )
         for row in found:
-            if missing := [n for n in names if n not in row and not declared[n].optional]:
-                raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
+            self._check_names(row)
+        names = [n for n, column in self._by_name.items() if not column.optional or n in given]
         return pl.DataFrame(found, {name: self.schema[name] for name in names})
-
-    def _selected(self, table: pl.DataFrame) -> pl.DataFrame:
-        import polars as pl
-
-        optional = {name for name, column in self._by_name() if column.optional}
-        names = [name for name in self.schema if name in table.columns or name not in optional]
-        if missing := [name for name in names if name not in table.columns]:
-            raise FindingsError(f"the table {self.name} has no column {', '.join(missing)}")
-        return table.select(
-            pl.col(name) if kind is None else pl.col(name).cast(kind)
-            for name, kind in self.schema.items()
-            if name in names
-        )
 
     def _entries(self, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the cells of a row, an estimate as its value and the ends of its interval."""
@@ -302,53 +271,40 @@ class TableSpec:
     def of(self, questions: pl.DataFrame) -> pl.DataFrame:
         """Compute the declared table, with counts and means from the table ``questions``.
 
-        For every column that is not a key column, the column's attribute ``of`` must name a column
-        of the table ``questions``. A count is the number of non-null values in the column that
-        ``of`` names, and a mean is the mean of these values. A mean has a confidence interval if
-        the attribute ``ends`` of its column is set.
+        Each column that is not a key names a column of ``questions`` in ``of``: a ``count`` counts
+        the non-null values of that column, and any other kind is their mean, with a confidence
+        interval if the column has ``ends``.
 
         Args:
-            questions: The table ``questions``, which must contain every key column of the declared
-                table.
+            questions: The table ``questions``, with every key column of the declared table.
         """
-        import polars as pl
-
-        keys = list(self.key_names)
+        keys, own = list(self.key_names), self.columns[self.keys :]
+        if lacking := [column.name for column in own if column.of is None]:
+            raise FindingsError(
+                f"the column {lacking[0]} of the table {self.name} does not declare which column "
+                "of questions it counts or averages (of=)"
+            )
         groups = questions.partition_by(keys, maintain_order=True) if keys else [questions]
-        rows = [
-            {name: group[name][0] for name in keys} | dict(self._counted_columns(group))
+        return self.frame(
+            {name: group[name][0] for name in keys}
+            | {column.name: self._counted(group, column) for column in own}
             for group in groups
-        ]
-        types = self.schema | {name: questions.schema[name] for name in keys}
-        return pl.DataFrame(rows, schema=types)
+        )
 
-    def _counted_columns(self, rows: pl.DataFrame) -> Iterator[tuple[str, float | int | None]]:
-        for column in self.columns[self.keys :]:
-            if column.of is None:
-                raise FindingsError(
-                    f"the column {column.name} of the table {self.name} does not declare which "
-                    "column of questions it counts or averages (of=)"
-                )
-            if column.kind == "count":
-                yield column.name, int(rows[column.of].count())
-                continue
-            found = self.mean(rows, column)
-            yield column.name, found.value
-            yield from zip(column.ends or (), (found.low, found.high), strict=False)
-
-    def mean(self, rows: pl.DataFrame, column: Column) -> Estimate:
-        """Return the mean of the non-null values in ``column.of``, with a confidence interval."""
+    def _counted(self, rows: pl.DataFrame, column: Column) -> int | Estimate:
+        """Return the number of the non-null values in ``column.of``, or their mean."""
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
+        if column.kind == "count":
+            return values.height
         clusters = values[self.cluster] if self.cluster else range(values.height)
         numbers = values[str(column.of)].cast(float).to_numpy()
         return Bootstrap().ratio(clusters, numbers, numbers * 0 + 1)
 
-    def _by_name(self) -> Iterator[tuple[str, Column]]:
-        for column in self.columns:
-            for name in column.names:
-                yield name, column
+    @property
+    def _by_name(self) -> dict[str, Column]:
+        return {name: column for column in self.columns for name in column.names}
 
     def in_table(self, table: pl.DataFrame) -> list[Column]:
         """List the declared columns that a table contains, except empty ``sparse`` columns."""
@@ -367,20 +323,15 @@ class Headline:
     Args:
         label: The name of the result.
         about: The meaning of the result in a few words.
-        table: The name of the table that contains the result.
-        column: The name of the column that contains the result.
-        where: A mapping from columns to a value or several allowed values that identify the
-            result's rows; empty for the first row.
-        n: The name of the column with the sample size, and the singular noun for one element of the
-            sample, such as ``prompt``. ``n`` can be a function instead of a pair: the function
-            takes a row of the table and returns the row's sample size as text.
-        scale: The lower and the upper end of the scale on which the report shows the value.
-        by: The names of the columns whose cells label the rows that the headline shows. The
-            headline shows all rows that match ``where`` if ``by`` is set, and else only the first
-            of these rows.
-        among: A pair: the name of the column with the number of candidate answers, and the singular
-            noun for one of these answers, such as ``candidate``. If ``among`` is set, the report
-            shows the chance level together with the number of candidates.
+        table: The table that contains the result.
+        column: The column that contains the result.
+        where: The values, or allowed values, of columns that identify the result's rows.
+        n: The column with the sample size and the singular noun for one element of the sample, such
+            as ``prompt``; or a function from a row of the table to the sample size as text.
+        scale: The ends of the scale on which the report shows the value.
+        by: The columns whose cells label the rows; if empty, only the first row is shown.
+        among: The column with the number of candidate answers and the singular noun for one of
+            them, which the report shows with the chance level.
 
     Examples:
         >>> from tacit import Headline
