@@ -7,10 +7,40 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tacit.probes.base import declared_tables
+from tacit.probes.registry import BUILT_IN, probe
 from tests.golden.record import FILE, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+UNMEASURED = {
+    "parts": {"discrimination.accuracy", "discrimination.violation", "questions.annotator"},
+    "consistency": {
+        *("intervention", "answers_in_context", "anchors.choice_choice", "anchors.choice_right"),
+        *("anchors.choice_margin", "anchors.choice_tied", "anchors.choice_meta"),
+        "anchors.choice_pair",
+    },
+    "assumptions": set(),
+}
+"""Tables and columns of options that no run here has."""
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_declared_columns_are_measured_in_a_run(name: str) -> None:
+    """That measured columns are declared is checked in every run."""
+    measured: dict[str, set[str]] = {}
+    for case, tables in json.loads(FILE.read_text(encoding="utf-8")).items():
+        for table, columns in tables.items() if case.startswith(name) else ():
+            measured.setdefault(table.rpartition("/")[2], set()).update(columns)
+    missing = {
+        f"{table}.{column.name}" if table in measured else table
+        for table, spec in declared_tables(probe(name)).items()
+        for column in spec.columns
+        if not {*column.names} <= measured.get(table, set())
+    }
+    assert missing == UNMEASURED[name]
 
 
 @pytest.mark.slow
