@@ -65,6 +65,10 @@ class Figures(Mapping[str, FigureSpec]):
     def __len__(self) -> int:
         return len(self._draw)
 
+    def text(self, name: str) -> Text:
+        """Return the texts of a figure, or of a set of graphs."""
+        return self._texts[name]
+
     @cached_property
     def _texts(self) -> Mapping[str, Text]:
         import yaml

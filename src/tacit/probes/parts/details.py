@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.files import file_name
 from tacit.findings.spec import Details, GraphSet
+from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
@@ -58,18 +59,9 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
                 faults.append((fault[0], fault[1]))
     if not graphs:
         return None
-    reading = (
-        "Each figure is about one drawing and shows two or three graphs: the model's beliefs, the "
-        "repaired beliefs and, if an annotator drew the thing, the annotator's mental model of the "
-        "thing. Edges that violate a constraint are coloured and dashed. A drawing "
-        "that is too large for a graph is shown as grids (rows: subjects, columns: objects), in "
-        "which a symbol marks each "
-        "violation. To see a violated constraint, hover over a dashed edge or a symbol, or move to "
-        "it with Tab and the arrow keys. Initially, the page shows a drawing whose "
-        "believed statements cannot all be true together, or any drawing if there is none; from "
-        f"these drawings, the one with the most constraint violations is chosen. {told}"
-    )
-    return GraphSet("graphs", "Parts graphs", reading, tuple(graphs), faults.index(max(faults)))
+    text = FIGURES.text("graphs")
+    reading, first = f"{text.reading} {told}", faults.index(max(faults))
+    return GraphSet("graphs", text.title, reading, tuple(graphs), first)
 
 
 def graph_files(
