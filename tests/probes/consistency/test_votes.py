@@ -15,7 +15,7 @@ from tacit.charts.theme import Theme
 from tacit.errors import RequestError
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.figures import FIGURES
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.probe import ConsistencyProbe, Reading
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt, Votes
@@ -145,6 +145,7 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
 def test_the_ways_of_votes_are_those_that_votes_have() -> None:
     """All together, by contests, and each meta-prompt and pair; the figure shows the first."""
     found = measured()
+    found.check(ConsistencyProbe.tables.values())
     ways = found.tables["background_variants"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
     assert [way["preset"] for way in found.summary["background_variants"]] == ["votes", "count"]
