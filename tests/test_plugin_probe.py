@@ -100,7 +100,7 @@ def test_it_runs_prints_compares_draws_and_is_reported(
         *("--out", "runs", "--figures", "svg"),
     )
     assert ran.code == 0, ran.err
-    for shown in ("demo: By label", "95 % CI", "Differences between models", "n = 6 pairs"):
+    for shown in ("demo: By label", "Differences between models", "n = 6 pairs"):
         assert shown in ran.out
     assert (workplace / "runs" / "figures" / "right_by_label.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
