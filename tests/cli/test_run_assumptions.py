@@ -66,7 +66,6 @@ def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> No
     assert manifest["status"] == "finished"
     told = manifest["summary"]
     assert (told["concepts"], told["retrieval_prompts"]) == (5, 50)
-    assert told["presets"] == {"concepts": "paper", "responses": "people"}
     asked = yaml.safe_load((workplace / "run" / "run.yaml").read_text())
     assert (asked["concepts"], asked["responses"]) == ("paper", "people")
     assert told["relations"] == {"is": 0, "is a": 5, "has": 6, "has a": 0, "made of": 0}

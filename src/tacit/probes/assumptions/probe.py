@@ -150,19 +150,16 @@ class AssumptionsProbe(Probe):
         """The retrieval prompts and their candidate words, with one entry per wording."""
         concepts, options = self.chosen.concepts, self.options
         names = Vocabulary(concept.word for concept in concepts)
-        orders: tuple[Order, ...] = (*FOUR_ORDERS, *random_baseline(options.seed))
-        main = options.fast or options.orders == "main"
+        orders: Sequence[Order] = FOUR_ORDERS[:1]
+        if options.orders == "all" and not options.fast:
+            orders = (*FOUR_ORDERS, *random_baseline(options.seed))
         found = []
         for wording in self.wordings:
             sentences = self.kind == "causal" and wording == "sentence"
             listed = sentences or options.vocabulary == "concepts"
             among = names if listed else self._whole_words
-            chosen = orders[:1] if main else orders
-            found.append(
-                Retrieval(
-                    concepts, among, wording, options.articles, chosen, sentences, options.top
-                )
-            )
+            how = (wording, options.articles, orders, sentences, options.top)
+            found.append(Retrieval(concepts, among, *how))
         return found
 
     @property
@@ -247,15 +244,9 @@ class AssumptionsProbe(Probe):
         groups = answers.groups
         rankings = list(answers.rankings("retrieval")) if "retrieval" in groups else []
         if "retrieval_words" in groups:
-            scored = answers.frame("retrieval_words")
+            scored = answers.frame("retrieval_words").select("text", "answer", "score", "tokens")
+            known = {row[:2]: (row[2], row[3]) for row in scored.iter_rows()}
             for part in self.retrievals:
-                own = scored.filter(wording=part.wording)
-                known = {
-                    (text, answer): (score, tokens)
-                    for text, answer, score, tokens in own.select(
-                        "text", "answer", "score", "tokens"
-                    ).iter_rows()
-                }
                 rankings += part.ranked(known) if part.listed else []
         keys = pl.concat([part.keys for part in self.retrievals])
         # There may be no elicitation prompts.
@@ -290,7 +281,6 @@ class AssumptionsProbe(Probe):
         ranked = [one for one in retrieved if one.unranked is None]
         return {
             "kind": self.kind,
-            "presets": {"concepts": options.concepts, "responses": options.responses},
             "ties": {"rule": TIES, "concepts": sum(map(has_ties, first.concepts))},
             "concepts": len(first.concepts),
             "retrieval_prompts": sum(map(first.is_main, first.items)),
@@ -301,7 +291,6 @@ class AssumptionsProbe(Probe):
             "steps": [step.to_json() for step in self.chosen.steps],
             "properties": {"all": len(self.probe.norms.properties), **worded.counts},
             "namings": worded.namings,
-            "worded_by_feature": worded.from_feature,
             "uncounted": {why: list(at) for why, at in self.probe.norms.uncounted.items()},
             "relations": asked.counts(),
             "without_response": dict(asked.without),
