@@ -132,10 +132,10 @@ CONSISTENCY: dict[str, Shown] = {
     "Balanced accuracy (chance 50 %)": lambda s: of(_answers(s), "balanced_accuracy"),
     "Anchor accuracy (guessing 20 %)": lambda s: of(row_of(s, "anchor_accuracy"), "value"),
     "Conceptual consistency (chance)": lambda s: (
-        f"{score(s.summary['consistency']['consistency'])} "
-        f"({score(s.summary['consistency']['chance'])})"
+        f"{score(row_of(s, 'consistency')['consistency'])} "
+        f"({score(row_of(s, 'consistency')['chance'])})"
     ),
-    "Adjusted lift (chance 0)": lambda s: of(s.summary, "lift_adjusted", "score"),
+    "Adjusted lift (chance 0)": lambda s: of(row_of(s, "adjusted"), "lift_adjusted", "score"),
     "Would write": written,
 }
 

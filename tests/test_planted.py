@@ -33,6 +33,7 @@ from tacit.requests import RankingPrompt
 from tacit.sources.anchors import read_anchors
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
+from tests.in_order import measured_in_order
 from tests.probes.parts.measured import measured
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class Asked:
         templates = load_templates()
         templates = replace(templates, pairs=templates.pairs[:2])
         probe = ConsistencyProbe(anchors, known, templates, wording("paper"))
-        return probe.measure_in_order(self.engine.ask(probe.prompts))
+        return measured_in_order(probe, self.engine.ask(probe.prompts))
 
     @cached_property
     def parts(self) -> Findings:

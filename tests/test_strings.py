@@ -28,8 +28,6 @@ from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.options import NormsOptions
 from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.consistency.predict import _checked
-from tacit.probes.consistency.probe import Reading
-from tacit.probes.consistency.questions import PromptVariant
 from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
 WORDS = ("Paris", "Rome")
 VOCABULARY = Vocabulary(WORDS)
 SCORES = Scores(tuple(AnswerScore(word, -1.0, 1) for word in WORDS))
-VARIANT = PromptVariant(1, None, WORDS, "{question}?")
 
 CLASSES: dict[str, Callable[[Any], object]] = {
     "Prompt.answers": lambda given: Prompt("…", given),
@@ -65,7 +62,6 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Nouns.an": lambda given: Nouns(an=given),
     "Nouns.a": lambda given: Nouns(a=given),
     "Extraction.relations": lambda given: Extraction(relations=given),
-    "PromptVariant.answers": lambda given: PromptVariant(1, None, given, ""),
     "consistency Templates.meta_prompts": lambda given: Templates(
         {}, given, (), {}, frozenset(), "", ContextFormat("", "", "")
     ),
@@ -84,13 +80,11 @@ FUNCTIONS: dict[str, Callable[[Any], object]] = {
     "votes_of": lambda given: votes_of([Sample("Paris", "whole")], given),
     "read_answer": lambda given: read_answer("Paris", given),
     "Words.parts": Words().parts,
-    "PromptVariant.prompt": lambda given: VARIANT.prompt("…", given),
     "all_statements": lambda given: all_statements([Drawing("", "", WORDS, ())], given),
 }
 
 FILES: dict[str, Callable[[Any, Path], object]] = {
     "Dump.columns": lambda given, at: Dump(_dump(at), columns=given),
-    "Reading.anchoring": lambda given, _: Reading(anchoring=given),
     "check_formats": lambda given, _: check_formats(given),
     "write_charts": lambda given, at: write_charts({}, Shown({}, {}, Theme()), at, given),
     "PartsProbe.read": lambda given, _: PartsProbe.read(demo_drawings(), given),

@@ -14,6 +14,7 @@ from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.comparison import Together
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
+from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
@@ -46,7 +47,7 @@ def probe() -> ConsistencyProbe:
 @pytest.fixture(scope="module")
 def found(probe: ConsistencyProbe) -> Findings:
     """What a server that leaves out words shows."""
-    return probe.measure_in_order([cut(prompt) for prompt in probe.prompts])
+    return measured_in_order(probe, [cut(prompt) for prompt in probe.prompts])
 
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
@@ -117,17 +118,20 @@ def test_what_is_missing_is_told_in_terminal_and_report(
 def test_main_figures_are_printed(found: Findings, printed: str) -> None:
     """Consistency, background score and questions right, with their intervals."""
     text = printed.replace("\N{NO-BREAK SPACE}", " ")
-    summary = found.summary
+    row, known = (
+        found.tables[name].row(0, named=True) for name in ("consistency", "background_score")
+    )
+    accuracies = found.tables["anchor_accuracy"].to_dicts()
     shown = [
-        *(score(summary["consistency"][name]) for name in ("consistency", "chance", "lift")),
-        *(percent(summary[name]) for name in ("positive_accuracy", "negative_accuracy")),
-        percent(summary["background_score"]["value"]),
-        *(percent(row["value"]) for row in summary["anchor_accuracy"]),
+        *(score(row[name]) for name in ("consistency", "chance", "lift")),
+        *(percent(known[name]) for name in ("positive_accuracy", "negative_accuracy")),
+        percent(known["value"]),
+        *(percent(row["value"]) for row in accuracies),
         *(
             bounds(row["value_low"], row["value_high"], "percent").removesuffix(
                 "\N{NO-BREAK SPACE}%"
             )
-            for row in (summary["background_score"], *summary["anchor_accuracy"])
+            for row in (known, *accuracies)
             if row["value_low"] is not None
         ),
     ]

@@ -8,7 +8,6 @@ import json
 import random
 import re
 from dataclasses import dataclass
-from functools import partial
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +25,8 @@ from tacit.probes.parts.questions import Template
 from tacit.runs.folder import RunFolder
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
+from tests.in_order import measured_in_order
 from tests.probes.assumptions.findings_by_hand import Made
-from tests.probes.parts.measured import measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,8 +71,7 @@ def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Pat
     request = {"preset": "plain", **more.get("request", {}), "model": name}
     run = RunFolder(folder, request)
     run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
-    answer = getattr(probe, "measure_in_order", partial(measured, probe))
-    run.finish(answer(model.answer(probe.prompts)))
+    run.finish(measured_in_order(probe, model.answer(probe.prompts)))
     return folder
 
 

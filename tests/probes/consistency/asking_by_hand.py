@@ -17,7 +17,8 @@ import polars as pl
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
-from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.reading import Reading
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import Paper
 

@@ -12,7 +12,8 @@ from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, probe_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+    from tacit.probes.consistency.probe import ConsistencyProbe
+    from tacit.probes.consistency.reading import Reading
 
 COUNTS = (3, 1, 2, 3, 2, 4, 1, 3, 2, 3, 2, 4)
 """The number of facts of each anchor. Even anchors have their correct choice as a fact's tail."""

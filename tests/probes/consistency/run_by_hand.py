@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.reading import Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency import figures_by_hand as figures
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from tacit.findings.findings import Findings
+    from tacit.probes.consistency.probe import ConsistencyProbe
     from tests.probes.consistency.figures_by_hand import Pair
 
 DOG = Fact("dog", "IsA", "animal", "carrot")

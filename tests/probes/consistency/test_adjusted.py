@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tacit.probes.consistency.adjusted import adjusted
+from tacit.probes.consistency.consistency import adjusted
 from tacit.statistics.permutation import Permutations
 
 QUICK = Permutations(400)

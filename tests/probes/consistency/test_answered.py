@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.reading import Reading
 from tests.probes.consistency.asking_by_hand import Dice, Fact, measured, probe_of
 from tests.probes.consistency.run_by_hand import CASES, is_right, knows, knows_other
 

@@ -25,6 +25,7 @@ from tacit.probes.consistency.answers import (
 from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Scores
+from tests.in_order import measured_in_order
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import PAIRS, POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
@@ -322,7 +323,7 @@ def test_a_run_tells_an_answer_without_a_margin() -> None:
         )
         for prompt in probe.prompts
     ]
-    found = probe.measure_in_order(cut)
+    found = measured_in_order(probe, cut)
     facts = found.tables["facts"]
     assert facts["positive_right"].to_list() == [True] * facts.height
     assert facts["positive_word"].to_list() == ["On"] * facts.height

@@ -73,7 +73,7 @@ def test_the_figures_are_those_of_sklearn(run: Run) -> None:
     ]
     gold = [one for one, _ in rows]
     yes = [bool(reply.positive) for _, reply in rows]
-    row = run.found.summary["background_answers"]
+    (row,) = run.rows("background_answers")
     assert (row["n"], row["facts"]) == (len(rows), sum(gold))
     assert row["yes"] == pytest.approx(np.mean(yes))
     assert row["yes_facts"] == pytest.approx(
@@ -138,7 +138,7 @@ def test_a_model_without_answers_has_too_few_data() -> None:
     """Nothing is said of yes."""
     findings = found(lambda _text, _answer: None)
     assert findings.summary["verdict"]["verdict"] == "too few data"
-    assert findings.summary["background_answers"]["auroc"] is None
+    assert findings.tables["background_answers"]["auroc"].item() is None
     assert "Yes to" not in str(ConsistencyProbe.block(findings))
 
 

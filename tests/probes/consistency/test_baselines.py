@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wordfreq import zipf_frequency
 
-from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
 from tacit.probes.consistency.answers import scores_of_choices
 from tacit.probes.consistency.baselines import anchor_baselines
+from tacit.probes.consistency.consistency import accuracy_by_score
 from tacit.probes.consistency.features import by_choice
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor

@@ -7,8 +7,8 @@ import pytest
 from wordfreq import zipf_frequency
 
 from tacit.knowledge.frequency import mean_zipf
-from tacit.probes.consistency.features import by_choice, of_background
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.features import by_choice, features, of_background
+from tacit.probes.consistency.reading import Reading
 from tests.probes.consistency.asking_by_hand import Dice, answers_of, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
 
@@ -61,7 +61,7 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 
 def features_of(run: Run) -> pl.DataFrame:
-    return run.probe.answered(run.probe.scored(answers_of(run.probe, run.says))).features
+    return features(run.probe.answered(run.probe.scored(answers_of(run.probe, run.says))))
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:

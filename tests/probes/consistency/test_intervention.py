@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.reading import Reading
 from tacit.statistics.tests import mcnemar
 from tests.probes.consistency.asking_by_hand import POSITIVE, measured
 from tests.probes.consistency.contexts_by_hand import (
@@ -59,7 +59,7 @@ def test_a_model_that_ignores_its_context_changes_nothing() -> None:
         return -dice.random() * len(answer)
 
     found = measured(probe, ignores)
-    assert 0 < found.summary["anchor_accuracy"][0]["value"] < 1
+    assert 0 < found.tables["anchor_accuracy"]["value"][0] < 1
     for row in changes(found).values():
         assert (row["gained"], row["lost"]) == (0, 0)
         if row["n"]:

@@ -11,7 +11,7 @@ from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
 from tacit.probes.consistency.predict import NewQuestion
 from tacit.probes.consistency.prediction import Predictor
-from tacit.probes.consistency.probe import Reading
+from tacit.probes.consistency.reading import Reading
 from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of

@@ -12,7 +12,8 @@ from tacit.errors import RequestError
 from tacit.knowledge.background import Counts
 from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.probe import ConsistencyProbe, Reading
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.reading import Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Dice, Fact, measured, probe_of
@@ -122,7 +123,7 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
         assert row["background_score"] == (None if both is None else pytest.approx(float(both)))
     mean = figures.mean(means)
     assert mean is not None
-    score = run.found.summary["background_score"]
+    (score,) = run.rows("background_score")
     assert score["relations"] == len([one for one in means if one is not None])
     assert score["value"] == pytest.approx(float(mean))
     assert score["value_low"] < score["value"] < score["value_high"]
@@ -130,7 +131,7 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
 
 def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
     """Over all answered anchors, and over those that have a fact (Figure 4b)."""
-    every, able = run.found.summary["anchor_accuracy"]
+    every, able = run.rows("anchor_accuracy")
     answered = [
         (case, right) for case, right in zip(run.cases, run.right, strict=True) if right is not None
     ]
@@ -182,7 +183,7 @@ def test_a_model_that_knows_what_it_answers_right() -> None:
     assert anchors["background_score"].to_list() == [1.0 if case in mine else 0.5 for case in SOME]
     for relation in found.tables["consistency_by_relation"].to_dicts():
         assert relation["consistency"] == (1 if relation["right"] else None)
-    relevance = found.summary["relevance"]
+    relevance = found.tables["relevance"].row(0, named=True)
     assert (relevance["given_right"], relevance["given_wrong"]) == (1, 0)
 
 
@@ -224,7 +225,7 @@ def test_another_reading_is_its_row_of_the_ways() -> None:
     row = measured(probe, SAYS).tables["background_variants"].row(1, named=True)
     assert row["preset"] == "count"
     for name in ("consistency", "lift"):
-        assert row[name] == found.summary["consistency"][name]
+        assert row[name] == found.tables["consistency"][name].item()
     assert row["missing"] == found.summary["missing_questions"]
 
 
@@ -235,13 +236,10 @@ def test_a_model_without_scores() -> None:
     assert summary["missing_questions"] == summary["questions"]
     assert summary["without_answer"] == summary["anchors"] == 12
     assert summary["tied_questions"] == summary["tied_anchors"] == 0
-    assert summary["consistency"]["consistency"] is None
-    assert summary["background_score"] == {
-        "relations": 0,
-        **dict.fromkeys(("value", "value_low", "value_high")),
-    }
-    assert summary["relevance"]["relevance"] is None
-    assert [row["value"] for row in summary["anchor_accuracy"]] == [None, None]
+    assert found.tables["consistency"]["consistency"].item() is None
+    assert found.tables["background_score"].select("relations", "value").row(0) == (0, None)
+    assert found.tables["relevance"]["relevance"][0] is None
+    assert found.tables["anchor_accuracy"]["value"].to_list() == [None, None]
 
 
 def test_a_relation_without_a_template_is_refused() -> None:
@@ -265,15 +263,6 @@ def test_anchors_without_any_fact_are_refused() -> None:
     """There would be nothing to ask; what to try is said."""
     with pytest.raises(RequestError, match=r"no question has a background fact .* --length 2"):
         probe_of([Case(case.anchor) for case in CASES]).background.check_facts()
-
-
-@pytest.mark.parametrize("anchoring", [(), ("verify", "verify"), ("guess",), ("choice", "guess")])
-def test_ways_to_answer_that_are_none_are_refused(anchoring: tuple[str, ...]) -> None:
-    """Unknown, named twice, or none at all."""
-    with pytest.raises(
-        RequestError, match="anchor questions are answered by choice, verify or both"
-    ):
-        Reading(anchoring=anchoring)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,20 @@ class Method:
         return scores.filter(meta=self.meta, pair=self.label)
 
 
+@dataclass(frozen=True)
+class ModelAnswers:
+    """Answers by background question, the tables ``facts``, ``links`` and ``anchors``, and choices.
+
+    ``background`` is from ``yes_or_no``, ``choices`` from ``features.by_choice``.
+    """
+
+    background: pl.DataFrame
+    facts: pl.DataFrame
+    links: pl.DataFrame
+    anchors: pl.DataFrame
+    choices: pl.DataFrame
+
+
 def labelled(scores: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
     """Return scores of answer words with the ``pair`` of each word and whether it is ``positive``.
 

@@ -12,17 +12,20 @@ import numpy as np
 
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Estimate
-from tacit.statistics.conditional import Links, conditional_gain
 from tacit.statistics.estimate import t_interval
+from tacit.statistics.permutation import Permutations, laid, p_value
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from tacit.statistics import Bootstrap
-    from tacit.statistics.permutation import Permutations
 
 ALL = "all"
 SIDES = ("positive", "negative")
+
+FEWEST_FACTS = 20
+"""Minimum number of known facts, and of other facts, for a p-value of the relevance."""
 
 
 def by_anchor(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
@@ -112,25 +115,52 @@ def relevance(
     )
     names = sorted(pairs["relation"].unique())
     pairs = pairs.drop_nulls(["right", "known"])
-    marked = facts["positive_right"].fill_null(value=False).to_numpy()
-    rows: list[dict[str, Any]] = []
-    for name in (ALL, *names):
-        part = pairs if name == ALL else pairs.filter(relation=name)
-        linked = Links(*(part[column].to_numpy() for column in ("fact", "cluster", "right")))
-        found = conditional_gain(marked, linked, how)
-        rows.append(
-            {
-                "relation": name,
-                "facts_right": found.marked,
-                "facts_wrong": found.others,
-                "given_right": found.given_marked,
-                "given_wrong": found.given_others,
-                "accuracy": found.mean,
-                "relevance": found.gain,
-                "p_value": found.p_value,
-            }
-        )
-    return TABLES["relevance"].frame(rows)
+    return TABLES["relevance"].frame(
+        {"relation": name, **gain(part, how or Permutations())}
+        for name, part in ((ALL, pairs), *((name, pairs.filter(relation=name)) for name in names))
+    )
+
+
+def gain(pairs: pl.DataFrame, how: Permutations) -> dict[str, Any]:
+    """Compute how much more often questions of a known fact are answered correctly.
+
+    The one-sided p-value permutes which facts are known. A fact belongs to the cluster of its first
+    question; clusters are moved as a whole.
+    """
+    import polars as pl
+
+    of_fact = pl.col("cluster").first(), pl.col("known").first(), pl.col("right").mean()
+    found = pairs.group_by("fact", maintain_order=True).agg(of_fact).sort("cluster", "fact")
+    known, right = found["known"].to_numpy(), found["right"].to_numpy()
+    given_right, accuracy = mean_of(found["right"].filter(found["known"])), mean_of(found["right"])
+    p = None
+    if min(known.sum(), (~known).sum()) >= FEWEST_FACTS:
+        permuted = _permuted(known, right, found["cluster"].to_numpy(), how)
+        p = p_value(float(right[known].sum()), permuted)
+    return {
+        "facts_right": int(known.sum()),
+        "facts_wrong": int((~known).sum()),
+        "given_right": given_right,
+        "given_wrong": mean_of(found["right"].filter(~found["known"])),
+        "accuracy": accuracy,
+        "relevance": None if given_right is None or accuracy is None else given_right - accuracy,
+        "p_value": p,
+    }
+
+
+def _permuted(
+    known: NDArray[np.bool_], right: NDArray[np.float64], cluster: NDArray[Any], how: Permutations
+) -> NDArray[np.float64]:
+    """Sum what is right of known facts after the clusters are laid in random orders."""
+    random = np.random.default_rng(how.seed)
+    starts, sizes = np.unique(cluster, return_index=True, return_counts=True)[1:]
+    at = np.flatnonzero(known)
+    home = np.searchsorted(starts, at, side="right") - 1
+    sums = []
+    for _ in range(how.permutations):
+        places = laid(sizes, 1, random)[0][home] + (at - starts[home])
+        sums.append(right[places].sum())
+    return np.array(sums)
 
 
 def answered(facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:

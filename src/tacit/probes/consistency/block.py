@@ -8,6 +8,7 @@ from tacit.english import several
 from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Answers, Measured, Verdict, verdict
+from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.permutation import FEWEST_CLUSTERS
@@ -26,7 +27,7 @@ def block(findings: Findings) -> Block:
     """Return the verdict, how often the model says yes, and the main figures."""
     summary, cell = findings.summary, Entries(findings, TABLES)
     found = Verdict.of(summary["verdict"])
-    row = summary["background_answers"]
+    row = findings.tables["background_answers"].row(0, named=True)
     asked, main = "", []
     if row["n"]:
         asked = (
@@ -36,7 +37,7 @@ def block(findings: Findings) -> Block:
     if area := cell("background_answers", "auroc"):
         main.append(f"AUROC of the yes-margin {area}, chance {score(1 / 2)}")
     if right := cell("anchor_accuracy", "value", of="all"):
-        guess = percent(summary["guessing_accuracy"])
+        guess = cell("anchor_baselines", "accuracy", baseline=RANDOM)
         main.append(
             f"{several(right.row['n'], 'question')} answered: {right} correct, chance {guess}"
         )

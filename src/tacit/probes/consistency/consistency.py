@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import predict
+from tacit.statistics.permutation import LEAST_ROWS, predict, strata_of
 from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -14,11 +16,15 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.statistics import Bootstrap
     from tacit.statistics.permutation import Permutations
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
 CONCEPTS = 14
 LEAST_ANCHORS = 28
+
+_MOST_BINS = 10
+_MEASURED = ("background_score", "right")
 
 
 def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
@@ -44,7 +50,7 @@ def by_concept(
     """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b)."""
     import polars as pl
 
-    measures = anchors.select("background_score", "right", anchor=pl.int_range(pl.len()))
+    measures = anchors.select(*_MEASURED, anchor=pl.int_range(pl.len()))
     among = links.join(measures.drop_nulls(), on="anchor", how="semi")
     members = frequent_concepts(among, facts).iter_rows()
     return _table("consistency_by_concept", "concept", members, anchors, how)
@@ -75,7 +81,7 @@ def _table(
 ) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for name, places in members:
-        part = anchors[list(places)].drop_nulls(["background_score", "right"])
+        part = anchors[list(places)].drop_nulls(_MEASURED)
         score, right = part["background_score"], part["right"]
         found = predict(right.to_numpy(), score.to_numpy(), part["cluster"].to_numpy(), how)
         rows.append(
@@ -98,3 +104,44 @@ def _table(
         )
     corrected = benjamini_hochberg([row["p_value"] for row in rows])
     return TABLES[table].frame(rows, p_corrected=corrected)
+
+
+def within_strata(rows: pl.DataFrame, how: Permutations | None = None) -> dict[str, Any]:
+    """Compute the lift within strata of anchor questions with similar numbers of facts."""
+    right, score, facts, cluster = (
+        rows[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
+    )
+    found = predict(right, score, cluster, how, strata=strata_of(facts))
+    return {
+        "strata": found.strata,
+        "chance_adjusted": found.chance,
+        "lift_adjusted": found.lift,
+        "p_adjusted": found.p_value,
+    }
+
+
+def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
+    """Compute the lift of background scores, adjusted for the number of facts."""
+    rows = anchors.drop_nulls(_MEASURED)
+    row = {"n": rows.height, **within_strata(rows, how)}
+    why = [row["lift_adjusted"].why]
+    return TABLES["adjusted"].frame([row], no_adjusted_interval=why)
+
+
+def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+    """Group anchor questions by background score, and return the accuracy in each group."""
+    scored = anchors.drop_nulls(_MEASURED).sort("background_score")
+    scores = scored["background_score"].to_numpy()
+    least = max(LEAST_ROWS, -(-len(scores) // _MOST_BINS))
+    bins = strata_of(scores, least) if len(scores) else np.empty(0, np.intp)
+    return TABLES["accuracy_by_score"].frame(
+        {
+            "lowest": part["background_score"][0],
+            "highest": part["background_score"][-1],
+            "background_score": part["background_score"].mean(),
+            "n": part.height,
+            "right": part["right"].sum(),
+            "accuracy": bootstrap.ratio(part["cluster"], part["right"], np.ones(part.height)),
+        }
+        for part in (scored.filter(bins == each) for each in np.unique(bins))
+    )

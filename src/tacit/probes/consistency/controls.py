@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.consistency.adjusted import columns, within_strata
 from tacit.probes.consistency.background import by_anchor, mean_of
+from tacit.probes.consistency.consistency import within_strata
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.permutation import predict
 
@@ -141,6 +141,6 @@ def _row(label: str, anchors: pl.DataFrame, how: Permutations | None) -> dict[st
         "chance": found.chance,
         "lift": found.lift,
         "p_value": found.p_value,
-        **columns(within_strata(rows, how)),
+        **within_strata(rows, how),
         "missing": None,
     }

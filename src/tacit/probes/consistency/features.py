@@ -5,8 +5,6 @@ No feature depends on which choice is correct.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.probes.consistency.answers import anchor_values
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.sources.anchors import Anchor
 
 BASE_RATE, MARGIN, BACKGROUND = "base_rate", "margin", "background"
@@ -38,30 +37,16 @@ PREDICTORS: Mapping[str, tuple[str, ...]] = {
 FEATURES = PREDICTORS[BOTH]
 
 
-@dataclass(frozen=True)
-class ModelAnswers:
-    """Answers by background question, the tables ``facts``, ``links`` and ``anchors``, and choices.
+def features(found: ModelAnswers) -> pl.DataFrame:
+    """Return the features of each anchor question."""
+    import polars as pl
 
-    ``background`` is from ``answers``, ``choices`` from ``by_choice``.
-    """
-
-    background: pl.DataFrame
-    facts: pl.DataFrame
-    links: pl.DataFrame
-    anchors: pl.DataFrame
-    choices: pl.DataFrame
-
-    @cached_property
-    def features(self) -> pl.DataFrame:
-        """The features of each anchor question."""
-        import polars as pl
-
-        rows = self.anchors.select("frequency", answer_margin="margin").with_row_index("anchor")
-        rows = rows.with_columns(pl.col("anchor").cast(pl.Int64))
-        background = of_background(self.links, self.facts)
-        for part in (background, _of_choices(self.choices, self.anchors["choice"])):
-            rows = rows.join(part, on="anchor", how="left", maintain_order="left")
-        return rows.select(pl.col(FEATURES).cast(pl.Float64))
+    rows = found.anchors.select("frequency", answer_margin="margin").with_row_index("anchor")
+    rows = rows.with_columns(pl.col("anchor").cast(pl.Int64))
+    background = of_background(found.links, found.facts)
+    for part in (background, _of_choices(found.choices, found.anchors["choice"])):
+        rows = rows.join(part, on="anchor", how="left", maintain_order="left")
+    return rows.select(pl.col(FEATURES).cast(pl.Float64))
 
 
 def of_background(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:

@@ -61,11 +61,11 @@ class ConsistencyOptions:
         None, help="With --answering single: the number of the meta-prompt, from 1."
     )
     pair: str | None = option(None, help="With --answering single: the label pair, such as Yes/No.")
-    anchors: str = option(
+    anchors: Literal["choice", "verify", "choice,verify", "verify,choice"] = option(
         "choice",
         help="How anchor questions are answered: choice (the model scores every choice), verify "
-        "(the model is asked whether each choice is the answer) or both, as in choice,verify. If "
-        "both are used, results come from the first.",
+        "(the model is asked whether each choice is the answer) or both; results come from the "
+        "first.",
     )
     intervene: bool = option(
         default=False,

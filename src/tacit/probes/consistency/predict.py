@@ -9,7 +9,7 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.consistency.features import BOTH, MARGIN, of_background
+from tacit.probes.consistency.features import BOTH, MARGIN, features, of_background
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
 from tacit.strings import Spellings
@@ -80,7 +80,7 @@ class NewQuestion:
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
         """Predict whether the model's answer to the question is correct."""
         answered = self.probe.answered(self.probe.scored(answers))
-        values = answered.features.row(0, named=True)
+        values = features(answered).row(0, named=True)
         if values["answer_margin"] is None:
             raise RequestError(
                 "the model has no answer to the question, because choices tie or have no score"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.frequency import mean_zipf
-from tacit.probes.base import Answered, Answers, Probe, Requests
+from tacit.probes.base import Probe
 from tacit.probes.consistency import (
     answer_tables,
     background,
@@ -18,10 +18,8 @@ from tacit.probes.consistency import (
     intervention,
     prediction,
 )
-from tacit.probes.consistency.accuracy_by_score import accuracy_by_score
-from tacit.probes.consistency.adjusted import adjusted
 from tacit.probes.consistency.answers import (
-    Method,
+    ModelAnswers,
     anchor_answers,
     labelled,
     scores_of_choices,
@@ -32,115 +30,40 @@ from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.details import details
-from tacit.probes.consistency.features import ModelAnswers, by_choice
+from tacit.probes.consistency.features import by_choice, features
 from tacit.probes.consistency.figures import FIGURES
+from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.questions import (
-    ANCHORING,
     BACKGROUND,
     CHOICE,
     VERIFY,
     Asked,
     Questions,
-    choice_variants,
     in_context,
-    narrowed,
-    prompt_variants,
 )
-from tacit.probes.consistency.summary import intervals, of_answers, of_tables, score_counts
+from tacit.probes.consistency.reading import Reading
+from tacit.probes.consistency.summary import counts, intervals, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.variants import background_variants
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tacit.strings import convert_strings, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
-    from tacit.findings.measure import Measure
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.knowledge.background import Background
+    from tacit.probes.base import Answers, Requests
     from tacit.probes.consistency.questions import PromptVariant
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
-    from tacit.requests import Prompt, Scores, Votes
+    from tacit.requests import Prompt
     from tacit.sources.anchors import Anchor
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The methods by which answers are derived from scores."""
-
-    method: Method = field(default_factory=Method)
-    anchoring: tuple[str, ...] = ANCHORING[:1]
-    fast: bool = False
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "anchoring")
-        known = set(self.anchoring) <= set(ANCHORING)
-        if not self.anchoring or not known or len(set(self.anchoring)) < len(self.anchoring):
-            raise RequestError(
-                f"anchor questions are answered by {', '.join(ANCHORING)} or both, "
-                f"not by {', '.join(self.anchoring) or 'nothing'}"
-            )
-
-    @classmethod
-    def of(cls, options: ConsistencyOptions, templates: Templates) -> Self:
-        """Create a ``Reading`` from the options of the probe."""
-        pair = None if options.pair is None else tuple(options.pair.split("/"))
-        if pair is not None and len(pair) != 2:  # noqa: PLR2004 - a pair
-            raise RequestError(f"--pair: expected two words such as Yes/No, not {options.pair!r}")
-        method = Method(options.answering, options.meta, cast("Any", pair))
-        if options.fast and method.preset != "single":
-            last = len(templates.of_version(options.background.paper_version))
-            method = Method("single", last, templates.pairs[0])
-        both = options.anchors == "both"
-        anchoring = ("choice", "verify") if both else listed(options.anchors)
-        return cls(method, anchoring, options.fast)
-
-    def variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
-        """Return the prompt variants in which yes/no questions are asked."""
-        every = prompt_variants(templates, version)
-        if self.method.meta is None or self.method.pair is None:
-            return every
-        if self.method.meta not in (metas := sorted({one.meta for one in every})):
-            raise RequestError(
-                f"there is no meta-prompt {self.method.meta}; expected one of "
-                f"{', '.join(map(str, metas))}"
-            )
-        if self.method.pair not in templates.pairs:
-            raise RequestError(
-                f"there is no label pair {self.method.label}; expected one of "
-                f"{', '.join(map('/'.join, templates.pairs))}"
-            )
-        return narrowed(every, self.method.meta, self.method.pair)
-
-    def choice_variants(self, templates: Templates, version: str) -> tuple[PromptVariant, ...]:
-        """Return the prompt variants in which the choices of anchor questions are scored."""
-        every = choice_variants(templates, version)
-        if not self.fast or self.method.meta is None or self.method.pair is None:
-            return every
-        one = narrowed(every, self.method.meta, self.method.pair)
-        if not one and "choice" in self.anchoring:
-            raise RequestError(
-                f"meta-prompt {self.method.meta} asks for a truth value, so choices cannot be "
-                "scored after it: give another --meta, or use --anchors verify"
-            )
-        return one
-
-    @property
-    def departure(self) -> dict[str, str]:
-        """How the run departs from the paper's method, for the summary; empty if it does not."""
-        if not self.fast or self.method.pair is None:
-            return {}
-        return {
-            "fast": f"every question is asked in one prompt variant alone (meta-prompt "
-            f"{self.method.meta}, {'/'.join(self.method.pair)})"
-        }
 
 
 @dataclass(frozen=True)
@@ -164,6 +87,7 @@ class ConsistencyProbe(Probe):
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     block = staticmethod(block)
     details = staticmethod(details)
+    measures = staticmethod(measures)
 
     anchors: Sequence[Anchor]
     background: Background
@@ -252,9 +176,9 @@ class ConsistencyProbe(Probe):
         )
 
     @property
-    def prompts(self) -> Sequence[Prompt]:
+    def prompts(self) -> list[Prompt]:
         """The prompts of all groups, in the order of ``requests``."""
-        return [prompt for prompts in self.questions.prompts.values() for prompt in prompts]
+        return [one for prompts in self.questions.prompts.values() for one in prompts]
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests by the name of the prompt group; see ``Probe.requests``."""
@@ -266,31 +190,19 @@ class ConsistencyProbe(Probe):
             self.check_replies(sampled=True)
         scores = self.scored(answers)
         found = self.answered(scores)
-        rows = prediction.Rows.of(found.features, found.anchors)
-        tables = self._tables(scores, found, rows)
+        predicted = prediction.Rows.of(features(found), found.anchors)
+        answered = background.answered(found.facts, found.links, found.anchors)
+        tables = self._tables(scores, found, answered) | prediction.tables(predicted, Bootstrap())
         every = [one for name in answers.groups for one in answers.votes(name)]
-        counts = {"votes": votes_summary(every)} if answers.sampled else score_counts(scores)
-        return Findings(
-            answer_tables.questions(scores[BACKGROUND]),
-            tables,
-            self._summary(found, rows, tables) | counts,
-        )
-
-    def measure_in_order(self, found: Sequence[Scores] | Sequence[Votes]) -> Findings:
-        """Compute the findings from one answer per prompt, in the order of ``prompts``."""
-        left = iter(found)
-        groups = {
-            name: Answered(group.keys, [next(left) for _ in group.requests])
-            for name, group in self.requests().items()
+        summary = {
+            "verdict": verdict_of(answered, tables).to_json(),
+            "prompts": sum(len(group.requests) for group in self.requests().values()),
+            **counts(found),
+            **({"votes": votes_summary(every)} if answers.sampled else score_counts(scores)),
+            **self._how(tables),
+            "predictor": prediction.summary(predicted),
         }
-        return self.measure(Answers(groups))
-
-    @classmethod
-    def measures(cls, found: Mapping[str, Findings]) -> list[Measure]:
-        """Return what is compared between models; see ``tacit.probes.consistency.measures``."""
-        from tacit.probes.consistency.measures import measures
-
-        return measures(found)
+        return Findings(answer_tables.questions(scores[BACKGROUND]), tables, summary)
 
     def check_replies(self, *, sampled: bool) -> None:
         """Raise an error if the probe's options are incompatible with replies of chat models."""
@@ -333,12 +245,11 @@ class ConsistencyProbe(Probe):
         return ModelAnswers(known, facts, links, anchors, by_choice(self.anchors, scores, way))
 
     def _tables(
-        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, rows: prediction.Rows
+        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, answered: pl.DataFrame
     ) -> dict[str, pl.DataFrame]:
-        """Compute the tables of findings."""
+        """Compute all tables of findings but those on prediction."""
         how, bootstrap = Permutations(), Bootstrap()
         facts, links, anchors = found.facts, found.links, found.anchors
-        answered = background.answered(facts, links, anchors)
         relations = background.by_relation(facts, bootstrap)
         tables = {
             "facts": facts,
@@ -346,7 +257,7 @@ class ConsistencyProbe(Probe):
             "anchors": anchors,
             "choices": answer_tables.choices(self.anchors, scores.get(CHOICE)),
             "consistency": consistency.overall(anchors, how),
-            "adjusted": adjusted(anchors, how),
+            "adjusted": consistency.adjusted(anchors, how),
             "controls": Controls(self.anchors, self.background, facts, links, anchors).table(how),
             "consistency_by_relation": consistency.by_relation(anchors, links, facts, how),
             "consistency_by_concept": consistency.by_concept(anchors, links, facts, how),
@@ -358,10 +269,9 @@ class ConsistencyProbe(Probe):
                 scores[BACKGROUND], self.asked, anchors["right"]
             ),
             "background_answers": background.background_answers(answered, bootstrap),
-            "accuracy_by_score": accuracy_by_score(anchors, bootstrap),
+            "accuracy_by_score": consistency.accuracy_by_score(anchors, bootstrap),
             "anchor_baselines": anchor_baselines(self.anchors, found.choices, anchors, bootstrap),
             "negative_examples": negative_examples(facts),
-            **prediction.tables(rows, bootstrap),
         }
         if VERIFY in scores:
             tables["verifications"] = answer_tables.verifications(self.anchors, scores[VERIFY])
@@ -369,40 +279,27 @@ class ConsistencyProbe(Probe):
             tables["no_knowledge"] = no_knowledge(self.background.tails, facts, bootstrap)
         if self.contexts is not None:
             chosen = {
-                condition: anchor_answers(scores[in_context(condition)])
-                for condition in self.contexts.texts
+                name: anchor_answers(scores[in_context(name)]) for name in self.contexts.texts
             }
             tables |= intervention.tables(self.contexts, chosen, facts, anchors)
         return tables
 
-    def _summary(
-        self, found: ModelAnswers, rows: prediction.Rows, tables: Mapping[str, pl.DataFrame]
-    ) -> dict[str, Any]:
-        """Return the summary of a run."""
-        answered = background.answered(found.facts, found.links, found.anchors)
-        intervened: dict[str, Any] = {}
-        if self.contexts is not None:
-            intervened["intervention"] = intervention.summary(
-                self.contexts, self.reading.anchoring[0], tables["intervention"]
-            )
-        return {
-            "verdict": verdict_of(answered, tables).to_json(),
-            **self._counts(),
-            **of_tables(tables),
-            **of_answers(found.background, found.facts),
-            "predictor": prediction.summary(rows),
-            **intervened,
+    def _how(self, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+        """Return for the summary how the facts were found, stated and asked about."""
+        found: dict[str, Any] = {
+            "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
             "intervals": intervals(Permutations(), Bootstrap()),
         }
-
-    def _counts(self) -> dict[str, Any]:
-        """Return the numbers of facts, questions and prompts for the summary of the run."""
-        return {
-            "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
-            "facts": self.asked.facts.height,
-            "without_negative": self.asked.facts["negative"].null_count(),
-            **({} if self.background.counts is None else asdict(self.background.counts)),
-            "questions": len(self.asked.questions),
-            "prompts": len(self.prompts),
-            **self.reading.departure,
-        }
+        if self.background.counts is not None:
+            found |= asdict(self.background.counts)
+        if self.reading.fast:
+            method = self.reading.method
+            found["fast"] = (
+                "every question is asked in one prompt variant alone (meta-prompt "
+                f"{method.meta}, {method.label})"
+            )
+        if self.contexts is not None:
+            found["intervention"] = intervention.summary(
+                self.contexts, self.reading.anchoring[0], tables["intervention"]
+            )
+        return found

@@ -7,14 +7,13 @@ question, the meta-prompt and the pair of answer words that the prompt names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.errors import RequestError
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, Prompt
-from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
 
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
 """The groups of prompts. In ``PRIOR``, the choices follow an empty question."""
-
-ANCHORING = (CHOICE, VERIFY)
-"""The methods of answering an anchor question; the first is the default."""
 
 FACT = ("head", "relation", "tail")
 
@@ -52,18 +48,14 @@ class PromptVariant:
     answers: tuple[str, ...]
     text: str
 
-    def __post_init__(self) -> None:
-        convert_strings(self, "answers")
-
     @property
     def label(self) -> str | None:
         """The pair that the prompt names, such as ``Yes/No``."""
         return None if self.pair is None else "/".join(self.pair)
 
-    def prompt(self, question: str, answers: Sequence[str] | None = None) -> Prompt:
+    def prompt(self, question: str, answers: tuple[str, ...] | None = None) -> Prompt:
         """Return the prompt for a question."""
-        named = strings(answers or self.answers, "answers")
-        return Prompt(self.text.format(question=question), named)
+        return Prompt(self.text.format(question=question), answers or self.answers)
 
 
 def prompt_variants(
@@ -86,17 +78,6 @@ def choice_variants(
         variant
         for variant in prompt_variants(templates, version)
         if variant.meta not in templates.asks_for_truth
-    )
-
-
-def narrowed(
-    variants: Sequence[PromptVariant], meta: int, pair: tuple[str, str]
-) -> tuple[PromptVariant, ...]:
-    """Return the variants of one meta-prompt and one pair, with the words of this pair alone."""
-    return tuple(
-        replace(one, answers=pair)
-        for one in variants
-        if one.meta == meta and one.pair in {None, pair}
     )
 
 

@@ -1,11 +1,9 @@
-"""The summary of a run: counts and main results, as values that JSON can represent."""
+"""The summary of a run: what was counted, what is missing, and how results were computed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.consistency.adjusted import SUMMARY
-from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.questions import BACKGROUND, CHOICE, VERIFY
 
 if TYPE_CHECKING:
@@ -13,16 +11,16 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap
     from tacit.statistics.permutation import Permutations
 
 
-def of_tables(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Return the counts and the main results, computed from the tables of a run."""
-    anchors = tables["anchors"]
+def counts(found: ModelAnswers) -> dict[str, int]:
+    """Count facts and questions: all, unanswered, tied, or answered without a margin."""
+    anchors, facts, answers = found.anchors, found.facts, found.background
     able = anchors.filter(anchors["facts"] > 0)
-    variants = tables["background_variants"]
-    score = tables["background_score"].row(0, named=True)
+    known = answers.drop_nulls("yes")
     return {
         "anchors": anchors.height,
         "without_facts": anchors.height - able.height,
@@ -30,29 +28,13 @@ def of_tables(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
         "with_background_score": anchors["background_score"].count(),
         "without_answer": anchors["right"].null_count(),
         "tied_anchors": int(anchors["tied"].sum()),
-        "consistency": tables["consistency"].to_dicts()[0],
-        "background_answers": tables["background_answers"].to_dicts()[0],
-        **tables["adjusted"].select(SUMMARY).to_dicts()[0],
-        "background_score": {
-            name: score[name] for name in ("relations", "value", "value_low", "value_high")
-        },
-        **{name: score[name] for name in ("positive_accuracy", "negative_accuracy")},
-        "anchor_accuracy": tables["anchor_accuracy"].to_dicts(),
-        "guessing_accuracy": _guessing(tables["anchor_baselines"]),
-        "relevance": tables["relevance"].to_dicts()[0],
-        "background_variants": variants.filter(variants["preset"] != "single").to_dicts(),
-    }
-
-
-def of_answers(answered: pl.DataFrame, facts: pl.DataFrame) -> dict[str, int]:
-    """Count background questions: unanswered, tied, or answered without a margin."""
-    asked = {side: facts.drop_nulls(f"{side}_question") for side in ("positive", "negative")}
-    known = answered.drop_nulls("yes")
-    return {
-        "facts_without_answer": asked["positive"]["positive_right"].null_count(),
-        "negatives_without_answer": asked["negative"]["negative_right"].null_count(),
-        "missing_questions": answered.height - known.height,
-        "tied_questions": int(answered["tied"].sum()),
+        "facts": facts.height,
+        "without_negative": facts["negative"].null_count(),
+        "facts_without_answer": facts["positive_right"].null_count(),
+        "negatives_without_answer": facts.drop_nulls("negative")["negative_right"].null_count(),
+        "questions": answers.height,
+        "missing_questions": answers.height - known.height,
+        "tied_questions": int(answers["tied"].sum()),
         "without_margin": known["margin"].null_count(),
     }
 
@@ -74,16 +56,11 @@ def score_counts(scores: Mapping[str, pl.DataFrame]) -> dict[str, int]:
 def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
     """Return a description of how the confidence intervals of the results are computed."""
     by_concept = {"clusters": "question concept"}
+    of_facts = {**bootstrap.to_json(), "clusters": "first concept of the fact"}
     return {
         "consistency": {**how.to_json(), **by_concept},
         "background_score": {"method": "Student's t", "over": "relations"},
-        "background_by_relation": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
-        "no_knowledge": {**bootstrap.to_json(), "clusters": "first concept of the fact"},
+        "background_by_relation": of_facts,
+        "no_knowledge": of_facts,
         "others": {**bootstrap.to_json(), **by_concept},
     }
-
-
-def _guessing(baselines: pl.DataFrame) -> float | None:
-    """Return the expected accuracy of random guessing on anchor questions."""
-    found: float | None = baselines.filter(baselines["baseline"] == RANDOM)["accuracy"].item()
-    return found
