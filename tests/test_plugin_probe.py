@@ -259,12 +259,13 @@ def test_a_probe_of_a_file_is_run_and_reported(command: Tacit, pairs: Path) -> N
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
         (
             "import tacit\nclass One(tacit.ShareProbe):\n    'One.'\n    name = 'one'",
-            "defines no Options",
+            "defines no ask, no judge, no key, no asks, no results, no Options",
         ),
         (
             (
                 "import dataclasses, tacit\n@dataclasses.dataclass\n"
-                "class One(tacit.ShareProbe):\n    'One.'\n    name = 'one'\n    headlins = ()"
+                "class One(tacit.Probe):\n    'One.'\n    name = 'one'\n    headlins = ()\n"
+                "    requests = measure = lambda *_: {}"
             ),
             "did you mean headlines",
         ),
@@ -278,6 +279,40 @@ def test_a_file_that_is_no_probe_is_refused(
     ran = command("run", "mine.py", "--model", "demo", "--out", "run")
     assert ran.code == 2
     assert problem in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "problem"),
+    [
+        ("cluster, unit", "clusters, unit", "did you mean cluster"),
+        ("def judge(", "def judges(", "defines no judge"),
+        ('"label", "word", "pair"', '"lable", "word", "pair"', "has no column lable"),
+        ("with_columns(right=", "with_columns(write=", "no table with the column right"),
+        ('("yes", "no"))', '("yes",))', "a belief needs two"),
+        ('{"belief": [', '{"beliefs": [', "no prompts for belief"),
+        ('name = "synonyms"', 'name = "my probe"', "use letters"),
+    ],
+)
+def test_a_wrong_line_of_a_probe_is_named(
+    command: Tacit, pairs: Path, line: str, other: str, problem: str
+) -> None:
+    """Before the model is asked, if the class says so."""
+    text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
+    assert line in text
+    pairs.with_name("mine.py").write_text(
+        text.replace(line, other).replace('name = "synonyms"', 'name = "mine"'),
+        encoding="utf-8",
+    )
+    ran = command("run", "mine.py", "--pairs", pairs, "--model", "demo", "--out", "run")
+    assert ran.code in {1, 2}
+    assert problem in ran.err
+
+
+def test_an_empty_cell_is_refused_or_told(command: Tacit, pairs: Path) -> None:
+    """A key is needed; any other value may be missing, and the run says so."""
+    given = ("run", "synonyms", "--pairs", pairs, "--model", "demo", "--no-report")
+    pairs.write_text(PAIRS + "wet\t\tyes\n", encoding="utf-8")
+    assert "the column synonym of synonyms has an empty cell" in command(*given, "--out", "a").err
 
 
 def test_a_template_keeps_its_placeholders(pairs: Path) -> None:

@@ -266,8 +266,17 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
     """
     from tacit.report.differences import check_comparable
     from tacit.runs.reading import read_runs
-    from tacit.runs.run import Runs, named
+    from tacit.runs.run import Run, Runs, named
 
+    if len(runs) == 1 and isinstance(runs[0], Mapping | Sequence) and not isinstance(runs[0], str):
+        given: Any = runs[0]
+        runs = tuple(given.values() if isinstance(given, Mapping) else given)
+    for one in runs:
+        if not isinstance(one, str | Path | Run):
+            kind = type(one).__name__
+            raise RequestError(
+                f"an object of type {kind} is no run; expected runs or their folders"
+            )
     folders = [Path(one) for one in runs if isinstance(one, str | Path)]
     read = iter(read_runs(folders)) if folders else iter(())
     found = named([*(one for one in runs if not isinstance(one, str | Path)), *read])

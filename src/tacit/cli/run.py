@@ -56,7 +56,8 @@ class ProbeCommands(TyperGroup):
         except RequestError as error:
             return _unusable(cmd_name, error)
         made = typer.Typer(rich_markup_mode=None, add_completion=False)
-        made.command(cmd_name, cls=GroupedCommand, help=own.help_of(kind))(own.verb(kind))
+        about = own.help_of(kind).replace(f" {kind.name} ", f" {cmd_name} ")
+        made.command(cmd_name, cls=GroupedCommand, help=about)(own.verb(kind))
         return typer.main.get_command(made)
 
 

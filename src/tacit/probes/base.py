@@ -233,6 +233,7 @@ class Probe:
     headlines: ClassVar[Sequence[Headline]] = ()
     filters: ClassVar[tuple[str, ...]] = ()
     ranks_vocabulary: ClassVar[bool] = False
+    _required: ClassVar[tuple[str, ...]] = ("requests", "measure")
 
     def __init_subclass__(cls) -> None:
         """Let a probe be its own options, and its docstring the summary, if it declares neither."""

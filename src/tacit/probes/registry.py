@@ -6,6 +6,7 @@ Tacit finds the probes of other packages by their entry points in the group ``ta
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from dataclasses import is_dataclass
 from difflib import get_close_matches
@@ -87,22 +88,28 @@ def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any objec
     if not isinstance(kind, type) or not issubclass(kind, Probe):
         raise RequestError(f"{named} is not a class derived from tacit.Probe")
     lacking = [name for name in ("name", "summary") if not getattr(kind, name)]
-    needed = ("for_models",) if kind.ranks_vocabulary else ("requests", "measure")
-    lacking += [name for name in needed if getattr(kind, name) is getattr(Probe, name)]
+    ours = [each for each in kind.__mro__ if each.__module__.split(".")[0] == "tacit"]
+    needed = ("for_models",) if kind.ranks_vocabulary else kind._required  # noqa: SLF001
+    for name in needed:
+        default = next(vars(each)[name] for each in ours[::-1] if name in vars(each))
+        first = next(vars(each)[name] for each in kind.__mro__ if name in vars(each))
+        lacking += [name] * (first is default)
     if not is_dataclass(kind.Options):
         lacking.append("Options (a dataclass), or the decorator @dataclass on the class itself")
     if lacking:
         raise RequestError(f"{named} defines no {', no '.join(lacking)}")
-    hooks = {name for name in dir(Probe) if not name.startswith("_")}
+    if not re.fullmatch(r"[\w-]+", kind.name):
+        raise RequestError(f"{named} has the name {kind.name!r}; use letters, digits, _ and -")
+    hooks = {name for each in ours for name in vars(each) if not name.startswith("_")}
     own = {
         name
         for each in kind.__mro__
-        if each.__module__ != Probe.__module__
+        if each not in ours
         for name, value in vars(each).items()
         if not isinstance(value, property | cached_property)
     }
     for name in sorted(own - hooks):
-        near = [] if name.startswith("_") else get_close_matches(name, hooks, 1, 0.85)
+        near = [] if name.startswith("_") else get_close_matches(name, hooks, 1, 0.75)
         if near:
             raise RequestError(
                 f"{named} defines {name}, which Tacit does not use; did you mean {near[0]}?"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.charts.figures import marks_by
+from tacit.english import several
+from tacit.errors import FindingsError, RequestError
 from tacit.findings.findings import Findings
 from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
 from tacit.probes.base import Probe, Requests, declared_tables
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec
     from tacit.probes.base import Answers
     from tacit.requests import Request
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ class ShareProbe(Probe):
     by: ClassVar[str | None] = None
     cluster: ClassVar[str | None] = None
     unit: ClassVar[str] = "question"
+    _required: ClassVar[tuple[str, ...]] = ("ask", "judge", "key", "asks", "results")
 
     def __init_subclass__(cls) -> None:
         """Derive the declarations of tables, figures and headlines."""
@@ -121,8 +127,30 @@ class ShareProbe(Probe):
 
     @cached_property
     def asked(self) -> tuple[pl.DataFrame, Mapping[str, Sequence[Request]]]:
-        """What ``ask`` returns."""
-        return self.ask()
+        """What ``ask`` returns.
+
+        Raises:
+            RequestError: If the table lacks a column or a value that the class names, a column of
+                prompts is missing, or a prompt has only one answer.
+        """
+        table, prompts = self.ask()
+        named = [name for name in (*self.key, self.by, self.cluster) if name]
+        if missing := [name for name in named if name not in table.columns]:
+            raise RequestError(f"the table of {self.name} has no column {', '.join(missing)}")
+        if empty := [name for name in named if table[name].null_count()]:
+            raise RequestError(f"the column {empty[0]} of {self.name} has an empty cell")
+        for name in table.columns:
+            if count := table[name].null_count():
+                log.warning(
+                    "%s: the column %s has %s", self.name, name, several(count, "empty cell")
+                )
+        for name in self.asks:
+            if name not in prompts:
+                raise RequestError(f"ask returns no prompts for {name}, which asks names")
+            for one in prompts[name]:
+                if isinstance(one, Prompt) and len(one.answers) < 2:  # noqa: PLR2004 - a pair
+                    raise RequestError(f"{one.shown} has one answer; a belief needs two")
+        return table, prompts
 
     def requests(self) -> Mapping[str, Requests]:
         """Return a group of requests for each column of prompts."""
@@ -138,7 +166,10 @@ class ShareProbe(Probe):
             pl.Series(name, list(map(_value, prompts[name], answers.groups[name].answers)))
             for name in self.asks
         ]
-        judged = self.judge(table.with_columns(columns))
+        judged: Any = self.judge(table.with_columns(columns))
+        found = judged.columns if isinstance(judged, pl.DataFrame) else ()
+        if lacking := [one.column for one in self.results if one.column not in found]:
+            raise FindingsError(f"judge returns no table with the column {', '.join(lacking)}")
         questions = judged.with_columns(pl.col(one.column).cast(pl.Float64) for one in self.results)
         declared = declared_tables(type(self)).values()
         tables = {one.name: one.of(questions) for one in declared if one.name != QUESTIONS}
@@ -150,7 +181,7 @@ def _value(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any answer
         return answer.belief(*request.answers[:2])
     if isinstance(request, RankingPrompt):
         return answer.targets[0].rank
-    return [one.reply for one in answer.replies] if isinstance(answer, Samples) else answer
+    return [one.reply for one in answer.replies] or None if isinstance(answer, Samples) else answer
 
 
 def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:

@@ -112,7 +112,7 @@ class SamplingKind:
     """Defines how sampled replies are stored: each reply is stored separately. See ``Kind``."""
 
     folder = "votes"
-    unsupported = "does not return sampled replies: omit --samples"
+    unsupported = "does not return sampled replies, as servers with --api chat --samples N do"
 
     def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
         """Merge prompts with the same text into one prompt that requests all their replies."""
