@@ -211,8 +211,8 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     ("more", "message"),
     [
         (("--answering", "single"), "single requires a meta-prompt"),
-        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "expected two words"),
-        (("--anchors", "guess"), "anchor questions are answered by choice, verify or both"),
+        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "there is no label pair"),
+        (("--anchors", "guess"), "choice,verify"),
         (("--wording", "good"), "is not one of 'paper', 'grammatical'"),
         (("--out", "questions.csv/run"), "questions.csv is a file"),
         (("--relations", "CapableOf"), "has no relation CapableOf"),
