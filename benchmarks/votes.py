@@ -3,7 +3,7 @@
 A tiny model with random weights and a chat template is scored in this process (``--chat``), and a
 server on this machine replies as the model would in one word: with its probabilities, renormalised
 over words.
-Prints the tables of docs/reference/chat.md and draws its figure. Run it from the repository:
+Prints the table of docs/reference/chat.md and draws its figure. Run it from the repository:
 
     python -m benchmarks.votes docs/images/votes.svg
 """
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.stats import binomtest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
@@ -27,7 +28,6 @@ from tacit.models.openai.answer_parsing import votes_of
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt, Sample, SamplingPrompt
-from tacit.statistics.estimate import wilson
 from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.models.openai.speaking import Speech, opinions
@@ -138,8 +138,10 @@ def converging(asked: Asked, samples: list[list[Sample]]) -> pl.DataFrame:
         ]
         apart = np.array([yes / parsed - p for yes, parsed, p in read])
         expected = np.array([p * (1 - p) / parsed for _, parsed, p in read])
-        ends = [(wilson(yes, parsed), p) for yes, parsed, p in read]
-        held = [(one.low or 0) <= p <= (one.high or 0) for one, p in ends]
+        ends = [
+            (binomtest(yes, parsed).proportion_ci(method="wilson"), p) for yes, parsed, p in read
+        ]
+        held = [one.low <= p <= one.high for one, p in ends]
         rows.append(
             {
                 "samples": n,
@@ -151,20 +153,6 @@ def converging(asked: Asked, samples: list[list[Sample]]) -> pl.DataFrame:
                 "covered": float(np.mean(held)),
             }
         )
-    return pl.DataFrame(rows)
-
-
-def simulated(seed: int = 0, shares: int = 20_000) -> pl.DataFrame:
-    """How often Wilson's interval holds a share, over shares drawn evenly from 0 to 1."""
-    random = np.random.default_rng(seed)
-    rows = []
-    for n in (5, 10, 25, 50, 100, 400):
-        true = random.uniform(0, 1, shares)
-        seen = random.binomial(n, true)
-        ends = [wilson(k, n) for k in range(n + 1)]
-        low, high = (np.array([getattr(one, end) for one in ends]) for end in ("low", "high"))
-        covered = float(((low[seen] <= true) & (true <= high[seen])).mean())
-        rows.append({"samples": n, "covered": covered, "width": float((high - low)[seen].mean())})
     return pl.DataFrame(rows)
 
 
@@ -235,7 +223,7 @@ def main(path: Path) -> None:
             cut = sum(v.truncated for v in votes) / (100 * len(votes))
             rms = float(np.sqrt(np.mean(np.square(apart))))
             print(f"thoughts, {thinking} tokens at most: {cut:.1%} cut, {rms:.4f} apart (RMS)")
-    print("\n" + printed(simulated()))
+
     figure(table).save(str(path))
 
 

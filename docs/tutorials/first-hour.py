@@ -68,7 +68,7 @@ consistency = tacit.run(
 consistency.tables["anchors"].head()
 
 # %%
-consistency.summary["consistency"]
+consistency.tables["consistency"]
 
 # %% [markdown]
 # ## Assumptions: does the model find a concept from what people say of it?

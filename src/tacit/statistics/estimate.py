@@ -62,13 +62,3 @@ def t_interval(values: Iterable[float | None], level: float = 0.95) -> Estimate:
         return Estimate(mean, n=n, why="no variation" if n > 1 else "only one group")
     low, high = t.interval(level, n - 1, mean, stdev(measured) / n**0.5)
     return Estimate(mean, float(low), float(high), n=n)
-
-
-def wilson(successes: int, draws: int, level: float = 0.95) -> Estimate:
-    """Compute a share and its Wilson interval, which is valid even for shares of 0 and 1."""
-    from scipy.stats import binomtest
-
-    if not draws:
-        return Estimate(None, n=0, why="no draws")
-    found = binomtest(successes, draws).proportion_ci(level, method="wilson")
-    return Estimate(successes / draws, float(found.low), float(found.high), n=draws)
