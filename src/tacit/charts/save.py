@@ -53,8 +53,7 @@ def write_charts(
 
 def drawn(chart: Spec, colours: Palette) -> str:
     """Return a chart as SVG, with the theme applied and with tooltips on the marks."""
-    # Only marks with aria=True have a label, which the last line converts to a tooltip.
-    described = chart | {"config": config(colours) | {"mark": {"aria": False}}}
+    described = chart | {"config": config(colours)}
     return _MARK.sub(r"\1><title>\3</title></\2>", svg_of(described))
 
 

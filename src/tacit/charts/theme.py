@@ -125,6 +125,7 @@ def config(colours: Palette) -> Spec:
     ink, text = colours.ink, {"labelFontSize": _TEXT, "titleFontSize": _TEXT, "labelLimit": 320}
     return {
         "font": FONT,
+        "mark": {"aria": False},  # the marks with aria=True alone have a label
         "title": {
             "fontSize": 15,
             "color": ink,
