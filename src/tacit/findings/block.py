@@ -134,9 +134,9 @@ def block_of(
     return Block(None, "", sentence(main)) if main else None
 
 
-def sentence(clauses: Sequence[str], about: str = "") -> str:
-    """Return clauses as one sentence that ends with ``about``; empty if there are none."""
-    return f"{'; '.join(clauses)}{about}." if clauses else ""
+def sentence(clauses: Sequence[str]) -> str:
+    """Return clauses as one sentence; empty if there are none."""
+    return f"{'; '.join(clauses)}." if clauses else ""
 
 
 def _beside(headline: Headline, entry: Entry) -> Iterator[str]:

@@ -37,14 +37,15 @@ def block(findings: Findings) -> Block:
     if accuracy := cell("discrimination", "balanced", **_MAIN):
         main.append(f"balanced accuracy {accuracy}, chance {percent(1 / 2)}")
     if area := cell("discrimination", "auroc", **_MAIN):
-        main.append(f"AUROC {area}, chance {score(1 / 2)}")
+        without = " (both without symmetric relations)" * bool(accuracy)
+        main.append(f"AUROC {area}, chance {score(1 / 2)}{without}")
     if rate := cell("violation", "rate", **_VIOLATION):
         shuffled = f", shuffled beliefs {rate.of('shuffled')}"
         main.append(f"constraint violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
     return Block(
         found,
         f"True for {share} of {asked} about {things}.",
-        sentence(main, " (without symmetric relations)" if area else ""),
+        sentence(main),
         _caution(findings) or (_gain(cell) if found.shows_something else None),
     )
 
