@@ -387,7 +387,7 @@ def test_sampled_replies_answer_the_consistency_probe(
         assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
         assert row["positive_share"] == pytest.approx(yes / (yes + no))
         assert row["positive_unparsed"] == 3 * 24 - yes - no
-    assert "vote share" in tacit("show", "anchor", "run", "q1").out
+    assert "share" in tacit("show", "anchor", "run", "q1", "--json").out
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err
     page = Page((workplace / "report.html").read_text())

@@ -26,7 +26,12 @@ def drawings(_: Path) -> dict[str, Any]:
 def questions(folder: Path) -> dict[str, Any]:
     """Options of the consistency probe."""
     kb = tacit.build_kb(tacit.demo_data("facts"), folder / "facts.kb")
-    return {"questions": tacit.demo_data("questions"), "kb": kb, "limit": 12, "anchors": "choice,verify"}
+    return {
+        "questions": tacit.demo_data("questions"),
+        "kb": kb,
+        "limit": 12,
+        "anchors": "choice,verify",
+    }
 
 
 def norms(_: Path) -> dict[str, Any]:

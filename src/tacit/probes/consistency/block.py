@@ -56,13 +56,15 @@ def block(findings: Findings) -> Block:
 
 
 def _missing(summary: Mapping[str, Any]) -> str | None:
-    """Return how many questions have no answer, and how many answer words have no score."""
+    """Return what has no answer or score, and the facts that the cap leaves out."""
     lacking = {
         "background question": summary["missing_questions"],
         "anchor question": summary["without_answer"],
     }
     told = [several(n, name) for name, n in lacking.items() if n]
     unscored = summary.get("inputs_without_score", 0)
+    if cut := summary.get("facts_beyond_cap"):
+        told.append(f"{several(cut, 'fact')} beyond the cap")
     words = f"{unscored:,} of {several(summary.get('inputs', 0), 'answer word')} without a score"
     if not told and not unscored:
         return None
