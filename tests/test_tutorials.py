@@ -50,7 +50,7 @@ def test_the_tutorial_on_quantised_models_runs(
     assert eight == 0 < four < three
     before = found["differences"].filter(measure="accuracy, all, before repair")
     assert before["difference"].to_list()[:2] == [0, 0]
-    assert before["high"][2] < 0
+    assert before["difference_high"][2] < 0
     assert (tmp_path / "comparison.html").is_file()
 
 
