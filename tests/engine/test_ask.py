@@ -282,3 +282,11 @@ def test_scores_are_the_same_number_when_read_again(tmp_path: Path) -> None:
     store.append({"fingerprint": "f"}, [Prompt("x", ("a",))], [score])
     row = store.read("f").row(0, named=True)
     assert (row["logprob"], row["tokens"], row["spanned"]) == (value, 3, True)
+
+
+def test_a_model_that_answers_fewer_requests_is_named(tmp_path: Path) -> None:
+    """Not an error of Python's."""
+    model = model_of()
+    model.answer = lambda requests: FakeModel(by_length).answer(requests)[1:]  # type: ignore[method-assign]
+    with pytest.raises(ScoringError, match="fake returned 1 answer to 2 requests"):
+        Engine(model, Store(tmp_path)).ask([Prompt("a", ("b",)), Prompt("c", ("d",))])

@@ -27,6 +27,7 @@ from tacit.engine.plan import (
     too_long,
 )
 from tacit.engine.rechecks import Rechecking
+from tacit.english import several
 from tacit.errors import (
     PromptError,
     ScoringError,
@@ -374,6 +375,10 @@ class Engine:
         return self._checked(requests, answer())
 
     def _checked(self, requests: Sequence[Any], answers: Sequence[Any]) -> Sequence[Any]:
+        if len(answers) != len(requests):
+            found = several(len(answers), "answer")
+            asked = several(len(requests), "request")
+            raise ScoringError(f"{self.model.name} returned {found} to {asked}")
         for request, answer in zip(requests, answers, strict=True):
             wrong = KINDS[type(request)].check(request, answer)
             if wrong:
