@@ -25,6 +25,7 @@ def installed() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(PLUGINS)
+        patch.setattr(base, "_HERE", {})
         _forget()
         yield
     _forget()
