@@ -324,7 +324,7 @@ def test_a_template_keeps_its_placeholders(pairs: Path) -> None:
 
 
 def test_a_model_is_given_as_an_object(pairs: Path) -> None:
-    """Tacit's, one of one's own, or a pair of transformers with the fingerprint of its folder."""
+    """The model may be one that Tacit loaded, or an object that implements the protocol."""
     asked = {"pairs": pairs, "progress": False}
     loaded = tacit.load_model("demo")
     by_name = tacit.run("synonyms", model="demo", **asked)

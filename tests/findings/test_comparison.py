@@ -139,7 +139,7 @@ def test_only_anchors_of_all_models_count() -> None:
 
 
 def test_violations_over_size() -> None:
-    """The rate over decided constraints; what is undecided is told."""
+    """Rates cover decided constraints; the note counts the undecided ones."""
     counts = {
         "a": [("egg", 4, 10, 2), ("egg", 3, 10, 0), ("lamp", 3, 4, 0), ("tree", 2, 9, 0)],
         "b": [("egg", 1, 18, 0), ("lamp", 1, 4, 0), ("tree", 1, 9, 0)],

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import resources
 from itertools import product
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from tacit.findings.declared import shipped
 from tacit.findings.spec import FigureSpec
 
 if TYPE_CHECKING:
@@ -71,14 +71,9 @@ class Figures(Mapping[str, FigureSpec]):
 
     @cached_property
     def _texts(self) -> Mapping[str, Text]:
-        import yaml
         from pydantic import TypeAdapter
 
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        texts: dict[str, Any] = {}
-        for name in ("shared", self._probe):
-            file = resources.files("tacit") / "data" / "texts" / f"{name}.yaml"
-            texts |= yaml.load(file.read_text(encoding="utf-8"), loader)["figures"]  # noqa: S506 - a safe loader
+        texts = shipped("texts", "shared")["figures"] | shipped("texts", self._probe)["figures"]
         return TypeAdapter(dict[str, Text]).validate_python(texts)
 
 

@@ -34,12 +34,9 @@ class Tables(Mapping[str, TableSpec]):
 
     @cached_property
     def _tables(self) -> Mapping[str, TableSpec]:
-        import yaml
         from pydantic import TypeAdapter
 
-        file = resources.files("tacit") / "data" / "tables" / f"{self._name}.yaml"
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        content = yaml.load(file.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader
+        content = shipped("tables", self._name)
         catalogue = content["columns"]
         tables = [
             {
@@ -52,6 +49,15 @@ class Tables(Mapping[str, TableSpec]):
         ]
         found = TypeAdapter(list[TableSpec]).validate_python(tables)
         return {table.name: table for table in found}
+
+
+def shipped(folder: str, name: str) -> Any:  # noqa: ANN401 - any content
+    """Return the content of ``data/{folder}/{name}.yaml``."""
+    import yaml
+
+    file = resources.files("tacit") / "data" / folder / f"{name}.yaml"
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(file.read_text(encoding="utf-8"), loader)  # noqa: S506 - a safe loader
 
 
 def _column(declared: str | dict[str, Any], catalogue: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,6 +146,16 @@ def bounds(low: float, high: float, kind: Kind) -> str:
     return f"{first} to {formatted(high, kind)}"
 
 
+def evenly_spaced(size: int, kept: int) -> list[int]:
+    """Return the indices of a sample of ``kept`` of ``size`` rows, from the first to the last.
+
+    Examples:
+        >>> evenly_spaced(9, 3)
+        [0, 4, 8]
+    """
+    return sorted({round(i * (size - 1) / max(1, kept - 1)) for i in range(kept)})
+
+
 _SMALLEST_P = 0.001
 _WHOLE = 999.5  # from here on, a ratio has more than three digits before the point
 _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {

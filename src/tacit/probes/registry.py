@@ -138,12 +138,6 @@ def probes() -> tuple[str, ...]:
     return (*BUILT_IN, *sorted({*_others(), *_HERE} - set(BUILT_IN)))
 
 
-def package_of(name: str) -> tuple[str, str] | None:
-    """Return the name and the version of the package that provides a probe; None for Tacit's."""
-    entry = None if name in {*BUILT_IN, *_HERE} else _others().get(name)
-    return None if entry is None or entry.dist is None else (entry.dist.name, entry.dist.version)
-
-
 @cache
 def _loaded(entry: metadata.EntryPoint) -> type[Probe]:
     """Load the probe of another package.

@@ -144,7 +144,7 @@ def test_only_the_order_and_the_categories_of_figure_2_count() -> None:
 
 
 def test_shared_wordings_are_compared_with_themselves() -> None:
-    """One that only one of them was asked in is passed over."""
+    """A wording that only one model was asked in is ignored."""
     rows = [standing(1, wording="sentence"), standing(2, wording="blank-last")]
     both, one = found(retrieval(*rows)), found(retrieval(rows[1]))
     row = compare({"both": both, "one": one}).row(0, named=True)

@@ -195,7 +195,7 @@ def server(seed: int) -> Server:
 
 
 def both(pairs: Mapping[tuple[Any, ...], tuple[Scores, Scores]], *key: str) -> list[pl.DataFrame]:
-    """The scores of prompts by key, all of them and those that are told."""
+    """All scores by the key of their prompts, and those that are not missing."""
     keys = pl.DataFrame(list(pairs), [*key, "meta", "pair"], orient="row", infer_schema_length=None)
     sides = ([pair[side] for pair in pairs.values()] for side in (0, 1))
     return [Answers({"some": Answered(keys, each)}).frame("some") for each in sides]
@@ -286,7 +286,7 @@ def test_a_choice_by_hand() -> None:
 
 
 def test_some_choices_are_known_although_a_score_is_missing() -> None:
-    """Where the choice is told in one variant, and can be no better in the other."""
+    """The choice has a score in one variant, and cannot have a higher one in the other."""
     told_, cut = {"a": -1.0, "b": -2.0}, {"a": -3.0, "b": None}
     cases: list[tuple[dict[int, Mapping[str, float | None]], int | None]] = [
         ({1: told_, 2: cut}, 0),

@@ -44,7 +44,7 @@ def _drawn(*of: str) -> float:
 def model(known: int, right: int, yes: float = 0.5) -> Says:
     """A model that knows a part of 80 questions' facts, and answers a part of the questions.
 
-    To the other background questions it says yes as often as is told.
+    ``yes`` is the share of the other background questions that it answers with yes.
     """
 
     def says(text: str, answer: str) -> float:

@@ -156,9 +156,9 @@ def test_models_stand_at_their_size() -> None:
 def test_an_interval_that_leaves_its_axis_is_told() -> None:
     """A lift's axis goes down to -1 and no further."""
     low = table([("all", 9, 0.5, 0.4, 0.1, -2.5, 0.9, 0.5, 0.9)], SUBSET)
-    for models, told in ((shown("one", consistency=low), True), (shown("one"), False)):
+    for models, noted in ((shown("one", consistency=low), True), (shown("one"), False)):
         text = joined_text(svg(FIGURES["consistency"](models)))
-        assert (f"below {MINUS}1 are cut off" in text) is told
+        assert (f"below {MINUS}1 are cut off" in text) is noted
 
 
 def test_background_and_anchors() -> None:

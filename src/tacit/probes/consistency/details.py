@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import Details
 from tacit.probes.consistency.questions import bare, prompt_variants
 from tacit.probes.consistency.tables import DETAILS
@@ -91,7 +92,7 @@ def _sample(
     if n <= most:
         return anchors, f"Shown: all {several(anchors.height, 'anchor question')}."
     kept = max(1, int(anchors.height * most / n))
-    places = sorted({round(i * (anchors.height - 1) / max(1, kept - 1)) for i in range(kept)})
+    places = evenly_spaced(anchors.height, kept)
     return anchors.filter(pl.col("place").is_in(places)), (
         f"Shown: a sample of {len(places):,} of {several(anchors.height, 'anchor question')}, "
         "evenly spaced over the file of questions."

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.files import file_name
+from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import Details, GraphSet
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.tables import DETAILS
@@ -118,8 +119,7 @@ def sampled(drawings: pl.DataFrame, most: int) -> tuple[list[tuple[str, str]], s
         every = f"All {len(keys):,} drawings are included."
         return keys, every if len(keys) != 1 else "The run has only one drawing."
     ranked = drawings.sort("density", *_KEY, nulls_last=True).select(_KEY).rows()
-    places = {round(i * (len(ranked) - 1) / (most - 1)) for i in range(most)} if most > 1 else {0}
-    kept = {ranked[place] for place in places}
+    kept = {ranked[index] for index in evenly_spaced(len(ranked), most)}
     return [key for key in keys if key in kept], (
         f"This is a sample of {most:,} of {several(len(keys), 'drawing')}, evenly spaced by rank "
         "from the lowest to the highest violation rate."
