@@ -77,11 +77,12 @@ ENDLESS = {
 
 @pytest.mark.parametrize("where", ENDLESS)
 def test_an_answer_that_never_ends_is_waited_for_until_the_deadline(where: str) -> None:
-    """Wherever it is that it does not end; the error says that time ran out."""
+    """Wherever it is that it does not end; on a busy machine time runs out while it is sent."""
     begun = time.monotonic()
     with raw(ENDLESS[where]) as address:
         with pytest.raises(
-            ScoringError, match=r"ReadTimeout: the response was not complete after 0\.5 s"
+            ScoringError,
+            match=r"Timeout: the (response was not complete|request was not fully sent) ",
         ):
             client(address).complete({"prompt": "a"})
         assert time.monotonic() - begun < GENEROUS
