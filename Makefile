@@ -39,12 +39,6 @@ bench: .venv/ready-peers
 	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/scoring.py $(SOURCES)
 
 docs: .venv/ready
-	$(BIN)/python scripts/data_page.py
-	$(BIN)/python scripts/glossary_page.py
-	$(BIN)/python scripts/ontologies_page.py
-	$(BIN)/python scripts/tables_page.py
-	$(BIN)/python scripts/cli_page.py
-	$(BIN)/python scripts/python_page.py
 	mkdir -p build/notebooks
 	cd build/notebooks && HF_HUB_OFFLINE=1 NO_MKDOCS_2_WARNING=1 ../../$(BIN)/mkdocs build --config-file ../../mkdocs.yml
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HOOK = runpy.run_path(str(ROOT / "scripts" / "site_pages.py"))
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
@@ -19,6 +21,33 @@ def test_links_of_the_repositorys_own_pages_lead_somewhere(name: str) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", (ROOT / name).read_text(encoding="utf-8"))
     missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
     assert not missing
+
+
+def test_pages_with_the_marker_are_those_that_are_generated() -> None:
+    """And no other page has it."""
+    pages = (ROOT / "docs").rglob("*.md")
+    marked = {
+        path.relative_to(ROOT / "docs").as_posix()
+        for path in pages
+        if HOOK["MARKER"] in path.read_text(encoding="utf-8")
+    }
+    assert marked == set(HOOK["PAGES"])
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"),
+    [
+        ("reference/cli.md", "## tacit kb facts"),
+        ("reference/python.md", "### tacit.load_run"),
+        ("reference/tables.md", "### violation"),
+        ("reference/glossary.md", "**Background score**"),
+        ("reference/ontologies.md", "## taxonomy"),
+        ("how-to/get-the-data.md", "### conceptnet"),
+    ],
+)
+def test_a_page_is_generated(page: str, heading: str) -> None:
+    """From the commands, the public names, the declared tables, the glossary and the registry."""
+    assert heading in "\n".join(HOOK["PAGES"][page]()).splitlines()
 
 
 @pytest.mark.slow
@@ -39,4 +68,6 @@ def test_the_site_builds_strictly(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     notebook = (tmp_path / "site" / "tutorials" / "first-hour.html").read_text(encoding="utf-8")
     assert "constraint" in notebook
+    tables = (tmp_path / "site" / "reference" / "tables.html").read_text(encoding="utf-8")
+    assert "share_true" in tables
     assert not list(ROOT.glob("*.kb"))
