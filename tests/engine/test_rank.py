@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -169,20 +170,15 @@ def test_a_stored_run_is_read_without_a_model(tmp_path: Path) -> None:
     """Every figure and the vocabulary's words, from the folder alone."""
     model = FakeModel(by_letters)
     (ours,) = Engine(model, Store(tmp_path)).ask([asked("x", "bear", "seal", top=2)])
-    (row,) = Store(tmp_path).read(model.fingerprint, RankingPrompt).to_dicts()
-    (vocabulary,) = (tmp_path / "vocabularies").glob(f"{row['vocabulary'][:32]}.json")
+    shared, *targets = Store(tmp_path).read(model.fingerprint, RankingPrompt).to_dicts()
+    (vocabulary,) = (tmp_path / "vocabularies").glob(f"{shared['vocabulary'][:32]}.json")
     assert json.loads(vocabulary.read_text(encoding="utf-8")) == list(WORDS.words)
-    assert row["targets"] == [
-        {"target": one.target, "rank": one.rank, "logprob": one.logprob, "tokens": one.tokens}
-        for one in ours.targets
+    assert [(one["target"], one["rank"], one["logprob"], one["tokens"]) for one in targets] == [
+        astuple(one) for one in ours.targets
     ]
-    assert [(one["word"], one["logprob"]) for one in row["top"]] == list(ours.top)
-    assert (row["normaliser"], row["k"], row["several"], row["missing"]) == (
-        ours.normaliser,
-        2,
-        0,
-        1,
-    )
+    assert [(one["word"], one["logprob"]) for one in shared["top"]] == list(ours.top)
+    assert (shared["normaliser"], shared["k"]) == (ours.normaliser, 2)
+    assert (shared["several"], shared["missing"]) == (0, 1)
 
 
 def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: Path) -> None:

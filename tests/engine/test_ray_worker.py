@@ -24,7 +24,7 @@ from tacit.errors import (
     WorkError,
 )
 from tacit.models.fake import FakeModel
-from tacit.requests import Prompt, RankingPrompt, ScoringKind
+from tacit.requests import Prompt, RankingPrompt
 from tests.engine.ray_models import by_letters
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path:
     assert (loaded.warnings, loaded.shares_prefixes) == (("it is slow",), False)
     assert loaded.supports == {Prompt, RankingPrompt}
     prompt = Prompt("x", ("a", "bc"))
-    stored = worker.work("digest", lambda: {Prompt: {}}, Prompt, [ScoringKind().row(prompt)])
+    stored = worker.work([prompt])
     assert isinstance(stored, Stored)
     assert (tmp_path / stored.segment).is_file()
     rows = Store(tmp_path).read(loaded.fingerprint)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import subprocess
 import sys
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -122,15 +121,6 @@ def test_a_file_address_is_that_folder(tmp_path: Path) -> None:
     """Written as in a folder, for it is one."""
     Store(f"file://{tmp_path}/a%20store").append(MODEL, [PROMPT], SCORE)
     assert Store(tmp_path / "a store").read(MODEL["fingerprint"]).height == 1
-
-
-def test_a_folder_needs_no_fsspec(tmp_path: Path) -> None:
-    """It is not even imported."""
-    program = (
-        "import sys\nfrom tacit.engine.store import Store\n"
-        "Store(sys.argv[1]).read('f' * 64)\nassert 'fsspec' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)
 
 
 def test_a_protocol_that_nobody_knows_is_refused() -> None:

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
 from tacit.engine import segments
@@ -71,17 +70,6 @@ def test_of_two_scores_for_one_answer_the_earlier_published_counts(tmp_path: Pat
     assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
 
 
-def test_segments_of_earlier_versions_know_no_reasons(tmp_path: Path) -> None:
-    """They lack the column, and are read all the same."""
-    store = Store(tmp_path)
-    segment = tmp_path / store.append(MODEL, [PROMPT], [Scores((AnswerScore("a", None, 1),))])
-    content = encode(pl.read_parquet(segment).drop("reason"), MODEL["fingerprint"])
-    segment.unlink()
-    segment.with_name(next_name([], content)).write_bytes(content)
-    (row,) = store.read(MODEL["fingerprint"]).to_dicts()
-    assert (row["text"], row["logprob"], row["reason"]) == ("x", None, None)
-
-
 @pytest.mark.slow
 def test_what_one_of_two_writers_has_read_stays_whatever_the_other_publishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -131,7 +119,7 @@ def test_a_listing_that_lacks_an_earlier_segment_gives_no_later_value(
     store = Store(tmp_path)
     names = [store.append(MODEL, [PROMPT], scored(-float(n))).name for n in range(1, 5)]
     listings = iter([[names[1]], names[:3]])
-    monkeypatch.setattr("tacit.engine.storage.LocalStorage.names", lambda *_: next(listings))
+    monkeypatch.setattr("tacit.engine.storage.Storage.names", lambda *_: next(listings))
     assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
     listings = iter([names[:1], names[1:]])
     assert store.read(MODEL["fingerprint"]).is_empty()
@@ -156,9 +144,9 @@ def test_who_is_killed_alone_in_a_folder_has_nobody_wait(tmp_path: Path) -> None
     """The system takes the lock off."""
     program = (
         "import os, sys\n"
-        "from tacit.engine.storage import LocalStorage\n"
+        "from tacit.engine.storage import Storage\n"
         "from pathlib import Path\n"
-        "with LocalStorage(Path(sys.argv[1])).alone('scores/' + 'f' * 32):\n"
+        "with Storage(Path(sys.argv[1])).alone('scores/' + 'f' * 32):\n"
         "    os.kill(os.getpid(), 9)\n"
     )
     died = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
@@ -186,16 +174,13 @@ def test_segments_are_numbered_in_the_order_they_were_published(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("damage", sorted(DAMAGES))
-@pytest.mark.parametrize("earlier", [False, True], ids=["named now", "named by earlier versions"])
 def test_a_damaged_segment_is_set_aside_and_said_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str, *, earlier: bool
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
     """What the others hold is still there; what it held is lacking, and its file is kept."""
     store = Store(tmp_path)
     segment = tmp_path / store.append(MODEL, PROMPTS, SCORES)
     store.append(MODEL, [PROMPT], scored(-1.0))
-    if earlier:
-        segment = segment.rename(segment.with_name("00000001-0123abcd.parquet"))
     damaged = DAMAGES[damage](segment.read_bytes())
     segment.write_bytes(damaged)
     assert store.read(MODEL["fingerprint"])["text"].to_list() == ["x"]
@@ -246,7 +231,7 @@ def test_damaged_segments_of_one_name_do_not_replace_one_another(tmp_path: Path)
     for content in (b"first", b"second"):
         folder = tmp_path / "scores" / ("f" * 32)
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "00000001-0123abcd.parquet").write_bytes(content)
+        (folder / f"00000001-01234567-{'0' * 32}.parquet").write_bytes(content)
         store.read(MODEL["fingerprint"])
     kept = [path.read_bytes() for path in (folder / "damaged").iterdir()]
     assert sorted(kept) == [b"first", b"second"]
@@ -289,18 +274,6 @@ def test_files_that_are_no_segments_are_left_alone(tmp_path: Path) -> None:
     assert (folder / "notes.parquet").read_text(encoding="utf-8") == "mine"
 
 
-def test_segments_of_earlier_versions_are_read(tmp_path: Path) -> None:
-    """They have no checksum in their names, and do not say which model they are of."""
-    store = Store(tmp_path)
-    segment = tmp_path / store.append(MODEL, [PROMPT], scored(-1.0))
-    table = pq.read_table(segment).replace_schema_metadata(None)
-    segment.unlink()
-    old = segment.with_name("00000007-0123abcd.parquet")
-    pq.write_table(table, old, compression="zstd", write_page_checksum=True)
-    assert store.read(MODEL["fingerprint"])["logprob"].to_list() == [-1.0]
-    assert store.append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000008"
-
-
 def test_a_damaged_segment_that_cannot_be_moved_is_an_error(tmp_path: Path) -> None:
     """It is named, and nothing of it is used."""
     store = Store(tmp_path)
@@ -308,7 +281,7 @@ def test_a_damaged_segment_that_cannot_be_moved_is_an_error(tmp_path: Path) -> N
     segment.write_bytes(b"")
     (segment.parent / "damaged").write_text("a file, where a folder should be", encoding="utf-8")
     with pytest.raises(
-        StoreError, match=f"{segment.name}: the file is damaged and cannot be moved"
+        StoreError, match=f"{segment.name}: cannot be moved, although it is damaged"
     ):
         store.read(MODEL["fingerprint"])
 

@@ -16,7 +16,7 @@ from tacit.errors import ScoringError
 from tacit.models.huggingface.fingerprint import LoadedFiles
 from tacit.models.huggingface.weights import load_weights
 from tacit.models.loading import LoadOptions, load_model
-from tacit.requests import Prompt, RankingPrompt, ScoringKind, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import tiny
 from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_file
 
@@ -149,10 +149,9 @@ def test_a_worker_stores_nothing_of_other_weights(
     worker = Worker(Order(partial(_load, folder), str(tmp_path / "store"), threads=1, gpus=0))
     loaded = worker.load()
     assert isinstance(loaded, Loaded)
-    rows = [ScoringKind().row(prompt) for prompt in PROMPTS]
-    assert isinstance(worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[:2]), Stored)
+    assert isinstance(worker.work(PROMPTS[:2]), Stored)
     overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
-    failed = worker.work("digest", lambda: {Prompt: {}}, Prompt, rows[2:])
+    failed = worker.work(PROMPTS[2:])
     assert isinstance(failed, Failed)
     assert (failed.kind, failed.is_final) == ("ScoringError", True)
     assert "was overwritten" in failed.message

@@ -93,13 +93,6 @@ class Plan:
         """The total number of tokens in all requests of the plan's blocks."""
         return sum(block.tokens for block in self.blocks)
 
-    def shared(self) -> Mapping[type, Mapping[str, Any]]:
-        """Return the objects that requests share, such as vocabularies, by request class."""
-        by_class: dict[type, list[Any]] = {}
-        for block in self.blocks:
-            by_class.setdefault(type(block.requests[0]), []).extend(block.requests)
-        return {of: KINDS[of].shared(requests) for of, requests in by_class.items()}
-
     def record(self, path: Path) -> None:
         """Write the plan's blocks of requests to a file."""
         if not self.whole:
@@ -113,9 +106,9 @@ class Plan:
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
     """Split requests into blocks; texts with the most tokens come first."""
-    texts: dict[tuple[str, ...], list[int]] = {}
+    texts: dict[Key, list[int]] = {}
     for i, request in enumerate(requests):
-        texts.setdefault(KINDS[type(request)].text(request), []).append(i)
+        texts.setdefault(_text(request), []).append(i)
     groups = sorted((-sum(costs[i] for i in of), text, of) for text, of in texts.items())
     blocks: list[Block] = []
     current: list[int] = []
@@ -135,7 +128,7 @@ def cut_neighbours(
     requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
 ) -> list[Block]:
     """Sort requests by text, and split them into blocks of similar requests."""
-    ordered = sorted(requests, key=lambda one: KINDS[type(one)].text(one))
+    ordered = sorted(requests, key=_text)
     blocks: list[list[R]] = []
     tokens = limit = 0
     for request, own in zip(ordered, in_parts(cost, ordered), strict=True):
@@ -177,7 +170,7 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
     digest = hashlib.sha256(fingerprint.encode())
     for request in merged:
         kind = KINDS[type(request)]
-        line = json.dumps([kind.folder, *kind.row(request).values()])
+        line = json.dumps([kind.folder, *kind.key(request), getattr(request, kind.parts)])
         digest.update(line.encode() + b"\n")
     return digest.hexdigest()
 
@@ -203,7 +196,12 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 
 def group_of(request: Request) -> Key:
     """Return the prefix that all cache keys of a request share; it identifies the request."""
-    return KINDS[type(request)].keys(request)[0][:-1]
+    return KINDS[type(request)].key(request)
+
+
+def _text(request: Any) -> Any:  # noqa: ANN401 - a part of the key, which can be sorted
+    """Return the model's input text; requests with equal texts are computed together."""
+    return group_of(request)[:2]
 
 
 def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN401 - an Arrow table

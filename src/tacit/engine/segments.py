@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-_NAME = re.compile(r"([0-9]{1,18})(?![0-9]).*\.parquet", re.DOTALL)
-_CHECKED = re.compile(r"[0-9]+-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
-
-
-_ADDED = frozenset({"reason"})
-"""Columns that segments of earlier Tacit versions may lack, and that are read as null."""
+_NAME = re.compile(r"([0-9]{1,18})-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 
 
 class Damaged(Exception):  # noqa: N818 - the name describes the state
@@ -48,75 +43,37 @@ def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
     about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
     table = frame.to_arrow().replace_schema_metadata(about)
     file = io.BytesIO()
-    pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    pq.write_table(table, file, compression="zstd")
     return file.getvalue()
 
 
 def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
     """Decode a segment into its table."""
     import polars as pl
-
-    checked = _CHECKED.fullmatch(name)
-    if not content:
-        raise Damaged("it is empty")
-    if checked and _digest(content) != checked[1]:
-        raise Damaged("its checksum does not match its content")
-    frame = _decoded(name, content, fingerprint)
-    try:
-        return frame.match_to_schema(
-            dict(schema), missing_columns=dict.fromkeys(_ADDED & set(schema), "insert")
-        )
-    except pl.exceptions.PolarsError as error:
-        if not checked:
-            raise Damaged(f"it cannot be read: {_first_line(error)}") from error
-        raise StoreError(
-            f"{name}: this segment was written by another version of Tacit and has other columns "
-            f"({_first_line(error)}): use that version, or another --store"
-        ) from error
-
-
-def _decoded(name: str, content: bytes, fingerprint: str) -> pl.DataFrame:
-    import polars as pl
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        # Not read_table, which imports pandas.
-        table = pq.ParquetFile(io.BytesIO(content), page_checksum_verification=True).read()
-        metadata = table.schema.metadata or {}
-        _check_format(name, metadata.get(files.KEY.encode()))
-        table.validate(full=True)
-        frame = pl.DataFrame(pl.from_arrow(table))
-    except (
-        pa.ArrowException,
-        OSError,
-        ValueError,
-        pl.exceptions.PolarsError,
-        pl.exceptions.PanicException,
-    ) as error:
-        raise Damaged(f"it cannot be read: {_first_line(error)}") from error
-    written = metadata.get(b"fingerprint", fingerprint.encode())
-    if written != fingerprint.encode():
-        raise Damaged("it contains the answers of another model")
-    return frame
-
-
-def _check_format(name: str, written: bytes | None) -> None:
-    """Raise an error if this version of Tacit cannot read a segment's format version."""
-    if written is None:
-        return
-    reason = files.unreadable(written.decode(errors="replace"), files.SEGMENT)
-    if reason:
+    named = _NAME.fullmatch(name)
+    if not named or _digest(content) != named[2]:
+        raise Damaged("its checksum does not match its content")
+    table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
+    about = table.schema.metadata or {}
+    written = about.get(files.KEY.encode(), b"").decode(errors="replace")
+    if reason := files.unreadable(written, files.SEGMENT):
         raise StoreError(f"{name}: this segment {reason}, or use another --store")
+    if about.get(b"fingerprint") != fingerprint.encode():
+        raise Damaged("it contains the answers of another model")
+    try:
+        return pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
+    except pl.exceptions.PolarsError as error:
+        raise StoreError(
+            f"{name}: this segment was written by another version of Tacit and has other columns "
+            f"({error}): use that version, or another --store"
+        ) from error
 
 
 def _numbered(names: Iterable[str]) -> list[tuple[int, str]]:
     found = ((_NAME.fullmatch(name), name) for name in names)
     return sorted((int(match[1]), name) for match, name in found if match)
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _digest(content: bytes) -> str:

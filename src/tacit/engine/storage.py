@@ -1,109 +1,23 @@
-"""Storage for a score store's files: a local folder, or remote storage that fsspec supports."""
+"""Storage of a score store's files: a folder on this machine, or on what fsspec supports."""
 
 from __future__ import annotations
 
 import re
 import uuid
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
-from tacit.files import publish, unwritable
+from tacit.files import publish_bytes, unwritable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
-
-DAMAGED = "damaged"
-"""Name of the subfolder to which damaged files are moved."""
-
-LOCK = ".lock"
-"""Name of the lock file that makes access to a folder exclusive."""
-
-
-class LocalStorage:
-    """Storage in a local folder or in a mounted folder."""
-
-    def __init__(self, folder: Path) -> None:
-        if folder.exists() and not folder.is_dir():
-            raise StoreError(f"{folder}: the store must be a folder, but this is a file")
-        self.folder = folder
-
-    def shown(self, name: str = "") -> str:
-        """See ``Storage``."""
-        return str(self.folder / name)
-
-    def names(self, folder: str) -> list[str]:
-        """See ``Storage``."""
-        place = self.folder / folder
-        try:
-            return [path.name for path in place.iterdir() if path.is_file()]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StoreError(f"{place}: cannot be read: {error}") from error
-
-    def read(self, name: str) -> bytes | None:
-        """See ``Storage``."""
-        path = self.folder / name
-        try:
-            return path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read: {error}") from error
-
-    def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``."""
-        try:
-            publish(self.folder / name, lambda file: _fill(file, content))
-        except WorkError as error:
-            raise StoreError(f"{error}; the store is unchanged") from error
-
-    @contextmanager
-    def alone(self, folder: str) -> Iterator[None]:
-        """See ``Storage``; a file lock makes access exclusive and ends with the process."""
-        from filelock import FileLock
-
-        path = self.folder / folder / LOCK
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(unwritable(path, error)) from error
-        with ExitStack() as stack:
-            # The lock is optional: it only avoids computing the same requests twice.
-            with suppress(OSError, NotImplementedError):
-                stack.enter_context(FileLock(path, fallback_to_soft=False))
-            yield
-
-    def set_aside(self, name: str) -> str | None:
-        """See ``Storage``."""
-        path = self.folder / name
-        place = self.folder / aside(name, lambda other: (self.folder / other).exists())
-        try:
-            place.parent.mkdir(exist_ok=True)
-            path.rename(place)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise StoreError(f"{path}: the file is damaged and cannot be moved: {error}") from error
-        return str(place)
-
-
-def aside(name: str, taken: Callable[[str], bool]) -> str:
-    """Return an unused path in the folder for damaged files, to which a file can be moved."""
-    path = PurePosixPath(name)
-    place = str(path.parent / DAMAGED / path.name)
-    return f"{place}-{uuid.uuid4().hex[:8]}" if taken(place) else place
-
-
-def _fill(file: Path, content: bytes) -> None:
-    file.write_bytes(content)
-
+_DAMAGED = "damaged"
+_LOCK = ".lock"
 
 # File systems whose puts are atomic, and which implement a rename as a copy.
 _PUT_AT_ONCE = frozenset(
@@ -111,28 +25,35 @@ _PUT_AT_ONCE = frozenset(
 )
 # A password may itself contain an @.
 _PASSWORD = re.compile(r"(?<=://)[^/]*@")
+# A single letter is a Windows drive.
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
 
 
-class RemoteStorage:
-    """Storage in a folder of a remote file system that fsspec supports."""
+class Storage:
+    """A folder in which each file is written only once; ``folder`` is None if it is remote."""
 
-    folder = None
-
-    def __init__(self, address: str) -> None:
-        self._address = address.rstrip("/")
-        self._files, self._root = _reached(self._address)
+    def __init__(self, root: Path | str) -> None:
+        check_holds_no_password(str(root), "the store's address")
+        self.folder = None if _is_remote(root) else _local(root)
+        self._address = without_password(str(root).rstrip("/"))
+        self._files, self._root = _reached(str(root), self.folder)
+        protocols = self._files.protocol
+        protocols = {protocols} if isinstance(protocols, str) else set(protocols)
+        self._puts_at_once = not _PUT_AT_ONCE.isdisjoint(protocols)
         with self._translated("be reached", ""):
             if self._files.isfile(self._root):
                 raise StoreError(f"{self.shown()}: the store must be a folder, but this is a file")
-            self._check_bucket()
+            if self._puts_at_once and "memory" not in protocols:
+                self._check_bucket()
 
     def shown(self, name: str = "") -> str:
-        """See ``Storage``."""
-        place = without_password(self._address)
-        return f"{place}/{name}" if name else place
+        """Return the location of a file for use in messages, without passwords."""
+        if self.folder is not None:
+            return str(self.folder / name)
+        return f"{self._address}/{name}" if name else self._address
 
     def names(self, folder: str) -> list[str]:
-        """See ``Storage``. The list includes files that other processes have just written."""
+        """List the files in a folder, including those that other processes have just written."""
         with self._translated("be read", folder):
             self._files.invalidate_cache()
             try:
@@ -142,7 +63,7 @@ class RemoteStorage:
         return [PurePosixPath(each["name"]).name for each in entries if each["type"] == "file"]
 
     def read(self, name: str) -> bytes | None:
-        """See ``Storage``."""
+        """Return the content of a file, or None if the file does not exist."""
         with self._translated("be read", name):
             try:
                 return bytes(self._files.cat_file(self._at(name)))
@@ -150,10 +71,16 @@ class RemoteStorage:
                 return None
 
     def publish(self, name: str, content: bytes) -> None:
-        """See ``Storage``. If writes are not atomic, a temporary file is written and renamed."""
+        """Write a file atomically: at once, or under another name that is changed at the end."""
+        if self.folder is not None:
+            try:
+                publish_bytes(self.folder / name, content)
+            except WorkError as error:
+                raise StoreError(f"{error}; the store is unchanged") from error
+            return
         path = PurePosixPath(self._at(name))
         with self._translated("be written", name):
-            self._make_folder(str(path.parent))
+            self._make_folder(path.parent)
             if self._puts_at_once:
                 self._files.pipe_file(str(path), content)
                 return
@@ -161,26 +88,40 @@ class RemoteStorage:
             self._files.pipe_file(temporary, content)
             self._files.mv(temporary, str(path))
 
-    def alone(self, folder: str) -> AbstractContextManager[None]:  # noqa: ARG002 - in the protocol
-        """See ``Storage``. fsspec has no locks, so access is not exclusive."""
-        return nullcontext()
+    @contextmanager
+    def alone(self, folder: str) -> Iterator[None]:
+        """Lock a folder where the file system has locks: it saves computing requests twice."""
+        if self.folder is None:
+            yield
+            return
+        from filelock import FileLock
+
+        path = self.folder / folder / _LOCK
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(unwritable(path, error)) from error
+        with ExitStack() as stack:
+            with suppress(OSError, NotImplementedError):
+                stack.enter_context(FileLock(path, fallback_to_soft=False))
+            yield
 
     def set_aside(self, name: str) -> str | None:
-        """See ``Storage``."""
+        """Move a damaged file to another folder, and return its new path; None if it is gone."""
+        path = PurePosixPath(name)
+        place = str(path.parent / _DAMAGED / path.name)
         with self._translated("be moved, although it is damaged", name):
             try:
-                place = aside(name, lambda other: bool(self._files.exists(self._at(other))))
-                self._make_folder(str(PurePosixPath(self._at(place)).parent))
+                if self._files.exists(self._at(place)):
+                    place = f"{place}-{uuid.uuid4().hex[:8]}"
+                self._make_folder(PurePosixPath(self._at(place)).parent)
                 self._files.mv(self._at(name), self._at(place))
             except FileNotFoundError:
                 return None
         return self.shown(place)
 
     def _check_bucket(self) -> None:
-        """Raise an error if the bucket of an object store does not exist."""
         bucket = self._root.strip("/").partition("/")[0]
-        if not self._puts_at_once or "memory" in self._protocols:
-            return
         try:
             self._files.info(bucket)
         except FileNotFoundError as error:
@@ -190,19 +131,10 @@ class RemoteStorage:
         except Exception:  # noqa: BLE001 - a bucket that may not be inspected may still be writable
             return
 
-    def _make_folder(self, path: str) -> None:
+    def _make_folder(self, path: PurePosixPath) -> None:
         """Create a folder; do nothing in an object store, to avoid the creation of a bucket."""
         if not self._puts_at_once:
-            self._files.makedirs(path, exist_ok=True)
-
-    @property
-    def _protocols(self) -> tuple[str, ...]:
-        protocols = self._files.protocol
-        return (protocols,) if isinstance(protocols, str) else tuple(protocols)
-
-    @property
-    def _puts_at_once(self) -> bool:
-        return not _PUT_AT_ONCE.isdisjoint(self._protocols)
+            self._files.makedirs(str(path), exist_ok=True)
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -224,18 +156,34 @@ def without_password(text: str) -> str:
     return _PASSWORD.sub("", text)
 
 
-def _reached(address: str) -> tuple[Any, str]:
+def is_address(root: Path | str) -> TypeGuard[str]:
+    """Return whether the root of a store is an address rather than a path."""
+    return isinstance(root, str) and _ADDRESS.match(root) is not None
+
+
+def _is_remote(root: Path | str) -> bool:
+    return is_address(root) and not root.lower().startswith("file://")
+
+
+def _local(root: Path | str) -> Path:
+    return Path(unquote(root[len("file://") :]) if is_address(root) else root)
+
+
+def _reached(address: str, folder: Path | None) -> tuple[Any, str]:
     """Return the fsspec file system for an address, and the path in this file system."""
+    import fsspec
+
+    if folder is not None:
+        return fsspec.filesystem("file"), folder.absolute().as_posix()
     shown = without_password(address)
     protocol = address.partition("://")[0]
-    try:
-        import fsspec
-    except ImportError as error:
+    if "::" in protocol:
         raise RequestError(
-            f"{shown}: a remote store needs fsspec; install it with: pip install fsspec"
-        ) from error
+            f"{shown}: a chain of file systems (::) is not supported; give only the one that "
+            "stores the files, such as s3://bucket/folder"
+        )
     try:
-        files, root = fsspec.url_to_fs(address)
+        files, root = fsspec.url_to_fs(address.rstrip("/"))
     except ImportError as error:
         raise RequestError(
             f"{shown}: {protocol}:// needs a package that is not installed: {error}"
@@ -249,60 +197,3 @@ def _reached(address: str) -> tuple[Any, str]:
         said = without_password(str(error)) or type(error).__name__
         raise StoreError(f"{shown}: cannot be reached: {said}") from error
     return files, root.rstrip("/")
-
-
-# A single letter is a Windows drive.
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.:-]+://")
-
-
-class Storage(Protocol):
-    """A local or remote folder in which each file is written only once."""
-
-    @property
-    def folder(self) -> Path | None:
-        """The local folder, or None for remote storage."""
-        ...
-
-    def shown(self, name: str = "") -> str:
-        """Return the location of a file for use in messages, without passwords."""
-        ...
-
-    def names(self, folder: str) -> list[str]:
-        """List the names of the files in a folder; return [] if the folder does not exist."""
-        ...
-
-    def read(self, name: str) -> bytes | None:
-        """Return the content of a file, or None if the file does not exist."""
-        ...
-
-    def publish(self, name: str, content: bytes) -> None:
-        """Write a file atomically."""
-        ...
-
-    def alone(self, folder: str) -> AbstractContextManager[None]:
-        """Return a context manager that locks a folder for exclusive access."""
-        ...
-
-    def set_aside(self, name: str) -> str | None:
-        """Move a damaged file to another folder and return its new path."""
-        ...
-
-
-def is_address(root: Path | str) -> TypeGuard[str]:
-    """Return whether the root of a store is an address rather than a path."""
-    return isinstance(root, str) and _ADDRESS.match(root) is not None
-
-
-def storage_of(root: Path | str) -> Storage:
-    """Open the storage at a path or an address; fsspec is needed only for addresses."""
-    check_holds_no_password(str(root), "the store's address")
-    if is_address(root):
-        if root.lower().startswith("file://"):
-            return LocalStorage(Path(unquote(root[len("file://") :])))
-        if "::" in root.partition("://")[0]:
-            raise RequestError(
-                f"{without_password(root)}: a chain of file systems (::) is not supported; give "
-                "only the one that stores the files, such as s3://bucket/folder"
-            )
-        return RemoteStorage(root)
-    return LocalStorage(Path(root))

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine import segments
-from tacit.engine.storage import LocalStorage, storage_of
+from tacit.engine.storage import Storage
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
 from tacit.models.huggingface.fingerprint import FileHashes
@@ -51,7 +51,7 @@ class Store:
 
     def __init__(self, root: Path | str) -> None:
         self.root = root
-        self._place = storage_of(root)
+        self._place = Storage(root)
         self._kept = self._place.folder or _cache_of(self._place.shown())
         self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
@@ -212,7 +212,7 @@ class Store:
         if root is None:
             # Lets this machine recognise a server whose answers differ only by rounding.
             with contextlib.suppress(StoreError):
-                LocalStorage(self._kept).publish(f"{folder}/model.json", about)
+                Storage(self._kept).publish(f"{folder}/model.json", about)
         self._written.add(folder)
 
     def _keep(self, name: str, content: bytes) -> None:

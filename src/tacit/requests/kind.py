@@ -1,8 +1,11 @@
-"""The protocol ``Kind``: how requests are merged and sent, and answers are stored."""
+"""``Kind``: how requests of one class are merged and keyed, and how their answers are stored."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,121 +14,149 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 A = TypeVar("A")
-R_contra = TypeVar("R_contra", contravariant=True)
-A_co = TypeVar("A_co", covariant=True)
 
 Key = tuple[str | int | None, ...]
-"""The key under which the result for one part of a request is stored.
-
-A part of a request is, for example, one candidate answer of a prompt.
-"""
+"""The key under which the answer to one part of a request is stored."""
 
 _HAIR = 1e-3
 """Tolerance in nats for log-probabilities slightly above 0, which rounding can cause."""
 
 
-class Cached(Protocol[R_contra, A_co]):
-    """A model's cached answers, as read from the score store."""
+class Kind(ABC, Generic[R, A]):
+    """How requests of one class are merged and keyed, and how their answers are stored.
 
-    @property
-    def keys(self) -> Collection[Key]:
-        """The keys of the request parts that are cached."""
-        ...
-
-    def answer(self, request: R_contra) -> A_co:
-        """Return the cached answer to a request.
-
-        Raises:
-            KeyError: If a part of the request is not cached.
-        """
-        ...
-
-
-class Kind(Protocol[R, A]):
-    """Defines how the engine merges, sends and stores one kind of request.
-
-    A request has parts that are stored separately: candidate answers, target words of a ranking, or
-    sampled replies. Requests that differ only in their parts, for example in their candidate
-    answers, are merged into one request with all parts.
-
-    ``folder`` is the folder of the score store that contains the answers to this kind of request.
-    ``unsupported`` is the text that follows the model's name in the error message for a model that
-    does not support this kind of request.
+    A request has parts that are stored one by one: candidate answers, targets of a ranking, or
+    sampled replies. Requests that differ only in their parts are merged. A stored row has the
+    request's key, the part, and the values of the part's answer.
     """
 
-    folder: str
-    unsupported: str
+    folder: ClassVar[str]
+    """The folder of the score store that contains the answers."""
 
-    def merge(self, requests: Iterable[R]) -> list[R]:
-        """Combine requests that are equal except for parts such as answers or targets.
+    unsupported: ClassVar[str]
+    """What follows the model's name in the error message for a model without this kind."""
 
-        The merged requests are in the order of first occurrence.
-        """
-        ...
+    parts: ClassVar[str]
+    """The name of the request's field with the parts."""
+
+    @abstractmethod
+    def key(self, request: R) -> Key:
+        """Return what identifies a request, apart from its parts."""
+
+    @abstractmethod
+    def schema(self) -> Mapping[str, Any]:
+        """Return the stored columns and their polars types: the key's, the part's, the values'."""
+
+    @abstractmethod
+    def rows(self, request: R, answer: A) -> Iterable[tuple[Any, ...]]:
+        """Return for each part a row without the request's key."""
+
+    @abstractmethod
+    def value(self, *row: Any) -> Any:  # noqa: ANN401 - each kind stores its own
+        """Return what a row that ``rows`` returned stands for."""
+
+    @abstractmethod
+    def answer(self, request: R, values: Mapping[Key, Any]) -> A:
+        """Return the answer to a request; raise ``KeyError`` if a part's value is missing."""
+
+    @abstractmethod
+    def check(self, request: R, answer: A) -> str | None:
+        """Return None for a valid answer, or else an error message without the model's name."""
+
+    @abstractmethod
+    def missing(self, request: R, reason: str) -> A:
+        """Return an answer without scores for a request that was skipped because of ``reason``."""
+
+    def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:  # noqa: ARG002 - most have none
+        """Return the files to which stored rows refer: names and contents."""
+        return {}
+
+    def final(self, values: Mapping[Key, Any]) -> Collection[Key]:
+        """Return the keys of stored values that are never requested again."""
+        return values.keys()
 
     def keys(self, request: R) -> list[Key]:
         """Return one key per part of a request; the last element of a key identifies the part."""
-        ...
+        key = self.key(request)
+        return [(*key, part) for part in getattr(request, self.parts)]
+
+    def merge(self, requests: Iterable[R]) -> list[R]:
+        """Combine requests that differ only in their parts, in the order of first occurrence."""
+        same: dict[Key, list[R]] = {}
+        for request in requests:
+            same.setdefault(self.key(request), []).append(request)
+        return [self._merged(some) for some in same.values()]
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
         """Return the request without its cached parts, or None if all parts are cached."""
-        ...
-
-    def text(self, request: R) -> tuple[str, ...]:
-        """Return the model's input text; requests with equal texts are computed together."""
-        ...
-
-    def shared(self, requests: Iterable[R]) -> Mapping[str, Any]:
-        """Return the objects, such as vocabularies, to which encoded requests refer by name."""
-        ...
-
-    def row(self, request: R) -> dict[str, Any]:
-        """Return the request as a dictionary that can be converted to JSON."""
-        ...
-
-    def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> R:
-        """Restore the request from a dictionary that the method ``row`` returned."""
-        ...
-
-    def check(self, request: R, answer: A) -> str | None:
-        """Return None for a valid answer, or else an error message without the model's name."""
-        ...
-
-    def missing(self, request: R, reason: str) -> A:
-        """Return an answer without scores for a request that was skipped because of ``reason``."""
-        ...
-
-    def schema(self) -> Mapping[str, Any]:
-        """Return the columns of stored answers and the polars type of each column."""
-        ...
+        if not cached:
+            return request
+        key = self.key(request)
+        parts = getattr(request, self.parts)
+        lacking = tuple(part for part in parts if (*key, part) not in cached)
+        return self._with(request, lacking) if lacking else None
 
     def frame(self, requests: Sequence[R], answers: Sequence[A]) -> pl.DataFrame:
-        """Return the answers as rows with the columns of ``schema``."""
-        ...
+        """Return answers as rows with the columns of ``schema``."""
+        import polars as pl
 
-    def files(self, requests: Iterable[R]) -> Mapping[str, bytes]:
-        """Return a mapping from file names to contents, for files to which stored rows refer."""
-        ...
+        rows = (
+            (*self.key(request), *row)
+            for request, answer in zip(requests, answers, strict=True)
+            for row in self.rows(request, answer)
+        )
+        schema = self.schema()
+        return pl.DataFrame(dict(zip(schema, zip(*rows, strict=True), strict=False)), dict(schema))
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Drop redundant rows, such as repeated answers; ``rows`` begins with the oldest row."""
-        ...
+        """Return for each part of each request the row that was stored first."""
+        return rows.unique(subset=self._key_columns(), keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
         """Convert stored rows to an object that looks up the answer to a request."""
-        ...
+        names = list(self.schema())
+        n = len(self._key_columns())
+        keys = zip(*(rows[name].to_list() for name in names[:n]), strict=True)
+        values = map(self.value, *(rows[name].to_list() for name in names[n - 1 :]))
+        return Cached(self, dict(zip(keys, values, strict=True)))
+
+    def _merged(self, same: Sequence[R]) -> R:
+        parts = [part for one in same for part in getattr(one, self.parts)]
+        distinct = dict.fromkeys(parts)
+        if len(same) == 1 and len(distinct) == len(parts):
+            return same[0]
+        return self._with(same[0], tuple(distinct))
+
+    def _with(self, request: R, parts: tuple[Any, ...]) -> R:
+        if parts == getattr(request, self.parts):
+            return request
+        return replace(request, **{self.parts: parts})  # type: ignore[type-var] # a dataclass
+
+    def _key_columns(self) -> list[str]:
+        """Return the columns of the key and of the part; all later columns are values."""
+        names = list(self.schema())
+        return names[: names.index(self.parts.removesuffix("s")) + 1]
+
+
+@dataclass(frozen=True)
+class Cached(Generic[R, A]):
+    """A model's cached answers, as read from the score store."""
+
+    kind: Kind[R, A]
+    values: Mapping[Key, Any]
+
+    @cached_property
+    def keys(self) -> Collection[Key]:
+        """The keys of the parts that need not be requested again."""
+        return self.kind.final(self.values)
+
+    def answer(self, request: R) -> A:
+        """Return the cached answer; raise ``KeyError`` if a part of the request is not cached."""
+        return self.kind.answer(request, self.values)
 
 
 def improper(value: float | None, what: str) -> str | None:
-    """Return None if a value is a valid log-probability, or else an error message.
-
-    The caller puts the model's name before the error message.
-
-    Args:
-        value: The value that should be a log-probability, in nats. None stands for a missing value
-            and is valid.
-        what: Description of the value in the error message.
-    """
+    """Return None for a valid or missing log-probability in nats, or else an error message."""
     if value is None or -float("inf") < value < _HAIR:
         return None
     return f"returned {value} for {what}, which is not a log-probability"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import improper
+from tacit.requests.kind import Kind, improper
 from tacit.requests.scoring import Prompt
 from tacit.requests.vocabulary import Vocabulary
 from tacit.strings import convert_strings, strings
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from tacit.requests.kind import Key
@@ -226,64 +225,84 @@ def _top(
     return tuple((prompt.vocabulary.words[known[at]], float(best[at])) for at in order)
 
 
-class RankingKind:
-    """Defines how the parts of a ranking are stored: its top candidates and its targets.
-
-    See the protocol ``Kind``.
-    """
+class RankingKind(Kind[RankingPrompt, Ranking]):
+    """Each target is stored, and, as a part without a target, what all targets share."""
 
     folder = "rankings"
     unsupported = (
         "does not rank a vocabulary, and only scores given answers: use a local model, or give a "
         "list of answers"
     )
+    parts = "targets"
 
-    def merge(self, requests: Iterable[RankingPrompt]) -> list[RankingPrompt]:
-        """Merge prompts that differ only in their targets into one prompt with all targets."""
-        first: dict[Key, RankingPrompt] = {}
-        targets: dict[Key, dict[str, None]] = {}
-        for prompt in requests:
-            key = _key(prompt)
-            first.setdefault(key, prompt)
-            targets.setdefault(key, {}).update(dict.fromkeys(prompt.targets))
-        return [replace(prompt, targets=tuple(targets[key])) for key, prompt in first.items()]
+    def key(self, request: RankingPrompt) -> Key:
+        """Return the text, separator, vocabulary and number of top candidates."""
+        return request.text, request.separator, request.vocabulary.digest, request.top
 
     def keys(self, request: RankingPrompt) -> list[Key]:
-        """Return the score store's keys for the top candidates and for each target word."""
-        key = _key(request)
-        return [(*key, None), *((*key, target) for target in request.targets)]
+        """Return the key of what all targets share, and of each target."""
+        return [(*self.key(request), None), *super().keys(request)]
 
     def without(self, request: RankingPrompt, cached: Collection[Key]) -> RankingPrompt | None:
         """Return the prompt without its cached targets, or None if the whole ranking is cached."""
-        whole, *each = self.keys(request)
-        pairs = zip(each, request.targets, strict=True)
-        lacking = tuple(target for key, target in pairs if key not in cached)
-        return replace(request, targets=lacking) if lacking or whole not in cached else None
+        rest = super().without(request, cached) if request.targets else None
+        if rest is None and (*self.key(request), None) not in cached:
+            return replace(request, targets=())
+        return rest
 
-    def text(self, request: RankingPrompt) -> tuple[str, ...]:
-        """Return a pair: the prompt's text, and the separator between text and candidate."""
-        return request.text, request.separator
+    def schema(self) -> Mapping[str, Any]:
+        """Return the stored columns, with log-probabilities in nats.
 
-    def shared(self, requests: Iterable[RankingPrompt]) -> Mapping[str, Any]:
-        """Return the prompts' vocabularies, with the digest of each vocabulary as its key."""
-        return {prompt.vocabulary.digest: prompt.vocabulary for prompt in requests}
+        ``k`` is the requested number of top candidates; ``normaliser``, ``several``, ``missing``
+        and ``top`` are those of ``Ranking``.
+        """
+        import polars as pl
 
-    def row(self, request: RankingPrompt) -> dict[str, Any]:
-        """Return the prompt as a dictionary; the vocabulary is represented by its digest."""
         return {
-            "text": request.text,
-            "separator": request.separator,
-            "vocabulary": request.vocabulary.digest,
-            "k": request.top,
-            "targets": list(request.targets),
+            "text": pl.String,
+            "separator": pl.String,
+            "vocabulary": pl.String,
+            "k": pl.Int32,
+            "target": pl.String,
+            "rank": pl.Int32,
+            "logprob": pl.Float64,
+            "tokens": pl.Int32,
+            "normaliser": pl.Float64,
+            "top": pl.List(pl.Struct({"word": pl.String, "logprob": pl.Float64})),
+            "several": pl.Int32,
+            "missing": pl.Int32,
         }
 
-    def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> RankingPrompt:
-        """Return the prompt that a row encodes; ``shared`` contains the prompt's vocabulary."""
-        vocabulary = shared[row["vocabulary"]]
-        return RankingPrompt(
-            row["text"], vocabulary, tuple(row["targets"]), row["separator"], row["k"]
-        )
+    def rows(self, request: RankingPrompt, answer: Ranking) -> Iterable[tuple[Any, ...]]:  # noqa: ARG002 - see Kind
+        """Return a row without a target, and a row for each target."""
+        top = [{"word": word, "logprob": logprob} for word, logprob in answer.top]
+        yield None, None, None, None, answer.normaliser, top, answer.several, answer.missing
+        for one in answer.targets:
+            yield one.target, one.rank, one.logprob, one.tokens, None, None, None, None
+
+    def value(self, *row: Any) -> Standing | Ranking:  # noqa: ANN401 - see Kind
+        """Return a target's ``Standing``, or the ranking without targets."""
+        if row[0] is not None:
+            return Standing(*row[:4])
+        normaliser, top, several, missing = row[4:]
+        words = tuple((one["word"], one["logprob"]) for one in top)
+        return Ranking((), normaliser, words, several, missing)
+
+    def answer(self, request: RankingPrompt, values: Mapping[Key, Any]) -> Ranking:
+        """Return the ranking with the prompt's targets."""
+        key, *targets = self.keys(request)
+        whole: Ranking = values[key]
+        return replace(whole, targets=tuple(values[target] for target in targets))
+
+    def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
+        """Return the vocabularies as JSON files, with shortened digests as file names."""
+        found = {prompt.vocabulary for prompt in requests}
+        return {
+            f"vocabularies/{one.digest[:32]}.json": json.dumps(
+                one.words, ensure_ascii=False, indent=0
+            ).encode()
+            for one in found
+        }
 
     def check(self, request: RankingPrompt, answer: Ranking) -> str | None:
         """Return an error message for wrong targets or invalid log-probabilities, or else None."""
@@ -298,118 +317,3 @@ class RankingKind:
         """Return a ranking in which all candidates are missing for the given reason."""
         targets = tuple(Standing(target, None, None, 0) for target in request.targets)
         return Ranking(targets, None, (), missing=len(request.vocabulary), unranked=reason)
-
-    def schema(self) -> Mapping[str, Any]:
-        """Return the columns of a table with one row per prompt.
-
-        Log-probabilities are in nats. The column ``normaliser`` contains the logarithm of the
-        summed probability of all candidates, in nats. The column ``k`` contains the requested
-        number of top candidates.
-        """
-        import polars as pl
-
-        standing = {
-            "target": pl.String,
-            "rank": pl.Int32,
-            "logprob": pl.Float64,
-            "tokens": pl.Int32,
-        }
-        return {
-            "text": pl.String,
-            "separator": pl.String,
-            "vocabulary": pl.String,
-            "k": pl.Int32,
-            "normaliser": pl.Float64,
-            "several": pl.Int32,
-            "missing": pl.Int32,
-            "targets": pl.List(pl.Struct(standing)),
-            "top": pl.List(pl.Struct({"word": pl.String, "logprob": pl.Float64})),
-        }
-
-    def frame(self, requests: Sequence[RankingPrompt], answers: Sequence[Ranking]) -> pl.DataFrame:
-        """Return the rankings of several prompts as a table with one row per prompt."""
-        import polars as pl
-
-        rows = [
-            {
-                "text": prompt.text,
-                "separator": prompt.separator,
-                "vocabulary": prompt.vocabulary.digest,
-                "k": prompt.top,
-                "normaliser": ranking.normaliser,
-                "several": ranking.several,
-                "missing": ranking.missing,
-                "targets": [
-                    {
-                        "target": one.target,
-                        "rank": one.rank,
-                        "logprob": one.logprob,
-                        "tokens": one.tokens,
-                    }
-                    for one in ranking.targets
-                ],
-                "top": [{"word": word, "logprob": logprob} for word, logprob in ranking.top],
-            }
-            for prompt, ranking in zip(requests, answers, strict=True)
-        ]
-        return pl.DataFrame(rows, schema=dict(self.schema()))
-
-    def files(self, requests: Iterable[RankingPrompt]) -> Mapping[str, bytes]:
-        """Return the vocabularies as JSON files, with shortened digests as file names."""
-        found = {prompt.vocabulary for prompt in requests}
-        return {
-            f"vocabularies/{one.digest[:32]}.json": json.dumps(
-                one.words, ensure_ascii=False, indent=0
-            ).encode()
-            for one in found
-        }
-
-    def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return all stored rows unchanged.
-
-        Two stored rows for the same prompt are both needed, because they can contain the ranks of
-        different target words.
-        """
-        return rows
-
-    def cached(self, rows: pl.DataFrame) -> CachedRankings:
-        """Convert stored rows to an object that looks up rankings."""
-        return CachedRankings(rows)
-
-
-class CachedRankings:
-    """Cached rankings; if a key occurs twice in the stored rows, the first value is used.
-
-    See ``Cached``.
-    """
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._rows: dict[Key, Mapping[str, Any]] = {}
-        self._targets: dict[Key, Standing] = {}
-        for row in frame.iter_rows(named=True):
-            key = (row["text"], row["separator"], row["vocabulary"], row["k"])
-            self._rows.setdefault(key, row)
-            for one in row["targets"]:
-                self._targets.setdefault((*key, one["target"]), Standing(**one))
-
-    @property
-    def keys(self) -> Collection[Key]:
-        """The keys of all rankings and of all their targets."""
-        return {(*key, None) for key in self._rows} | set(self._targets)
-
-    def answer(self, request: RankingPrompt) -> Ranking:
-        """Return the cached ranking of a prompt's targets."""
-        key = _key(request)
-        row = self._rows[key]
-        return Ranking(
-            targets=tuple(self._targets[*key, target] for target in request.targets),
-            normaliser=row["normaliser"],
-            top=tuple((one["word"], one["logprob"]) for one in row["top"]),
-            several=row["several"],
-            missing=row["missing"],
-        )
-
-
-def _key(prompt: RankingPrompt) -> Key:
-    """Return a ranking's key in the score store; the key does not depend on target words."""
-    return (prompt.text, prompt.separator, prompt.vocabulary.digest, prompt.top)

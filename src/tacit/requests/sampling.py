@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+from tacit.requests.kind import Kind
 
-    import polars as pl
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
     from tacit.requests.kind import Key
 
@@ -108,43 +108,35 @@ class Votes:
         return self.count(positive) / n if n else None
 
 
-class SamplingKind:
-    """Defines how sampled replies are stored: each reply is stored separately. See ``Kind``."""
+class SamplingKind(Kind[SamplingPrompt, Samples]):
+    """Each sampled reply is stored."""
 
     folder = "votes"
     unsupported = "does not return sampled replies, as servers with --api chat --samples N do"
+    parts = "numbers"
 
-    def merge(self, requests: Iterable[SamplingPrompt]) -> list[SamplingPrompt]:
-        """Merge prompts with the same text into one prompt that requests all their replies."""
-        numbers: dict[str, dict[int, None]] = {}
-        for prompt in requests:
-            numbers.setdefault(prompt.text, {}).update(dict.fromkeys(prompt.numbers))
-        return [SamplingPrompt(text, tuple(of)) for text, of in numbers.items()]
-
-    def keys(self, request: SamplingPrompt) -> list[Key]:
-        """Return the key of each reply in the score store."""
-        return [(request.text, number) for number in request.numbers]
-
-    def without(self, request: SamplingPrompt, cached: Collection[Key]) -> SamplingPrompt | None:
-        """Return a prompt for the uncached replies only; None if all replies are cached."""
-        lacking = tuple(n for n in request.numbers if (request.text, n) not in cached)
-        return SamplingPrompt(request.text, lacking) if lacking else None
-
-    def text(self, request: SamplingPrompt) -> tuple[str, ...]:
-        """Return the prompt's text, as a tuple with one element."""
+    def key(self, request: SamplingPrompt) -> Key:
+        """Return the prompt's text."""
         return (request.text,)
 
-    def shared(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: sampling prompts share no objects, such as vocabularies."""
-        return {}
+    def schema(self) -> Mapping[str, Any]:
+        """Return the stored columns; ``state`` is how a reply ended (see ``State``)."""
+        import polars as pl
 
-    def row(self, request: SamplingPrompt) -> dict[str, Any]:
-        """Return a dictionary with the prompt's ``text`` and its reply ``numbers``."""
-        return {"text": request.text, "numbers": list(request.numbers)}
+        return {"text": pl.String, "number": pl.Int32, "reply": pl.String, "state": pl.String}
 
-    def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> SamplingPrompt:  # noqa: ARG002 - see Kind
-        """Restore the prompt from a dictionary that the method ``row`` returned."""
-        return SamplingPrompt(row["text"], tuple(row["numbers"]))
+    def rows(self, request: SamplingPrompt, answer: Samples) -> Iterable[tuple[Any, ...]]:
+        """Return the number, text and state of each reply."""
+        pairs = zip(request.numbers, answer.replies, strict=True)
+        return ((number, one.reply, one.state) for number, one in pairs)
+
+    def value(self, *row: Any) -> Sample:  # noqa: ANN401 - see Kind
+        """Return a reply."""
+        return Sample(*row[1:])
+
+    def answer(self, request: SamplingPrompt, values: Mapping[Key, Sample]) -> Samples:
+        """Return the replies of the requested numbers."""
+        return Samples(tuple(values[key] for key in self.keys(request)))
 
     def check(self, request: SamplingPrompt, answer: Samples) -> str | None:
         """Return an error message if the number of replies differs from the number requested."""
@@ -153,56 +145,5 @@ class SamplingKind:
         return None
 
     def missing(self, request: SamplingPrompt, reason: str) -> Samples:  # noqa: ARG002 - see Kind
-        """Return ``Samples`` without replies, as the answer to a skipped prompt."""
+        """Return no replies."""
         return Samples(())
-
-    def schema(self) -> Mapping[str, Any]:
-        """Return the columns of a table with one row per reply.
-
-        The column ``state`` contains the way in which a reply ended; see ``State``.
-        """
-        import polars as pl
-
-        return {"text": pl.String, "number": pl.Int32, "reply": pl.String, "state": pl.String}
-
-    def frame(self, requests: Sequence[SamplingPrompt], answers: Sequence[Samples]) -> pl.DataFrame:
-        """Return the replies to several texts as a table with one row per reply."""
-        import polars as pl
-
-        rows = [
-            (prompt.text, number, one.reply, one.state)
-            for prompt, samples in zip(requests, answers, strict=True)
-            for number, one in zip(prompt.numbers, samples.replies, strict=True)
-        ]
-        return pl.DataFrame(rows, schema=dict(self.schema()), orient="row")
-
-    def files(self, requests: Iterable[SamplingPrompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping, because stored rows with sampled replies refer to no files."""
-        return {}
-
-    def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """Return the reply that was stored first for each pair of text and reply number."""
-        return rows.unique(subset=("text", "number"), keep="first", maintain_order=True)
-
-    def cached(self, rows: pl.DataFrame) -> CachedSamples:
-        """Convert rows of the score store to an object that looks up sampled replies."""
-        columns = rows.select("text", "number", "reply", "state").iter_rows()
-        return CachedSamples(
-            {(text, number): Sample(reply, state) for text, number, reply, state in columns}
-        )
-
-
-class CachedSamples:
-    """Cached replies, which can be looked up by text and reply number. See ``Cached``."""
-
-    def __init__(self, samples: Mapping[Key, Sample]) -> None:
-        self._samples = samples
-
-    @property
-    def keys(self) -> Collection[Key]:
-        """The keys of all cached replies."""
-        return self._samples.keys()
-
-    def answer(self, request: SamplingPrompt) -> Samples:
-        """Return the cached replies to a prompt's text."""
-        return Samples(tuple(self._samples[request.text, n] for n in request.numbers))

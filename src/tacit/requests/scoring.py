@@ -6,10 +6,11 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import improper
+from tacit.requests.kind import Kind, improper
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
@@ -210,80 +211,19 @@ def _most(one: AnswerScore, edge: float) -> float:
     return edge if one.missing in {OUTSIDE, OUTSIDE_FIRST} and not one.spanned else math.inf
 
 
-class ScoringKind:
-    """Defines how scores are stored: the score of each answer is stored separately.
-
-    See ``Kind``.
-    """
+class ScoringKind(Kind[Prompt, Scores]):
+    """The score of each answer is stored; a temporarily missing one is requested again."""
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
+    parts = "answers"
 
-    def merge(self, requests: Iterable[Prompt]) -> list[Prompt]:
-        """Merge prompts with the same text and separator into one prompt with all their answers."""
-        same: dict[tuple[str, str], list[Prompt]] = {}
-        for prompt in requests:
-            same.setdefault((prompt.text, prompt.separator), []).append(prompt)
-        return [
-            some[0]
-            if len(some) == 1 and len(set(some[0].answers)) == len(some[0].answers)
-            else Prompt(text, tuple(dict.fromkeys(a for p in some for a in p.answers)), separator)
-            for (text, separator), some in same.items()
-        ]
-
-    def keys(self, request: Prompt) -> list[Key]:
-        """Return the key of each answer's score in the score store."""
-        return [(request.text, request.separator, answer) for answer in request.answers]
-
-    def without(self, request: Prompt, cached: Collection[Key]) -> Prompt | None:
-        """Return the prompt with its uncached answers only, or None if all scores are cached."""
-        if not cached:
-            return request
-        text, separator = request.text, request.separator
-        lacking = tuple(a for a in request.answers if (text, separator, a) not in cached)
-        if lacking == request.answers:
-            return request
-        return Prompt(text, lacking, separator) if lacking else None
-
-    def text(self, request: Prompt) -> tuple[str, ...]:
+    def key(self, request: Prompt) -> Key:
         """Return the prompt's text and separator."""
         return request.text, request.separator
 
-    def shared(self, requests: Iterable[Prompt]) -> Mapping[str, Any]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping: scoring prompts share no objects, such as vocabularies."""
-        return {}
-
-    def row(self, request: Prompt) -> dict[str, Any]:
-        """Return the prompt's text, separator and answers, as a dictionary."""
-        return {
-            "text": request.text,
-            "separator": request.separator,
-            "answers": list(request.answers),
-        }
-
-    def request(self, row: Mapping[str, Any], shared: Mapping[str, Any]) -> Prompt:  # noqa: ARG002 - see Kind
-        """Restore the prompt from a dictionary that the method ``row`` returned."""
-        return Prompt(row["text"], tuple(row["answers"]), row["separator"])
-
-    def check(self, request: Prompt, answer: Scores) -> str | None:
-        """Return an error message if the scored answers or their log-probabilities are invalid."""
-        if tuple(one.answer for one in answer.answers) != request.answers:
-            return f"scored answers other than those of {request.shown}"
-        for one in answer.answers:
-            if wrong := improper(one.logprob, f"the answer {one.answer!r} to {request.shown}"):
-                return wrong
-        return None
-
-    def missing(self, request: Prompt, reason: str) -> Scores:
-        """Return, for each answer of a skipped prompt, a missing score with the given reason."""
-        return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
-
     def schema(self) -> Mapping[str, Any]:
-        """Return the columns of a table with one row per answer.
-
-        The column ``logprob`` is in nats. The column ``reason`` contains the reason why an answer
-        has no log-probability.
-        """
+        """Return the stored columns; ``logprob`` is in nats, ``reason`` says why it is missing."""
         import polars as pl
 
         return {
@@ -296,66 +236,40 @@ class ScoringKind:
             "reason": pl.String,
         }
 
-    def frame(self, requests: Sequence[Prompt], answers: Sequence[Scores]) -> pl.DataFrame:
-        """Return the scores of several prompts as a table with one row per answer."""
-        import polars as pl
+    def rows(self, request: Prompt, answer: Scores) -> Iterable[tuple[Any, ...]]:  # noqa: ARG002 - see Kind
+        """Return the values of each ``AnswerScore``."""
+        return map(attrgetter("answer", "logprob", "tokens", "spanned", "missing"), answer.answers)
 
-        pairs = [
-            (prompt, one)
-            for prompt, scores in zip(requests, answers, strict=True)
-            for one in scores.answers
-        ]
-        columns = {
-            "text": [prompt.text for prompt, _ in pairs],
-            "separator": [prompt.separator for prompt, _ in pairs],
-            "answer": [one.answer for _, one in pairs],
-            "logprob": [one.logprob for _, one in pairs],
-            "tokens": [one.tokens for _, one in pairs],
-            "spanned": [one.spanned for _, one in pairs],
-            "reason": [one.missing for _, one in pairs],
-        }
-        return pl.DataFrame(columns, schema=dict(self.schema()))
+    value = AnswerScore
 
-    def files(self, requests: Iterable[Prompt]) -> Mapping[str, bytes]:  # noqa: ARG002 - see Kind
-        """Return an empty mapping, because scores refer to no files."""
-        return {}
+    def final(self, values: Mapping[Key, AnswerScore]) -> Collection[Key]:
+        """Return the keys of scores that are not temporarily missing."""
+        return {key for key, one in values.items() if one.missing not in FOR_NOW}
+
+    def answer(self, request: Prompt, values: Mapping[Key, AnswerScore]) -> Scores:
+        """Return the scores of the prompt's answers."""
+        text, separator = request.text, request.separator
+        return Scores(tuple(values[text, separator, answer] for answer in request.answers))
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """For each answer, return the row that was stored first.
-
-        A row whose score is temporarily missing (``reason`` in ``FOR_NOW``) is returned only if the
-        scores of all rows of the answer are temporarily missing.
-        """
+        """Return the first row of each answer, or the first one with a lasting score if any has."""
         import polars as pl
 
         for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
-        settled = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
-        key = ("text", "separator", "answer")
-        return settled.unique(subset=key, keep="first", maintain_order=True)
+        return super().settled(pl.concat([rows.filter(~for_now), rows.filter(for_now)]))
 
-    def cached(self, rows: pl.DataFrame) -> CachedScores:
-        """Convert rows of the score store to an object that looks up scores."""
-        columns = ("answer", "logprob", "tokens", "spanned", "reason")
-        scores = map(AnswerScore, *(rows[name].to_list() for name in columns))
-        keys = zip(*(rows[name].to_list() for name in ("text", "separator", "answer")), strict=True)
-        return CachedScores(dict(zip(keys, scores, strict=True)))
+    def check(self, request: Prompt, answer: Scores) -> str | None:
+        """Return an error message if the scored answers or their log-probabilities are invalid."""
+        if tuple(one.answer for one in answer.answers) != request.answers:
+            return f"scored answers other than those of {request.shown}"
+        for one in answer.answers:
+            if wrong := improper(one.logprob, f"the answer {one.answer!r} to {request.shown}"):
+                return wrong
+        return None
 
-
-class CachedScores:
-    """Cached scores by text, separator and answer. See ``Cached``."""
-
-    def __init__(self, scores: Mapping[Key, AnswerScore]) -> None:
-        self._scores = scores
-
-    @property
-    def keys(self) -> Collection[Key]:
-        """The keys of cached answers whose score is not temporarily missing (see ``FOR_NOW``)."""
-        return {key for key, one in self._scores.items() if one.missing not in FOR_NOW}
-
-    def answer(self, request: Prompt) -> Scores:
-        """Return the cached scores of a prompt's answers."""
-        text, separator = request.text, request.separator
-        return Scores(tuple(self._scores[text, separator, a] for a in request.answers))
+    def missing(self, request: Prompt, reason: str) -> Scores:
+        """Return a missing score for each answer."""
+        return Scores(tuple(AnswerScore(one, None, 0, missing=reason) for one in request.answers))
 
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:

@@ -47,6 +47,9 @@ class Vocabulary:
         object.__setattr__(self, "digest", hashlib.sha256(json.dumps(ordered).encode()).hexdigest())
         object.__setattr__(self, "_indices", {word: at for at, word in enumerate(ordered)})
 
+    def __reduce__(self) -> tuple[type[Vocabulary], tuple[tuple[str, ...]]]:
+        return Vocabulary, (self.words,)  # less to send to other processes
+
     def __len__(self) -> int:
         return len(self.words)
 

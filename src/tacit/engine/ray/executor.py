@@ -7,14 +7,13 @@ import time
 import weakref
 from collections import deque
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.ray.cluster import alive
 from tacit.engine.ray.handles import Job, Lost, Patience, WorkerHandle
 from tacit.engine.ray.worker import Failed, Loaded
-from tacit.engine.storage import storage_of
+from tacit.engine.storage import Storage
 from tacit.errors import ModelError, ScoringError, StoreError
 
 if TYPE_CHECKING:
@@ -76,12 +75,9 @@ class RayExecutor:
 
     def execute(self, plan: Plan) -> Generator[Part]:
         """See ``Executor``."""
-        import ray
-
         if not plan.blocks:
             return
-        shared = _Fetched(ray.put(plan.shared()))
-        jobs = [_job(plan, block, shared) for block in plan.blocks]
+        jobs = [_job(block) for block in plan.blocks]
         written: set[str] = set()
         with closing(self._done(jobs)) as done:
             for job, stored in done:
@@ -252,7 +248,7 @@ class RayExecutor:
             return
         # On a shared file system, another machine's files may appear with a delay.
         until = time.monotonic() + self._patience.seen
-        place = storage_of(self._order.store)
+        place = Storage(self._order.store)
         while place.read(stored.segment) is None:
             if time.monotonic() > until:
                 raise StoreError(
@@ -265,7 +261,7 @@ class RayExecutor:
 
     def _await_listed(self, written: set[str]) -> None:
         """Wait until the store lists all segments that workers wrote, or until a time limit."""
-        place = storage_of(self._order.store)
+        place = Storage(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen
         while time.monotonic() < until:
@@ -275,28 +271,14 @@ class RayExecutor:
             time.sleep(_TICK)
 
 
-@dataclass(frozen=True)
-class _Fetched:
-    """A function that a worker calls to get an object from Ray's object store."""
-
-    reference: Any
-
-    def __call__(self) -> Any:  # noqa: ANN401 - whatever was put there
-        import ray
-
-        return ray.get(self.reference)
-
-
-def _job(plan: Plan, block: Block, shared: _Fetched) -> Job:
-    """Return a job that computes a block; the requests are encoded when the job is sent."""
-    of, kind = type(block.requests[0]), block.kind
-
-    def send(actor: Any) -> Any:  # noqa: ANN401 - Ray's handles
-        rows = [kind.row(one) for one in block.requests]
-        return actor.work.remote(plan.digest, shared, of, rows)
-
+def _job(block: Block) -> Job:
+    """Return a job that computes a block; the requests are sent with it."""
     text = block.requests[0].text
-    return Job(send, f"the block that begins with {text[:60]!r}", block)
+    return Job(
+        lambda actor: actor.work.remote(block.requests),
+        f"the block that begins with {text[:60]!r}",
+        block,
+    )
 
 
 def _disband(workers: list[WorkerHandle]) -> None:

@@ -31,7 +31,6 @@ from tacit.errors import (
 )
 from tacit.models.base import LanguageModel, SharesPrefixes
 from tacit.models.huggingface.fingerprint import FileHashes
-from tacit.requests import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -128,7 +127,6 @@ class Worker:
     def __init__(self, order: Order) -> None:
         self._order = order
         self._engine: Engine | None = None
-        self._shared: dict[str, Mapping[type, Mapping[str, Any]]] = {}
 
     def load(self) -> Loaded | Failed:
         """Load the model."""
@@ -138,11 +136,9 @@ class Worker:
         """Call a method of the model and return the result."""
         return _or_failed(lambda: getattr(self._asked.model, method)(*arguments))
 
-    def work(
-        self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
-    ) -> Stored | Failed:
+    def work(self, requests: Sequence[Any]) -> Stored | Failed:
         """Compute the answers to a block of requests and store the answers."""
-        return _or_failed(lambda: self._work(digest, shared, of, rows))
+        return _or_failed(lambda: Stored(str(self._asked.keep(requests)), platform.node()))
 
     def ping(self) -> str:
         """Return Ray's ID of the worker's node, even while the worker is computing answers."""
@@ -179,15 +175,6 @@ class Worker:
             warnings=tuple(heard.messages),
             host=host,
         )
-
-    def _work(
-        self, digest: str, shared: Callable[[], Any], of: type, rows: Sequence[Any]
-    ) -> Stored:
-        if digest not in self._shared:
-            self._shared = {digest: shared()}
-        kind, known = KINDS[of], self._shared[digest][of]
-        segment = self._asked.keep([kind.request(row, known) for row in rows])
-        return Stored(str(segment), platform.node())
 
     @property
     def _asked(self) -> Engine:
