@@ -273,7 +273,8 @@ class TableSpec:
 
         Each column that is not a key names a column of ``questions`` in ``of``: a ``count`` counts
         the non-null values of that column, and any other kind is their mean, with a confidence
-        interval if the column has ``ends``.
+        interval if the column has ``ends``. The rows are in the order in which the values of the
+        first key column first appear, then by those of the second, and so on.
 
         Args:
             questions: The table ``questions``, with every key column of the declared table.
@@ -284,23 +285,31 @@ class TableSpec:
                 f"the column {lacking[0]} of the table {self.name} does not declare which column "
                 "of questions it counts or averages (of=)"
             )
-        groups = questions.partition_by(keys, maintain_order=True) if keys else [questions]
+        values = [questions[name].unique(maintain_order=True).to_list() for name in keys]
+        groups = questions.partition_by(keys, as_dict=True) if keys else {(): questions}
+
+        def begins(key: tuple[Any, ...]) -> list[int]:
+            return [of.index(value) for of, value in zip(values, key, strict=True)]
+
         return self.frame(
-            {name: group[name][0] for name in keys}
-            | {column.name: self._counted(group, column) for column in own}
-            for group in groups
+            dict(zip(keys, key, strict=True))
+            | {column.name: self._counted(groups[key], column) for column in own}
+            for key in sorted(groups, key=begins)
         )
 
     def _counted(self, rows: pl.DataFrame, column: Column) -> int | Estimate:
         """Return the number of the non-null values in ``column.of``, or their mean."""
+        import polars as pl
+
         from tacit.statistics import Bootstrap
 
         values = rows.drop_nulls(column.of)
         if column.kind == "count":
             return values.height
-        clusters = values[self.cluster] if self.cluster else range(values.height)
-        numbers = values[str(column.of)].cast(float).to_numpy()
-        return Bootstrap().ratio(clusters, numbers, numbers * 0 + 1)
+        cluster = pl.col(self.cluster) if self.cluster else pl.int_range(pl.len())
+        total = pl.col(str(column.of)).cast(pl.Float64).sum()
+        sums = values.group_by(cluster=cluster).agg(total=total, n=pl.len())
+        return Bootstrap().ratio(sums["cluster"], sums["total"], sums["n"])
 
     @property
     def _by_name(self) -> dict[str, Column]:

@@ -22,7 +22,6 @@ from tacit.probes.parts.repair import STAGES
 from tacit.probes.parts.tables import TABLES
 from tacit.sources.drawings import Drawing, read_drawings
 from tacit.sources.statements import agreement, all_statements, drawing_statements
-from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -494,7 +493,7 @@ def real() -> tuple[Mapping[str, pl.DataFrame], list[Row]]:
     """The tables of accuracy of random stages, and the gold rows to recompute them from."""
     beliefs = drawn()
     gold = beliefs.filter(pl.col("label").is_not_null())
-    return accuracy.tables(beliefs, SYMMETRIC, Bootstrap()), gold.to_dicts()
+    return accuracy.tables(beliefs, SYMMETRIC), gold.to_dicts()
 
 
 Real = tuple["Mapping[str, pl.DataFrame]", "list[Row]"]

@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.probes.parts.beliefs import DRAWING
+from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.repair import OBJECTIVES, STAGES
 from tacit.probes.parts.tables import AGREED, ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.sources.statements import agreed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Sequence
 
     import polars as pl
-
-    from tacit.statistics import Bootstrap, Estimate
 
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20
-_ALWAYS_TRUE = "always_true"
-_SHIFTED = {objective: f"{objective} shifted" for objective in OBJECTIVES}
 
 
-def tables(
-    beliefs: pl.DataFrame, symmetric: Collection[str], bootstrap: Bootstrap
-) -> dict[str, pl.DataFrame]:
+def tables(beliefs: pl.DataFrame, symmetric: Collection[str]) -> dict[str, pl.DataFrame]:
     """Compute all accuracy tables; without gold labels, the tables have no rows."""
     import polars as pl
 
-    verdicts = judge(beliefs)
+    right = judge(beliefs)
     without = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
-    every = {ALL: verdicts, AGREED: verdicts.filter("agreed"), WITHOUT_SYMMETRIC: without}
-    sets = {name: some for name, some in every.items() if some.height}
-    by_drawing = _divided(verdicts, DRAWING)
-    own: dict[str, Iterable[Mapping[str, Any]]] = {
-        "accuracy": _of_sets(sets, bootstrap),
-        "accuracy_baselines": _baselines(sets, bootstrap),
-        "accuracy_gain": _gain(sets, bootstrap),
-        "accuracy_at": _at_least(by_drawing, bootstrap),
-        "accuracy_by_relation": _of_relations(verdicts, bootstrap),
+    sets = {ALL: right, AGREED: right.filter("agreed"), WITHOUT_SYMMETRIC: without}
+    every = pl.concat(rows.with_columns(set=pl.lit(name)) for name, rows in sets.items())
+    true_first = every.sort("label", descending=True, maintain_order=True)
+    golds = (every.with_columns(gold=pl.lit("all")), true_first.with_columns(gold="label"))
+    by_gold = pl.concat(rows.with_columns(pl.col("gold").cast(pl.String)) for rows in golds)
+    by_drawing = _shares(right, DRAWING)
+    rows = {
+        "accuracy": _long(by_gold, "stage", STAGES),
+        "accuracy_baselines": _baselines(every),
+        "accuracy_gain": _gains(every),
+        "accuracy_at": _reached(by_drawing),
+        "accuracy_by_relation": _long(right, "stage", STAGES),
     }
-    return {name: TABLES[name].frame(rows) for name, rows in own.items()} | {
-        "accuracy_by_thing": _of_things(verdicts),
-        "accuracy_by_drawing": by_drawing.drop(_ALWAYS_TRUE),
+    return {name: TABLES[name].of(each) for name, each in rows.items()} | {
+        "accuracy_by_thing": _of_things(right),
+        "accuracy_by_drawing": TABLES["accuracy_by_drawing"].frame(by_drawing),
     }
+
+
+def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
+    """Return whether each stage is right about each labelled statement.
+
+    Without a belief, ``missing`` is true and the others are null. Of beliefs that the threshold of
+    a shifted stage divides, each is right to the same share.
+    """
+    import polars as pl
+
+    shifts = {f"{stage} shifted": shifted(stage) for stage in OBJECTIVES}
+    gold = beliefs.with_columns(**shifts).filter(pl.col("label").is_not_null())
+    common = agreed(gold).with_columns(agreed=pl.lit(value=True))
+    label, known = pl.col("label"), pl.col("p_true").is_not_null()
+    right = {
+        **{stage: pl.col(stage) == label for stage in STAGES},
+        **{name: pl.when(label).then(name).otherwise(1 - pl.col(name)) for name in shifts},
+        "always true": label,
+    }
+    return gold.join(common, on=[*QUESTION, "label"], how="left", maintain_order="left").select(
+        *DRAWING,
+        "relation",
+        "label",
+        agreed=pl.col("agreed").fill_null(value=False),
+        missing=pl.when(~known).then(~known),
+        **{name: pl.when(known).then(each.cast(pl.Float64)) for name, each in right.items()},
+    )
 
 
 def shifted(stage: str) -> pl.Expr:
-    """Judge beliefs by a threshold at which as many statements are true as at a stage.
-
-    Of equal beliefs that the threshold divides, each is true to the same share.
-    """
+    """Judge beliefs by a threshold at which as many statements are true as at a stage."""
     import polars as pl
 
     p = pl.col("p_true")
@@ -59,118 +81,74 @@ def shifted(stage: str) -> pl.Expr:
     return ((true - above) / pl.len().over("p_true")).clip(0.0, 1.0)
 
 
-def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
-    """Return a row per labelled statement, with whether each stage has the right truth value."""
+def _long(rows: pl.DataFrame, key: str, of: Sequence[str]) -> pl.DataFrame:
+    """Return a row for each of the columns ``of``, whose value becomes ``right``."""
+    others = [name for name in rows.columns if name not in of]
+    return rows.unpivot(of, index=others, variable_name=key, value_name="right")
+
+
+def _baselines(every: pl.DataFrame) -> pl.DataFrame:
+    """Return whether baselines without a model are right, where there is a belief."""
     import polars as pl
 
-    statement = ["thing", "subject", "relation", "object", "label"]
-    shifts = {name: shifted(stage) for stage, name in _SHIFTED.items()}
-    gold = beliefs.with_columns(**shifts).filter(pl.col("label").is_not_null())
-    common = agreed(gold).with_columns(agreed=pl.lit(value=True))
-    label, known = pl.col("label"), pl.col("p_true").is_not_null()
-    right = {stage: known & (pl.col(stage) == label) for stage in STAGES}
-    right_if_shifted = {
-        name: pl.when(known).then(pl.when(label).then(name).otherwise(1 - pl.col(name)))
-        for name in _SHIFTED.values()
+    true = pl.col("always true")
+    right = {"always true": true, "always false": 1 - true}
+    right["majority by relation"] = true == (true.mean().over("set", "relation") >= 1 / 2)
+    each = every.with_columns(**{name: of.cast(pl.Float64) for name, of in right.items()})
+    return _long(each, "baseline", list(right))
+
+
+def _gains(every: pl.DataFrame) -> pl.DataFrame:
+    """Return the gain of repair, and its parts: a shift of the threshold, and consistency."""
+    import polars as pl
+
+    before = pl.col("before")
+    parts = {
+        objective: {
+            "whole": pl.col(objective) - before,
+            "shift of the threshold": pl.col(f"{objective} shifted") - before,
+            "consistency": pl.col(objective) - pl.col(f"{objective} shifted"),
+        }
+        for objective in OBJECTIVES
     }
-    return gold.join(common, on=statement, how="left", maintain_order="left").select(
-        *DRAWING,
-        "relation",
-        "label",
-        agreed=pl.col("agreed").fill_null(value=False),
-        n=known,
-        missing=~known,
-        **right,
-        **{name: share.fill_null(0.0) for name, share in right_if_shifted.items()},
-        **{_ALWAYS_TRUE: known & label},
+    return pl.concat(
+        _long(every.with_columns(objective=pl.lit(objective), **of), "part", list(of))
+        for objective, of in parts.items()
     )
 
 
-def _summed(verdicts: pl.DataFrame, by: Iterable[str] = ("thing",)) -> pl.DataFrame:
-    """Count the statements with a belief, without a belief, and with the right truth value."""
+def _shares(right: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+    """Count the statements with and without a belief, and average over the former."""
     import polars as pl
 
-    counts = (pl.col(name).sum().cast(pl.Int64) for name in ("n", "missing", *STAGES, _ALWAYS_TRUE))
-    shifts = (pl.col(name).sum() for name in _SHIFTED.values())
-    return verdicts.group_by(by, maintain_order=True).agg(*counts, *shifts)
+    return right.group_by(by, maintain_order=True).agg(
+        pl.col("before").count().alias("n"),
+        pl.col("missing").count(),
+        pl.col(*STAGES, "always true").mean(),
+    )
 
 
-def _divided(verdicts: pl.DataFrame, by: Iterable[str]) -> pl.DataFrame:
-    """Return the accuracy of each stage; null in rows without a belief."""
+def _reached(by_drawing: pl.DataFrame) -> pl.DataFrame:
+    """Return whether each drawing has at least s % accuracy, for each s and stage."""
     import polars as pl
 
-    n = pl.when(pl.col("n") > 0).then(pl.col("n"))
-    shares = _summed(verdicts, by).with_columns(pl.col(s) / n for s in (*STAGES, _ALWAYS_TRUE))
-    return shares.drop(_SHIFTED.values())
+    # Equal fractions have the same nearest double, so >= is exact.
+    least = pl.DataFrame({"s": PERCENTS, "least": [s / 100 for s in PERCENTS]})
+    each = by_drawing.join(least, how="cross")
+    reached = pl.col(*STAGES, "always true") >= pl.col("least")
+    return _long(each.with_columns(reached.cast(pl.Float64)), "stage", STAGES)
 
 
-def _by_stage(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    of = _summed(verdicts)
-    for stage in STAGES:
-        share = bootstrap.ratio(of["thing"], of[stage], of["n"])
-        counts = {name: of[name].sum() for name in ("n", "missing")}
-        yield {"stage": stage, **counts, "accuracy": share}
-
-
-def _of_sets(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    import polars as pl
-
-    golds = {"all": pl.lit(value=True), "true": pl.col("label"), "false": ~pl.col("label")}
-    for name, verdicts in sets.items():
-        for gold, chosen in golds.items():
-            for row in _by_stage(verdicts.filter(chosen), bootstrap):
-                yield {"set": name, "gold": gold, **row}
-
-
-def _baselines(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield the accuracy of baselines without a model, on the statements with a belief."""
-    import polars as pl
-
-    label = pl.col("label")
-    right = {
-        "always true": label,
-        "always false": ~label,
-        "majority by relation": label == (label.mean().over("relation") >= 1 / 2),
-    }
-    for name, verdicts in sets.items():
-        known = verdicts.filter("n").select("thing", "n", **right)
-        for baseline in right:
-            share = bootstrap.ratio(known["thing"], known[baseline], known["n"])
-            yield {"set": name, "baseline": baseline, "n": known.height, "accuracy": share}
-
-
-def _gain(sets: Mapping[str, pl.DataFrame], bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield the gain of repair, and its two parts: a shift of the threshold, and consistency."""
-    for name, verdicts in sets.items():
-        of = _summed(verdicts)
-        for objective, shift in _SHIFTED.items():
-            parts = {
-                "whole": of[objective] - of["before"],
-                "shift of the threshold": of[shift] - of["before"],
-                "consistency": of[objective] - of[shift],
-            }
-            for part, more in parts.items():
-                gain = bootstrap.ratio(of["thing"], more, of["n"])
-                which = {"set": name, "objective": objective, "part": part}
-                yield {**which, "n": of["n"].sum(), "gain": gain}
-
-
-def _of_relations(verdicts: pl.DataFrame, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    always = dict(_divided(verdicts, ["relation"]).select("relation", _ALWAYS_TRUE).iter_rows())
-    for (relation,), mine in verdicts.group_by("relation", maintain_order=True):
-        for row in _by_stage(mine, bootstrap):
-            yield {"relation": relation, **row, _ALWAYS_TRUE: always[relation]}
-
-
-def _of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
+def _of_things(right: pl.DataFrame) -> pl.DataFrame:
     """Rank things by the accuracy before repair; each has a row per stage."""
     import polars as pl
 
     rank, known = pl.col("rank"), pl.col("n") > 0
     things = (
-        _divided(verdicts, ["thing"])
+        _shares(right, ["thing"])
         .sort("before", "thing", descending=[True, False], nulls_last=True)
-        .with_columns(rank=pl.when(known).then(pl.int_range(1, pl.len() + 1)))
+        .with_row_index("at")
+        .with_columns(rank=pl.when(known).then(pl.col("at") + 1))
     )
     ranked = things["rank"].count()
     band = min(_BAND, ranked // 2)
@@ -182,25 +160,7 @@ def _of_things(verdicts: pl.DataFrame) -> pl.DataFrame:
         .when(rank.is_not_null())
         .then(pl.lit("middle"))
     )
-    stages = pl.DataFrame({"stage": STAGES})
-    accuracy = pl.coalesce(pl.when(stage=stage).then(stage) for stage in STAGES)
-    return (
-        things.join(stages, how="cross", maintain_order="left_right")
-        .with_columns(accuracy=accuracy, band=name)
-        .select(*TABLES["accuracy_by_thing"].schema)
+    rows = _long(things.with_columns(band=name), "stage", STAGES).sort("at", maintain_order=True)
+    return TABLES["accuracy_by_thing"].frame(
+        rows, accuracy=rows["right"], always_true=rows["always true"]
     )
-
-
-def _at_least(by_drawing: pl.DataFrame, bootstrap: Bootstrap) -> Iterator[dict[str, Any]]:
-    """Yield accuracy@s: the share of drawings with at least s % accuracy."""
-    known = by_drawing.filter(by_drawing["n"] > 0)
-
-    def share(name: str, s: int) -> Estimate:
-        # Equal fractions have the same nearest double, so >= is exact.
-        return bootstrap.ratio(known["thing"], known[name] >= s / 100, known["n"] > 0)
-
-    for s in PERCENTS if by_drawing.height else ():
-        for stage in STAGES:
-            always = (known[_ALWAYS_TRUE] >= s / 100).mean()
-            which = {"s": s, "stage": stage, "n": known.height}
-            yield {**which, "share": share(stage, s), _ALWAYS_TRUE: always}

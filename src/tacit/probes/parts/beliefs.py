@@ -11,6 +11,7 @@ from tacit.english import several
 from tacit.errors import DataError, path_text
 from tacit.probes.parts.questions import QUESTION, questions
 from tacit.requests import TOO_LONG
+from tacit.statistics import Bootstrap
 from tacit.strings import Spellings
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.questions import Template
-    from tacit.statistics import Bootstrap
 
 
 log = logging.getLogger(__name__)
@@ -98,13 +98,13 @@ def by_drawing(answers: pl.DataFrame) -> bool:
     return "annotator" in answers.columns
 
 
-def answered_summary(answers: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+def answered_summary(answers: pl.DataFrame) -> dict[str, Any]:
     """Return summary statistics of the answers to the distinct questions."""
     import polars as pl
 
     p = pl.col("p_true").cast(pl.Float64)
     of_thing = answers.group_by("thing").agg(true=(p > _EVEN).sum(), known=p.count())
-    share = bootstrap.ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
+    share = Bootstrap().ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
     return {
         "by_drawing": by_drawing(answers),
         "questions": answers.height,

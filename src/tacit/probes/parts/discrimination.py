@@ -8,7 +8,7 @@ from tacit.coherence.check import check
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.repair import types
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
-from tacit.statistics import FEWEST_CLUSTERS, Estimate
+from tacit.statistics import FEWEST_CLUSTERS, Bootstrap, Estimate
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.coherence.ontology import Ontology
-    from tacit.statistics import Bootstrap
 
 BEFORE, CALIBRATED = "before", "calibrated"
 
@@ -59,7 +58,6 @@ def discrimination(
     answers: pl.DataFrame,
     above: Mapping[str, float],
     ontology: Ontology,
-    bootstrap: Bootstrap,
     violations: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
     """Return the table ``discrimination``, without rows if there are no gold labels."""
@@ -72,25 +70,25 @@ def discrimination(
         left_out = list(ontology.symmetric) if name == WITHOUT_SYMMETRIC else []
         kept = ~pl.col("relation").is_in(left_out)
         some, distinct = labelled.filter(kept), asked.filter(kept)
-        auroc = _auroc(some, bootstrap)
+        same = {"things": _things(some), "auroc": _auroc(some)}
+        same |= {"statements": distinct.height, "n": some.height}
         for stage, threshold in above.items():
             true = pl.col("log_odds") > threshold
-            row = {"set": name, "stage": stage, "things": _things(some), "auroc": auroc}
-            row |= {"statements": distinct.height, "n": some.height}
-            row |= _shares(distinct, some, true, bootstrap)
-            if CALIBRATED in above:
+            row = {"set": name, "stage": stage, **same}
+            row |= _shares(distinct.with_columns(true=true), some.with_columns(true=true))
+            if CALIBRATED in above:  # else the table ``accuracy`` has it
+                right = some.with_columns(true=true == pl.col("label"))
                 kinds = [kind for kind in types(ontology) if not (left_out and kind == "symmetric")]
-                row["violation"] = _violation(violations[stage], kinds, bootstrap)
-            else:
-                del row["accuracy"]  # as in the table ``accuracy``
+                row |= {"accuracy": _share(right)}
+                row |= {"violation": _violation(violations[stage], kinds)}
             rows.append(row)
     return TABLES["discrimination"].frame(rows)
 
 
-def _auroc(rows: pl.DataFrame, bootstrap: Bootstrap) -> Estimate:
-    found = bootstrap.auroc(rows["thing"], rows["label"], rows["p_true"])
+def _auroc(rows: pl.DataFrame) -> Estimate:
+    found = Bootstrap().auroc(rows["thing"], rows["label"], rows["p_true"])
     few = _things(rows) < FEWEST_CLUSTERS
-    return Estimate(found.value, None, None) if few or found.low == found.high else found
+    return Estimate(found.value) if few or found.low == found.high else found
 
 
 def _things(labelled: pl.DataFrame) -> int:
@@ -98,33 +96,34 @@ def _things(labelled: pl.DataFrame) -> int:
     return min(labelled.filter(label=label)["thing"].n_unique() for label in (True, False))
 
 
-def _shares(
-    distinct: pl.DataFrame, labelled: pl.DataFrame, true: pl.Expr, bootstrap: Bootstrap
-) -> dict[str, Estimate]:
+def _share(rows: pl.DataFrame) -> Estimate:
+    """Return the share of rows in which the column ``true`` is true."""
     import polars as pl
 
-    asked = distinct.group_by("thing").agg(true=true.sum(), n=pl.len())
-    label = pl.col("label")
-    of = labelled.group_by("thing").agg(
-        hits=(true & label).sum(), false_alarms=(true & ~label).sum(), true=label.sum(), n=pl.len()
-    )
-    things, false = of["thing"], of["n"] - of["true"]
-    rejected = false - of["false_alarms"]
-    over, under = [of["hits"], rejected], [of["true"], false]
+    of = rows.group_by("thing").agg(pl.col("true").sum(), n=pl.len())
+    return Bootstrap().ratio(of["thing"], of["true"], of["n"])
+
+
+def _shares(distinct: pl.DataFrame, labelled: pl.DataFrame) -> dict[str, Estimate]:
+    import polars as pl
+
+    true, label = pl.col("true"), pl.col("label")
+    right = {"hits": (true & label).sum(), "rejected": (~true & ~label).sum()}
+    of = labelled.group_by("thing").agg(**right, of_true=label.sum(), of_false=(~label).sum())
+    over, under = ([of[name] for name in names] for names in (right, ("of_true", "of_false")))
     return {
-        "share_true": bootstrap.ratio(asked["thing"], asked["true"], asked["n"]),
-        "true_if_true": bootstrap.ratio(things, of["hits"], of["true"]),
-        "true_if_false": bootstrap.ratio(things, of["false_alarms"], false),
-        "balanced": bootstrap.mean_of_ratios(things, over, under, all_defined=True),
-        "accuracy": bootstrap.ratio(things, of["hits"] + rejected, of["n"]),
+        "share_true": _share(distinct),
+        "true_if_true": _share(labelled.filter("label")),
+        "true_if_false": _share(labelled.filter(~label)),
+        "balanced": Bootstrap().mean_of_ratios(of["thing"], over, under, all_defined=True),
     }
 
 
-def _violation(groups: pl.DataFrame, kinds: Collection[str], bootstrap: Bootstrap) -> Estimate:
+def _violation(groups: pl.DataFrame, kinds: Collection[str]) -> Estimate:
     import polars as pl
 
     violated, applicable, undecided = (
         groups.select(pl.sum_horizontal(f"{kind}_{of}" for kind in kinds)).to_series()
         for of in ("violated", "applicable", "undecided")
     )
-    return bootstrap.ratio(groups["thing"], violated, applicable - undecided)
+    return Bootstrap().ratio(groups["thing"], violated, applicable - undecided)

@@ -52,13 +52,15 @@ def _sums(findings: Findings) -> pl.DataFrame:
     import polars as pl
 
     sets = {ALL: pl.lit(value=True), AGREED: pl.col("agreed")}
+    columns = {"n": pl.col("before").is_not_null()}
+    columns |= {stage: pl.col(stage) for stage in ("before", "paper")}
     right = (
         accuracy.judge(findings.tables["beliefs"])
         .group_by("thing")
         .agg(
-            pl.col(of).filter(chosen).sum().cast(pl.Int64).alias(f"{of} {name}")
+            of.filter(chosen).sum().alias(f"{stage} {name}")
             for name, chosen in sets.items()
-            for of in ("n", "before", "paper")
+            for stage, of in columns.items()
         )
     )
     constraints = (

@@ -198,45 +198,39 @@ class PartsProbe(Probe):
 
     def measure_beliefs(self, answers: pl.DataFrame) -> Findings:
         """Compute constraint violations, repaired beliefs and accuracy from beliefs."""
-        bootstrap = Bootstrap()
-        symmetric = self.ontology.symmetric
         raw = beliefs.beliefs(self.statements, answers)
         made = repair.check_and_repair(raw, self.ontology)
         judged = made.beliefs.join(
             self.gold, on=beliefs.STATEMENT, how="left", maintain_order="left"
         )
-        accuracies = accuracy.tables(judged, symmetric, bootstrap)
+        accuracies = accuracy.tables(judged, self.ontology.symmetric)
         above = discrimination.thresholds(answers, calibrate=self.calibrate)
         groups = {"before": made.before.groups}
         groups |= discrimination.calibrated(raw, self.ontology, above)
         tables = accuracies | {
             "discrimination": discrimination.discrimination(
-                judged, answers, above, self.ontology, bootstrap, groups
+                judged, answers, above, self.ontology, groups
             ),
             "repaired_shuffled": repaired_shuffled(judged, self.ontology),
-            "violation": repair.violation(made, self.ontology, bootstrap),
+            "violation": repair.violation(made, self.ontology),
             "violation_by_drawing": made.before.groups,
             "repair": repair.repair_effects(made.repairs, accuracies["accuracy_by_drawing"]),
             "repair_by_drawing": repair.repair_by_drawing(made.repairs),
             "agreement": agreement(self.gold),
             "beliefs": judged,
         }
-        summary = self._summary(answers, tables, made, bootstrap)
+        summary = self._summary(answers, tables, made)
         found = Findings(answers, tables, summary)
         return replace(found, summary={**summary, "verdict": verdict(found).to_json()})
 
     def _summary(
-        self,
-        answers: pl.DataFrame,
-        tables: dict[str, pl.DataFrame],
-        made: RepairedBeliefs,
-        bootstrap: Bootstrap,
+        self, answers: pl.DataFrame, tables: dict[str, pl.DataFrame], made: RepairedBeliefs
     ) -> dict[str, Any]:
         return {
             "things": len({drawing.thing for drawing in self.drawings}),
             "drawings": len(self.drawings),
             "statements": self.statements.height,
-            **beliefs.answered_summary(answers, bootstrap),
+            **beliefs.answered_summary(answers),
             "missing_statements": made.before.missing,
             **{f"labels_{name}": int(tables["agreement"][name].sum()) for name in _LABELS},
             "shuffles": {"repetitions": repair.SHUFFLES, "seed": repair.SEED},
@@ -244,6 +238,6 @@ class PartsProbe(Probe):
             **self._own_ontology,
             "macro": made.before.macro,
             "micro": made.before.micro,
-            **repair.set_level(made.before.groups, bootstrap),
-            "intervals": {**bootstrap.to_json(), "clusters": "thing"},
+            **repair.set_level(made.before.groups),
+            "intervals": {**Bootstrap().to_json(), "clusters": "thing"},
         }

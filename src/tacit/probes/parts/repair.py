@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from tacit.coherence.repair import Objective
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import TABLES
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
-    from tacit.statistics import Bootstrap
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 STAGES = ("before", *OBJECTIVES)
@@ -71,21 +71,19 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     return RepairedBeliefs(table, before, groups, repairs)
 
 
-def violation(made: RepairedBeliefs, ontology: Ontology, bootstrap: Bootstrap) -> pl.DataFrame:
+def violation(made: RepairedBeliefs, ontology: Ontology) -> pl.DataFrame:
     """Return the table ``violation``; the raw beliefs are compared with the baselines."""
     knowing_nothing = baselines(made.beliefs, ontology)
     none = dict.fromkeys(("shuffled", "always_true"))
     order, rows = list(knowing_nothing), []
     for stage, groups in made.groups.items():
-        for name, row in _rates(groups, types(ontology), bootstrap).items():
+        for name, row in _rates(groups, types(ontology)).items():
             beside = knowing_nothing[name] if stage == "before" else none
             rows.append({"constraint": name, "stage": stage, **row, **beside})
     return TABLES["violation"].frame(sorted(rows, key=lambda row: order.index(row["constraint"])))
 
 
-def _rates(
-    groups: pl.DataFrame, kinds: Sequence[str], bootstrap: Bootstrap
-) -> dict[str, dict[str, Any]]:
+def _rates(groups: pl.DataFrame, kinds: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return the violation rate of each constraint type, and of all types together."""
     things, rows = groups["thing"], {}
     over, under = [], []
@@ -93,9 +91,9 @@ def _rates(
         violated, applicable, undecided = (groups[f"{prefix}{of}"] for of in _COUNTS)
         over.append(violated)
         under.append(applicable - undecided)
-        rate = bootstrap.ratio(things, over[-1], under[-1])
+        rate = Bootstrap().ratio(things, over[-1], under[-1])
         rows[name] = {**{of: groups[f"{prefix}{of}"].sum() for of in _COUNTS}, "rate": rate}
-    macro = bootstrap.mean_of_ratios(things, over[:-1], under[:-1])
+    macro = Bootstrap().mean_of_ratios(things, over[:-1], under[:-1])
     return rows | {"macro": {**dict.fromkeys(_COUNTS), "rate": macro}}
 
 
@@ -139,11 +137,11 @@ def _mean(rates: Sequence[float | None]) -> float | None:
     return fmean(defined) if defined else None
 
 
-def set_level(groups: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
+def set_level(groups: pl.DataFrame) -> dict[str, Any]:
     """Compute summary measures over annotators' drawings; an undefined share is None."""
     things, density = groups["thing"], groups["density"]
-    consistent = bootstrap.ratio(things, groups["consistent"], [1] * groups.height)
-    share = bootstrap.ratio(things, density.fill_null(0.0), density.is_not_null())
+    consistent = Bootstrap().ratio(things, groups["consistent"], [1] * groups.height)
+    share = Bootstrap().ratio(things, density.fill_null(0.0), density.is_not_null())
     return {
         "drawings_with_violation": int((groups["violated"] > 0).sum()),
         "consistent": consistent.value,
