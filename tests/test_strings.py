@@ -30,7 +30,6 @@ from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.consistency.predict import _checked
 from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Sample, Scores, Vocabulary
 from tacit.runs.folder import read_findings
 from tacit.sources.alternatives import read_alternatives
@@ -65,8 +64,6 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "consistency Templates.meta_prompts": lambda given: Templates(
         {}, given, (), {}, frozenset(), "", ContextFormat("", "", "")
     ),
-    "parts Template.positive": lambda given: Template("", "", " ", given, WORDS),
-    "parts Template.negative": lambda given: Template("", "", " ", WORDS, given),
     "Anchor.choices": lambda given: Anchor("1", "", given, 0),
     "Choices.texts": lambda given: Choices(given, 0),
     "Drawing.parts": lambda given: Drawing("", "", given, ()),

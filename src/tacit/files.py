@@ -6,13 +6,14 @@ import errno
 import os
 import re
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import DISTRIBUTION, WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 RUN = 1
@@ -64,6 +65,17 @@ def file_name(words: str) -> str:
     return sanitize_filename(
         name.strip(".-"), platform="universal", null_value_handler=lambda _: "_"
     )
+
+
+def file_names(several: Iterable[str]) -> list[str]:
+    """Convert texts to file names; one that equals an earlier one, ignoring case, is numbered."""
+    found: dict[str, str] = {}
+    for words in several:
+        name = file_name(words)
+        numbered = (f"{name}-{n}" if n > 1 else name for n in count(1))
+        free = next(each for each in numbered if each.casefold() not in found)
+        found[free.casefold()] = free
+    return list(found.values())
 
 
 _FULL = frozenset(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.options import EngineOptions
 from tacit.errors import ModelError, RequestError
-from tacit.files import file_name
+from tacit.files import file_names
 from tacit.models.settings import ModelSettings
 from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords
@@ -24,7 +23,7 @@ from tacit.runs.run import Run, Runs, named
 from tacit.tables import recorded_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
@@ -291,14 +290,9 @@ def folders_of(
         raise RequestError(
             f"{out} contains the run of one model: choose another folder for several models"
         )
-    taken: set[str] = set()
-    folders: dict[str, Path] = {}
-    for name in models:
-        place = _folder_name(name, taken)
-        taken.add(place.casefold())
-        folders[name] = out / place
-    _check_beside(out, list(folders.values()))
-    return {**folders}
+    folders = [out / name for name in file_names(map(_last_name, models))]
+    _check_beside(out, folders)
+    return dict(zip(models, folders, strict=True))
 
 
 def _check_beside(out: Path, folders: Sequence[Path]) -> None:
@@ -312,13 +306,10 @@ def _check_beside(out: Path, folders: Sequence[Path]) -> None:
             )
 
 
-def _folder_name(model: str, taken: Collection[str]) -> str:
-    """Return a folder name for a model; names in ``taken`` are avoided, ignoring case."""
+def _last_name(model: str) -> str:
+    """Return the name of a model's folder, or the model's name if it has none."""
     try:
         place = Path(model)
-        own = place.resolve().name if place.exists() else model
+        return place.resolve().name if place.exists() else model
     except OSError:
-        own = model  # not a valid path
-    name = file_name(own)
-    candidates = (f"{name}-{n}" if n > 1 else name for n in count(1))
-    return next(candidate for candidate in candidates if candidate.casefold() not in taken)
+        return model  # not a valid path

@@ -26,7 +26,7 @@ def measured(probe: PartsProbe, answers: Sequence[Scores] | Sequence[Votes]) -> 
 
 def belief_of(template: Template, known: Mapping[str, float | None]) -> Any:  # noqa: ANN401 - a belief
     """The belief from answers with these log-probabilities; others are missing."""
-    answers = (*template.positive, *template.negative)
+    answers = (*template.true, *template.false)
     scores = Scores(tuple(AnswerScore(answer, known.get(answer), 1) for answer in answers))
     key = pl.DataFrame({name: ["x"] for name in ("thing", "subject", "relation", "object")})
     answered = Answers({"questions": Answered(key, [scores])})

@@ -54,7 +54,7 @@ def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
     # A prompt that was skipped has no belief to fill in.
     asked = pl.col("missing").ne_missing(pl.lit(TOO_LONG)).all()
     may_fill = asked & pl.lit(template.filled is not None)
-    sides = {"logprob_true": side(template.positive), "logprob_false": side(template.negative)}
+    sides = {"logprob_true": side(template.true), "logprob_false": side(template.false)}
     return (
         frame.group_by(QUESTION, maintain_order=True)
         .agg(**sides, filled=may_fill)
@@ -76,8 +76,8 @@ def voted(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
     return (
         frame.group_by(QUESTION, maintain_order=True)
         .agg(
-            votes_true=count(template.positive),
-            votes_false=count(template.negative),
+            votes_true=count(template.true),
+            votes_false=count(template.false),
             unparsed=pl.col("unparsed").first(),
             truncated=pl.col("truncated").first(),
         )

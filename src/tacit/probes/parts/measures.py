@@ -19,56 +19,43 @@ if TYPE_CHECKING:
     from tacit.findings.findings import Findings
 
 VIOLATION = "violation, micro, before repair"
+_PARTS = ("over", "under")
 
 
 def measures(found: Mapping[str, Findings]) -> list[Measure]:
     """The accuracy on each set of statements, before and after repair, and the violation rate."""
     import polars as pl
 
-    sums = [_sums(findings) for findings in found.values()]
-    things = pl.concat(each.select("thing") for each in sums).unique().sort("thing")
-    every = [things.join(each, on="thing", how="left", maintain_order="left") for each in sums]
+    sums = (_sums(each).with_columns(model=pl.lit(model)) for model, each in found.items())
+    every = pl.concat(sums).partition_by("measure", as_dict=True, maintain_order=True)
 
-    def divided(name: str, over: str, under: str) -> Measure:
-        parts = (np.stack([each[of].fill_null(0) for each in every]) for of in (over, under))
-        return ratio(name, things["thing"], *parts)
+    def divided(name: str, rows: pl.DataFrame) -> Measure:
+        own = [(rows["model"] == model).to_numpy() for model in found]
+        return ratio(name, rows["thing"], *(np.array(own) * rows[of].to_numpy() for of in _PARTS))
 
-    agreed = any(each[f"n {AGREED}"].sum() for each in sums)
-    undecided = [int(each["undecided"].sum()) for each in sums]
+    drawings = [each.tables["violation_by_drawing"] for each in found.values()]
+    undecided = [int(each["undecided"].sum()) for each in drawings]
     listed = ", ".join(f"{n:,} for {model}" for model, n in zip(found, undecided, strict=True))
     note = f"undecided constraints are left out: {listed}" if any(undecided) else None
-    return [
-        *(
-            divided(f"accuracy, {name}, {when}", f"{stage} {name}", f"n {name}")
-            for name in ((ALL, AGREED) if agreed else (ALL,))
-            for when, stage in (("before repair", "before"), ("after repair", "paper"))
-        ),
-        replace(divided(VIOLATION, "violated", "decided"), main=True, note=note),
-    ]
+    measured = [divided(str(name), rows) for (name,), rows in every.items()]
+    return [*measured[:-1], replace(measured[-1], main=True, note=note)]
 
 
 def _sums(findings: Findings) -> pl.DataFrame:
-    """Statements and correct answers of each set, and constraints, of each thing."""
+    """The numerator and denominator of each measure for each thing; the violation rate is last."""
     import polars as pl
 
-    sets = {ALL: pl.lit(value=True), AGREED: pl.col("agreed")}
-    columns = {"n": pl.col("before").is_not_null()}
-    columns |= {stage: pl.col(stage) for stage in ("before", "paper")}
-    right = (
-        accuracy.judge(findings.tables["beliefs"])
-        .group_by("thing")
-        .agg(
-            of.filter(chosen).sum().alias(f"{stage} {name}")
-            for name, chosen in sets.items()
-            for stage, of in columns.items()
-        )
-    )
-    constraints = (
-        findings.tables["violation_by_drawing"]
-        .group_by("thing")
-        .agg(
-            pl.col("violated", "undecided").sum(),
-            decided=(pl.col("applicable") - pl.col("undecided")).sum(),
-        )
-    )
-    return right.join(constraints, on="thing", how="full", coalesce=True)
+    right = accuracy.judge(findings.tables["beliefs"])
+    stages = {"before repair": pl.col("before"), "after repair": pl.col("paper")}
+    sums = [
+        rows.group_by("thing")
+        .agg(of.sum().alias("over"), of.count().alias("under"))
+        .filter(pl.col("under") > 0)
+        .with_columns(measure=pl.lit(f"accuracy, {name}, {when}"))
+        for name, rows in ((ALL, right), (AGREED, right.filter("agreed")))
+        for when, of in stages.items()
+    ]
+    decided = pl.col("applicable") - pl.col("undecided")
+    drawings = findings.tables["violation_by_drawing"]
+    sums.append(drawings.select("thing", over="violated", under=decided, measure=pl.lit(VIOLATION)))
+    return pl.concat(sums, how="vertical_relaxed")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from importlib import resources
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-import yaml
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -20,8 +19,8 @@ from pydantic import (
 from tacit.documents import check_placeholders, read_as
 from tacit.english import Nouns, begins_with_vowel
 from tacit.errors import RequestError
+from tacit.findings.declared import shipped
 from tacit.requests import Prompt
-from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,46 +73,6 @@ class Wording:
 AS_IN_THE_PAPER = Wording()
 
 
-@dataclass(frozen=True)
-class Template:
-    """The prompt template for a statement; ``parts.yaml`` describes each field."""
-
-    name: str
-    text: str
-    separator: str
-    positive: tuple[str, ...]
-    negative: tuple[str, ...]
-    lacking: Literal["missing", "zero"] = "missing"
-    filled: float | None = None
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "positive", "negative")
-
-    @classmethod
-    def load(cls, name: str = "plain") -> Template:
-        """Return the preset prompt template with the given name."""
-        path = resources.files("tacit") / "data" / "templates" / "parts.yaml"
-        presets = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if name not in presets:
-            raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
-        return _template(name, _Content.model_validate(presets[name]))
-
-    @classmethod
-    def read(cls, path: Path) -> Template:
-        """Read a user's prompt template from a YAML file with the same fields as a preset."""
-        return _template(path.name, read_as(_Content, path).content)
-
-    def prompt(self, a_thing: str, statement: str) -> Prompt:
-        """Return the prompt that asks whether a statement about a thing is true."""
-        text = self.text.format(a_thing=a_thing, statement=statement)
-        return Prompt(text, self.positive + self.negative, self.separator)
-
-
-def _template(name: str, content: _Content) -> Template:
-    sides = (content.spellings(content.positive), content.spellings(content.negative))
-    return Template(name, content.text, content.separator, *sides, content.lacking, content.filled)
-
-
 def _with_placeholders(text: str) -> str:
     return check_placeholders(text, ["a_thing"], ["statement"], once=False)
 
@@ -128,10 +87,10 @@ _Answer = Annotated[str, Field(min_length=1)]
 _Side = Annotated[tuple[_Answer, ...], Field(min_length=1), AfterValidator(_each_once)]
 
 
-class _Content(BaseModel):
-    """The fields of a template file or preset; ``parts.yaml`` describes each field."""
+class Template(BaseModel):
+    """The prompt template for a statement; ``parts.yaml`` describes each field."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: Annotated[str, AfterValidator(_with_placeholders)]
     separator: str = " "
@@ -143,15 +102,42 @@ class _Content(BaseModel):
 
     @model_validator(mode="after")
     def _means_one_thing(self) -> Self:
-        if set(self.spellings(self.positive)) & set(self.spellings(self.negative)):
+        if set(self.true) & set(self.false):
             raise ValueError("lists an answer as both positive and negative")
         return self
 
-    def spellings(self, answers: Sequence[str]) -> tuple[str, ...]:
-        """Return the distinct answers; ``any_case`` adds capitalised and upper-case variants."""
+    @classmethod
+    def load(cls, name: str = "plain") -> Template:
+        """Return the preset prompt template with the given name."""
+        presets = shipped("templates", "parts")
+        if name not in presets:
+            raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
+        return cls.model_validate(presets[name])
+
+    @classmethod
+    def read(cls, path: Path) -> Template:
+        """Read a user's prompt template from a YAML file with the same fields as a preset."""
+        return read_as(cls, path).content
+
+    @cached_property
+    def true(self) -> tuple[str, ...]:
+        """The answers that mean true, in all spellings."""
+        return self._spellings(self.positive)
+
+    @cached_property
+    def false(self) -> tuple[str, ...]:
+        """The answers that mean false, in all spellings."""
+        return self._spellings(self.negative)
+
+    def _spellings(self, answers: tuple[str, ...]) -> tuple[str, ...]:
         if not self.any_case:
-            return tuple(answers)
+            return answers
         return tuple(dict.fromkeys(f for a in answers for f in (a, a.capitalize(), a.upper())))
+
+    def prompt(self, a_thing: str, statement: str) -> Prompt:
+        """Return the prompt that asks whether a statement about a thing is true."""
+        text = self.text.format(a_thing=a_thing, statement=statement)
+        return Prompt(text, self.true + self.false, self.separator)
 
 
 QUESTION = ("thing", "subject", "relation", "object")
