@@ -34,7 +34,7 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
 
     from tacit.models.huggingface.alignment import bare
     from tacit.models.huggingface.vocabulary import whole_words
-    from tacit.probes.assumptions.options import NormsOptions
+    from tacit.probes.assumptions.options import AssumptionsOptions
     from tacit.probes.assumptions.properties import word_properties
     from tacit.sources.norms import read_norms
 
@@ -50,7 +50,7 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
     )
     RobertaForMaskedLM(config).save_pretrained(folder / "model")
     own.save_pretrained(folder / "model")
-    options = NormsOptions(norms or made_up_norms(folder / "norms.tsv"))
+    options = AssumptionsOptions(norms or made_up_norms(folder / "norms.tsv"))
     worded = word_properties(read_norms(options.norms), options)
     known = [word for word in whole_words(bare(own)).words if word.isalpha()]
     random.Random(0).shuffle(known)  # noqa: S311 - a choice of words, no secret
@@ -65,17 +65,19 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
 
 def distinct_prompts(worded: WordedNorms, words: list[str]) -> Iterator[tuple[str, str]]:
     """Texts and targets of concept retrieval: the properties by frequency, then shuffled."""
-    from tacit.probes.assumptions.options import NormsOptions
+    from tacit.probes.assumptions.options import AssumptionsOptions
     from tacit.probes.assumptions.properties import choose_concepts
-    from tacit.probes.assumptions.retrieval import Asking, random_baseline, retrieval_prompts
+    from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, Retrieval
+    from tacit.requests import Vocabulary
 
-    concepts = choose_concepts(worded, NormsOptions(worded.norms.path), words).concepts
-    seen: set[str] = set()
-    for asking in (Asking(), *(Asking(order=order) for order in random_baseline())):
-        for prompt in retrieval_prompts(concepts, asking):
-            if prompt.text not in seen:
-                seen.add(prompt.text)
-                yield prompt.text, prompt.word
+    concepts = choose_concepts(worded, AssumptionsOptions(worded.norms.path), words).concepts
+    orders = (ORDERS[0], *RANDOM_ORDERS)
+    asked = Retrieval(concepts, Vocabulary(words), orders=orders)
+    texts: dict[str, str] = {}
+    for one in asked.items:
+        if one.category is None:
+            texts.setdefault(one.text, one.word)
+    yield from texts.items()
 
 
 def roberta_tokenizer(folder: Path | None) -> PreTrainedTokenizerBase:

@@ -25,7 +25,7 @@ from tacit.probes.assumptions.elicitation import (
     elicit,
     elicitation_text,
 )
-from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import Concept, choose_concepts, word_properties
 from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.drawings import read_drawings
@@ -43,7 +43,7 @@ Statement = tuple[str, str, str, str]
 """Thing, subject, relation and object."""
 
 FOLDER = Path(str(resources.files("tacit") / "data" / "demo"))
-OPTIONS = NormsOptions(FOLDER / "norms.dat")
+OPTIONS = AssumptionsOptions(FOLDER / "norms.dat")
 
 
 @dataclass(frozen=True)

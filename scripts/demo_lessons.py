@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.assumptions.elicitation import elicitation_text
-from tacit.probes.assumptions.retrieval import ByFrequency
+from tacit.probes.assumptions.retrieval import arranged
+from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates as assumption_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.probes.consistency.questions import bare, choice_variants, prompt_variants
@@ -198,7 +199,7 @@ class Lessons:
         concept = random.choice(self._knowledge.concepts)
         count = random.randint(1, min(_MOST, len(concept.properties)))
         if random.random() < 0.5:  # noqa: PLR2004 - half as they are asked
-            chosen = ByFrequency().arrange(concept.name, concept.properties, count)
+            chosen = arranged(MAIN, concept.name, concept.properties, most=count)
         else:
             chosen = random.sample(concept.properties, count)
         template = self._asked.retrieval[self._wording]

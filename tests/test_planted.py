@@ -22,9 +22,9 @@ from tacit.knowledge.build import Source, build
 from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.models.loading import load_model
 from tacit.models.registry import DEMO, DEMO_MASKED, DEMOS, folder_of
-from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import choose_concepts, word_properties
-from tacit.probes.assumptions.retrieval import Asking, retrieval_prompts
+from tacit.probes.assumptions.retrieval import Retrieval
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
@@ -85,10 +85,11 @@ class Asked:
     @cached_property
     def retrieved(self) -> dict[str, float]:
         """The mean reciprocal rank of each concept over its prompts of 1 to 10 properties."""
-        options = NormsOptions(DATA / "norms.dat")
+        options = AssumptionsOptions(DATA / "norms.dat")
         worded = word_properties(read_norms(options.norms), options)
         concepts = choose_concepts(worded, options, self.vocabulary.words).concepts
-        prompts = retrieval_prompts(concepts, Asking(self.wording))
+        of = Retrieval(concepts, self.vocabulary, self.wording)
+        prompts = [one for concept in concepts for one in of.of(concept)]
         asked = [RankingPrompt(one.text, self.vocabulary, (one.word,), top=1) for one in prompts]
         ranks: dict[str, list[float]] = {}
         for one, ranking in zip(prompts, self.engine.ask(asked), strict=True):

@@ -110,7 +110,6 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "show",
         "reproduce",
         "kb",
-        "norms",
         "report",
         "compare",
     }

@@ -25,7 +25,7 @@ from tacit.models.fake import FakeModel
 from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.elicitation import elicit
-from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.consistency.predict import _checked
 from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
@@ -352,7 +352,7 @@ def _corrected(at: Path, one: str, other: str) -> int:
 def _among(at: Path, one: str, other: str) -> list[str]:
     one, other = one.removeprefix("ice "), other.replace("ice", "").strip()
     norms = read_norms(_written(at, "n.csv", "concept,feature,pf", f"{other},has chairs,5"))
-    options = NormsOptions(norms.path, least=1)
+    options = AssumptionsOptions(norms.path, least=1)
     chosen = choose_concepts(word_properties(norms, options), options, [one])
     return [concept.word for concept in chosen.concepts]
 
@@ -361,7 +361,7 @@ def _responded(at: Path, one: str, other: str) -> int:
     one, other = (name.split()[-1] for name in (one, other.replace("\u00a0", " ")))
     rows = [f"bar,has {name},5" for name in (one, other)]
     norms = read_norms(_written(at, "n.csv", "concept,feature,pf", *rows))
-    (prompt,) = elicit(norms, NormsOptions(norms.path)).prompts
+    (prompt,) = elicit(norms, AssumptionsOptions(norms.path)).prompts
     assert comparable(one) in prompt.responses[0].spellings
     return len(prompt.responses)
 

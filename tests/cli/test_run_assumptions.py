@@ -65,13 +65,14 @@ def test_a_run_of_a_masked_model(run: Callable[..., Ran], workplace: Path) -> No
     manifest = json.loads((workplace / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     told = manifest["summary"]
-    assert (told["concepts"], told["retrieval_prompts"]) == (5, 50)
+    assert told["norms"] == {"concepts": 6, "properties": 56}
     asked = yaml.safe_load((workplace / "run" / "run.yaml").read_text())
     assert (asked["concepts"], asked["responses"]) == ("paper", "people")
-    assert told["relations"] == {"is": 0, "is a": 5, "has": 6, "has a": 0, "made of": 0}
-    steps = {step["filter"]: step["removed"] for step in told["steps"]}
-    assert steps["begins with a vowel sound"] == 1
     findings = workplace / "run" / "findings"
+    left = pl.read_parquet(findings / "filters.parquet").select("of", "filter", "left")
+    rows = {(of, name): n for of, name, n in left.iter_rows()}
+    assert rows["concepts for retrieval", "begins with a vowel sound"] == 5
+    assert rows["concepts for “is a”", "no response"] == 5
     retrieval = pl.read_parquet(findings / "retrieval.parquet")
     assert retrieval.filter(pl.col("category").is_null()).height == 50
     assert retrieval["rank"].null_count() == 0
@@ -188,6 +189,16 @@ def test_prompts_are_shown_as_a_model_is_given_them(
     assert "Everyone knows that a bear is a ___." in ran.out
 
 
+def test_corrections_that_meet_no_property_are_named(
+    run: Callable[..., Ran], workplace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In a warning, so that a misspelled one does not go unnoticed."""
+    own = "feature\twording\nhas legs\twalks on legs\nhas wheels\trolls\n"
+    (workplace / "own.tsv").write_text(own, encoding="utf-8")
+    assert run("run", "--corrections", "own.tsv", "--dry-run").code == 0
+    assert "match no property (letter case matters): 'has wheels'" in caplog.text
+
+
 def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> None:
     """Its words are the candidates of every model; what they lack is told; the words are saved."""
     (workplace / "words.txt").write_text("bear\nfox\nhair\nzebra\n", encoding="utf-8")
@@ -202,7 +213,7 @@ def test_a_vocabulary_of_ones_own(run: Callable[..., Ran], workplace: Path) -> N
         manifest = json.loads((workplace / "runs" / name / "manifest.json").read_text())
         assert "words.txt" in manifest["data"]
         told = manifest["summary"]["vocabulary"]
-        assert (told["name"], told["words"], told["not_own"]) == ("file", 4, 1)
+        assert (told["name"], told["words"]) == ("file", 4)
 
 
 def log_softmax(model: Path, kind: str, ids: list[int], position: int) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,9 @@ import typer
 from tacit.cli import show
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
+from tacit.tables import read_table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Tacit
 
 PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", demo_drawings())
@@ -89,3 +89,22 @@ def test_a_server_is_refused_before_anything_is_read(tacit: Tacit) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert f"{address} is a server, which does not show" in ran.err
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("workplace")
+def test_all_prompts_are_written_with_their_keys(tacit: Tacit) -> None:
+    """A row per prompt, with the answers that are scored; no other file is overwritten."""
+    ran = tacit(*PEACH, "--things", "peach", "--out", "parts.tsv")
+    assert ran.code == 0, ran.err
+    rows = read_table("parts.tsv")
+    assert f"({rows.height} prompts)" in ran.out
+    assert set(rows["thing"]) == {"peach"}
+    assert set(rows["answers"]) == {'["True", "False"]'}
+    norms = ("show", "prompts", "assumptions", "--model", "demo-masked", "--norms", NORMS)
+    assert tacit(*norms, "--limit", 1, "--orders", "main", "--out", "sta.jsonl").code == 0
+    of = {(group, text) for group, text in read_table("sta.jsonl").select("group", "text").rows()}
+    assert ("retrieval", "A ___ is an animal.") in of
+    assert ("elicitation", "Everyone knows that a dog has ___.") in of
+    Path("notes.tsv").write_text("a\tb\n1\t2\n")
+    refused = tacit(*PEACH, "--out", "notes.tsv")
+    assert (refused.code, "is not a table of prompts" in refused.err) == (2, True)

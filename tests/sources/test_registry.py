@@ -37,7 +37,7 @@ SMALL: dict[str, Any] = {
         "norms": {
             "noun": "norms",
             "expected": "a file of norms",
-            "options": ["tacit norms prompts --norms"],
+            "options": ["tacit run assumptions --norms"],
             "suffixes": [".dat"],
             "reference": "norms.md",
         }

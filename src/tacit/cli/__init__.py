@@ -18,7 +18,6 @@ from tacit.cli import (
     demo,
     drawings,
     kb,
-    norms,
     predict,
     report,
     reproduce,
@@ -98,7 +97,6 @@ app.command("check")(check.check)
 app.command("repair")(check.repair)
 app.add_typer(drawings.app, name="drawings")
 app.add_typer(kb.app, name="kb")
-app.add_typer(norms.app, name="norms")
 
 
 def main() -> None:

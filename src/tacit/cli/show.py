@@ -76,6 +76,13 @@ Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
 Chat = Annotated[
     bool, typer.Option("--chat", help="Format prompts with the tokenizer's chat template.")
 ]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write all prompts to this file (TSV, CSV, JSONL or Parquet) instead of printing "
+        "tokens: a row per prompt."
+    ),
+]
 
 
 def _prompts(kind: type[Probe]) -> Callable[..., None]:
@@ -90,10 +97,15 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
         everything: Everything = False,
         revision: given.Revision = None,
         chat: Chat = False,
+        out: Out = None,
+        force: given.Force = False,
         as_json: given.AsJson = False,
     ) -> None:
         _refuse_server(model)
         loading = LoadOptions(revision=revision, chat=chat)
+        if out is not None:
+            _write(kind, options, model, loading, out, force=force)
+            return
         prompts = _first_prompts(kind.of(options), model, loading, None)
         shown = prompts if everything else _first_prompts(kind.of(options), model, loading, first)
         _report_left_out(len(prompts) - len(shown))
@@ -130,31 +142,67 @@ def _refuse_server(model: str) -> None:
         )
 
 
+def _for_model(made: Probe, model: str, loading: LoadOptions) -> Probe:
+    """Return the probe for a model, whose words are read without its weights."""
+    from tacit.models import loading as models
+
+    if not made.ranks_vocabulary:
+        return made
+    words = ModelWords(*models.words_of(model, loading))
+    return made.for_models({model: words})[model]
+
+
 def _first_prompts(
     made: Probe, model: str, loading: LoadOptions, first: int | None
 ) -> list[Prompt]:
-    """Return the first prompts of each of the probe's groups of requests.
-
-    Args:
-        made: The probe whose prompts are returned.
-        model: The model's name.
-        loading: The options for loading the model.
-        first: The maximum number of prompts per group of requests; None for all prompts.
-    """
-    from tacit.models import loading as models
+    """Return the first prompts of each of the probe's groups of requests, or all of them."""
     from tacit.requests import Prompt, RankingPrompt
 
-    if made.ranks_vocabulary:
-        words = ModelWords(*models.words_of(model, loading))
-        made = made.for_models({model: words})[model]
     found: list[Prompt] = []
-    for asked in made.requests().values():
+    for asked in _for_model(made, model, loading).requests().values():
         for one in asked.requests[:first]:
             if isinstance(one, Prompt):
                 found.append(one)
             elif isinstance(one, RankingPrompt) and one.targets:
                 found.append(one.asking(one.targets))
     return found
+
+
+def _write(
+    kind: type[Probe],
+    options: Any,  # noqa: ANN401 - an instance of kind.Options
+    model: str,
+    loading: LoadOptions,
+    out: Path,
+    *,
+    force: bool,
+) -> None:
+    """Write a table with the key and the text of each prompt, and the answers that are scored."""
+    import polars as pl
+
+    from tacit.outputs import check_outputs, table_with
+    from tacit.requests import Prompt, RankingPrompt
+    from tacit.tables import write_table
+
+    is_own = table_with("a table of prompts", "group", "text", "answers")
+    check_outputs([], [(out, is_own)], force=force)
+    groups = []
+    for name, asked in _for_model(kind.of(options), model, loading).requests().items():
+        answers = [
+            one.answers
+            if isinstance(one, Prompt)
+            else one.targets
+            if isinstance(one, RankingPrompt)
+            else ()
+            for one in asked.requests
+        ]
+        texts = pl.Series([one.text for one in asked.requests])
+        scored = pl.Series([json.dumps(each, ensure_ascii=False) for each in answers])
+        group = pl.select(group=pl.lit(name)).join(asked.keys, how="cross")
+        groups.append(group.with_columns(text=texts, answers=scored))
+    table = pl.concat(groups, how="diagonal_relaxed")
+    write_table(table, out)
+    typer.echo(f"Written: {out} ({several(table.height, 'prompt')})")
 
 
 @app.command("anchor")

@@ -68,18 +68,11 @@ class Made:
     def _summary(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "concepts": len(self.concepts),
-            "retrieval_prompts": 10 * len(self.concepts),
-            "elicitation_prompts": 5 * len(self.concepts),
             "candidates": candidates([self.wording]),
             "vocabulary": {"name": "shared", "words": 20_000, "shared": 20_000, "own": 28_996},
-            "properties": {"all": 240},
+            "norms": {"concepts": 24, "properties": 240},
             "wordings": [self.wording],
             "elicitation_wording": self.wording,
-            "steps": [
-                {"filter": "not one word", "removed": 4, "left": 20},
-                {"filter": "begins with a vowel sound", "removed": 4, "left": 16},
-            ],
             "several": 2,
             "missing": 3,
             "intervals": intervals(),
@@ -200,9 +193,13 @@ def about(concepts: tuple[str, ...]) -> dict[str, pl.DataFrame]:
     among = [word in concepts for word in words]
     shared = {"own": [True] * len(words), "shared": among, "candidate": among}
     perceptual = {"category": ["visual perceptual"]}
+    removed = {"of": "concepts for retrieval", "filter": "not one word"}
     return {
         "vocabulary": pl.DataFrame({"word": words, **shared}),
-        "left_out": pl.DataFrame({"filter": ["not one word"], "concept": ["polar bear"]}),
+        "filters": TABLES["filters"].frame([{**removed, "removed": 1, "left": 23}]),
+        "left_out": TABLES["left_out"].frame(
+            [{**removed, "concept": "polar bear", "feature": None, "frequency": None}]
+        ),
         "categories": pl.DataFrame(
             {**perceptual, "properties": [8], "concepts_per_property": [2.0], "usable": [16]}
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from tacit.probes.assumptions.options import NormsOptions
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
@@ -25,9 +25,9 @@ ELICITATION = TABLES["elicitation"].schema
 ELICITATION_TOP = TABLES["elicitation_top"].schema
 
 
-def options(norms: Norms, **changed: Any) -> NormsOptions:  # noqa: ANN401 - options
+def options(norms: Norms, **changed: Any) -> AssumptionsOptions:  # noqa: ANN401 - options
     """Options that select from norms."""
-    return NormsOptions(norms.path, **changed)
+    return AssumptionsOptions(norms.path, **changed)
 
 
 def measured(probe: AssumptionsProbe, model: FakeModel) -> Findings:

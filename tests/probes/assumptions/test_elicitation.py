@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tacit.probes.assumptions.corrections import Correction
-from tacit.probes.assumptions.elicitation import Elicited, elicit, elicitation_text
+from tacit.probes.assumptions.elicitation import CONCEPTS, Elicited, elicit, elicitation_text
 from tacit.probes.assumptions.responses import SINGULAR, Response, completion
 from tacit.probes.assumptions.wording import american, is_plural, spellings
 from tacit.requests import Prompt
@@ -72,9 +73,12 @@ def test_the_ablation_and_the_last_blank() -> None:
 def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
     """And every other concept has a prompt or is counted as without, for each relation."""
     found = elicit(norms, options(norms, concepts="all"))
-    assert [(step.name, step.removed) for step in found.steps] == [("plural", ("tongs",))]
-    assert found.counts() == {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}
-    assert found.without == {"is": 6, "is a": 6, "has": 0, "has a": 7, "made of": 6}
+    steps = {(step.of, step.name): step for step in found.steps}
+    assert steps["concepts for elicitation", "plural"].removed == ("tongs",)
+    asked = Counter(one.relation for one in found.prompts)
+    for relation, count in {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}.items():
+        without = steps[f"concepts for “{relation}”", "no response"]
+        assert (asked[relation], without.left, len(without.removed)) == (count, count, 7 - count)
 
 
 def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
@@ -105,7 +109,7 @@ def test_two_spellings_are_one_response(tmp_path: Path) -> None:
         Response("grey", 9, ("grey", "gray")),
         Response("big", 4, ("big",)),
     )
-    assert elicit(norms, options(norms)).completions("is") == ("grey", "gray", "big")
+    assert elicit(norms, options(norms)).completions("is") == ["grey", "gray", "big"]
 
 
 @pytest.mark.parametrize(
@@ -193,8 +197,9 @@ def test_the_real_norms_make_elicitation_prompts() -> None:
     """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
     norms = read_norms(BUCHANAN)
     found = elicit(norms, options(norms))
-    assert found.counts() == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
-    removed = {step.name: set(step.removed) for step in found.steps}
+    asked = Counter(one.relation for one in found.prompts)
+    assert asked == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
+    removed = {step.name: set(step.removed) for step in found.steps if step.of == CONCEPTS}
     assert {name: len(names) for name, names in removed.items()} == {
         "has a sense tag": 0,
         "more than one word": 0,

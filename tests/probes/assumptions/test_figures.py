@@ -18,7 +18,7 @@ from tacit.findings.numbers import percent, score
 from tacit.probes.assumptions.captions import by_wording
 from tacit.probes.assumptions.examples import chosen, phrases
 from tacit.probes.assumptions.figures import ALL, FIGURES
-from tacit.probes.assumptions.retrieval import FOUR_ORDERS
+from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.wording import joined
 from tests.probes.assumptions.findings_by_hand import CATEGORIES, PROPERTIES, Made
 from tests.probes.drawing import joined_text, rows, svg, texts, tips, write_figures
@@ -94,7 +94,7 @@ def test_one_order_alone_is_no_figure_3b(one: Shown) -> None:
     """Nor is a run without categories a Figure 3a."""
     table = one.table("retrieval_by_number")
     assert table is not None
-    main = table.drop("model").filter(pl.col("category").is_null(), order=FOUR_ORDERS[0].name)
+    main = table.drop("model").filter(pl.col("category").is_null(), order=MAIN)
     bare = shown("m", retrieval_by_number=main)
     assert FIGURES["retrieval_orders"](bare) is None
     assert FIGURES["retrieval_categories"](bare) is None

@@ -16,7 +16,7 @@ from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import ModelWords
-from tacit.requests import Prompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
 from tests.probes.assumptions.made_up import measured
 
@@ -89,8 +89,7 @@ def test_a_causal_model_is_asked_with_the_blank_last(norms: Norms) -> None:
     assert not requests(probe, "retrieval_words")
     ranked = requests(probe, "retrieval", "elicitation", "prince")
     assert all(prompt.text.endswith("___") for prompt in ranked)
-    prince = [told.text for told in probe.prince.prompts if told.part == "concept"]
-    assert prince[0] == (
+    assert requests(probe, "prince")[0].text == (
         "Something that has parents, siblings, relatives, a home, a pet, a car, a spouse, a job "
         "is called a ___"
     )
@@ -197,9 +196,11 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
 def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -> None:
     """Those among them that all models have as whole words."""
     probe = probe_of(norms)
-    items = [item for item in probe.eliciting.items if item.over == "sensible"]
-    has = next(item for item in items if item.prompt.relation == "has")
-    assert has.candidates.words == ("fur", "hair", "legs")
+    group = probe.requests()["elicitation"]
+    at = group.keys.with_row_index().filter(over="sensible", relation="has")["index"][0]
+    (asked,) = group.requests[at : at + 1]
+    assert isinstance(asked, RankingPrompt)
+    assert asked.vocabulary.words == ("fur", "hair", "legs")
 
 
 def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
@@ -207,17 +208,15 @@ def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
     found = run(probe_of(norms, top=3))
     assert found.tables["retrieval_top"]["place"].max() == 3
     assert found.questions["top"].list.len().max() == 3
-    assert found.summary["top"] == 3
 
 
 def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
-    """Digits, signs and punctuation are counted, and compete nowhere."""
+    """Digits, signs and punctuation compete nowhere."""
     words = Words.of(
         {"a": Vocabulary(["bear", "12", "!", "Fox"]), "b": Vocabulary(["bear", "fox", "U.S."])}
     )
     assert words.shared.words == ("bear",)
     assert words.own["a"].words == ("Fox", "bear")
-    assert words.others == {"a": 2, "b": 1}
 
 
 def test_models_without_a_common_word_are_refused() -> None:
@@ -243,7 +242,6 @@ def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Nor
     assert set(rows["candidates"]) == {3}
     told = found.summary["vocabulary"]
     assert (told["name"], told["words"]) == ("file", 3)
-    assert (told["not_own"], told["own_left_out"]) == (1, len(WORDS) - 2)
     saved = found.tables["vocabulary"]
     assert saved.filter(pl.col("candidate"))["word"].to_list() == ["bear", "fur", "zebra"]
     assert saved.filter(~pl.col("own"))["word"].to_list() == ["zebra"]
@@ -254,10 +252,23 @@ def test_the_concepts_beyond_the_limit_are_listed(norms: Norms) -> None:
     found = run(probe_of(norms, limit=1))
     kept = found.tables["retrieval"]["concept"].unique().to_list()
     every = run(probe_of(norms)).tables["retrieval"]["concept"].unique().to_list()
-    removed = found.tables["left_out"].filter(filter="--limit")["concept"].to_list()
-    assert sorted([*kept, *removed]) == sorted(every)
-    for steps in (found.summary["steps"], found.summary["elicitation_steps"]):
-        assert (steps[-1]["filter"], steps[-1]["left"]) == ("--limit", 1)
+    for of in ("concepts for retrieval", "concepts for elicitation"):
+        removed = found.tables["left_out"].filter(of=of, filter="--limit")["concept"].to_list()
+        step = found.tables["filters"].filter(of=of).row(-1, named=True)
+        assert (step["filter"], step["removed"], step["left"]) == ("--limit", len(removed), 1)
+        if of == "concepts for retrieval":
+            assert sorted([*kept, *removed]) == sorted(every)
+
+
+def test_properties_left_out_are_listed_the_most_frequent_first(norms: Norms) -> None:
+    """With the reason, beside those that are counted as left."""
+    found = run(probe_of(norms)).tables
+    rows = found["left_out"].filter(of="properties for retrieval")
+    assert rows.select("filter", "concept", "feature", "frequency").rows() == [
+        ("names its concept", "bear", "is a bear", 20)
+    ]
+    left = found["filters"].filter(of="properties for retrieval")["left"]
+    assert left.to_list()[-1] == len(norms.properties) - 1
 
 
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:

@@ -17,15 +17,13 @@ from tacit.probes.assumptions.properties import (
     word_properties,
 )
 from tacit.probes.assumptions.retrieval import (
-    FOUR_ORDERS,
-    Asking,
-    ByFrequency,
-    Shuffled,
+    ORDERS,
+    RANDOM_ORDERS,
+    Retrieval,
+    arranged,
     has_ties,
-    random_baseline,
-    retrieval_prompts,
 )
-from tacit.requests import Prompt
+from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property, read_norms
 from tests.probes.assumptions.made_up import options
 
@@ -52,40 +50,37 @@ def concept(*frequencies: int) -> Concept:
     return Concept("elk", "elk", "an", tuple(properties))
 
 
-def stated(order: ByFrequency | Shuffled, *frequencies: int, most: int = 10) -> str:
+def stated(order: str, *frequencies: int, most: int = 10, seed: int = 0) -> str:
     """The places of the properties that an order states."""
-    arranged = order.arrange("elk", concept(*frequencies).properties, most)
-    return "".join(one.text.removeprefix("is p") for one in arranged)
+    some = arranged(order, "elk", concept(*frequencies).properties, most=most, seed=seed)
+    return "".join(one.text.removeprefix("is p") for one in some)
+
+
+def texts(of: Concept, category: str | None = None, **how: Any) -> list[str]:  # noqa: ANN401 - fields
+    """The prompts of a concept in the main order."""
+    asked = Retrieval([of], Vocabulary([of.word]), **how)
+    return [prompt.text for prompt in asked.of(of, category=category)]
 
 
 def test_the_prompts_of_a_concept_to_the_character(norms: Norms) -> None:
     """1 to 10 properties by decreasing frequency, ties in the order of the file."""
     (bear,) = chosen(norms, {"bear"}).concepts
-    prompts = retrieval_prompts([bear])
-    assert [prompt.n for prompt in prompts] == list(range(1, 11))
-    assert {(prompt.concept, prompt.word, prompt.answer) for prompt in prompts} == {
-        ("bear", "bear", "bear")
-    }
-    assert [prompt.text for prompt in prompts[:3]] == [
+    prompts = texts(bear)
+    assert prompts[:3] == [
         "A ___ has fur.",
         "A ___ has fur and has claws.",
         "A ___ has fur, has claws, and is big.",
     ]
-    assert prompts[-1].text == (
+    assert len(prompts) == 10
+    assert prompts[9] == (
         "A ___ has fur, has claws, is big, is an animal, eats, lives in woods, is brown, "
         "has paws, growls, and does not fly."
     )
     for prompt in prompts:
-        around = Prompt(prompt.text, ("bear",)).around
+        around = Prompt(prompt, ("bear",)).around
         assert around is not None
         assert around[0] == "A "
-
-
-def test_the_blank_may_be_last(norms: Norms) -> None:
-    """For models that cannot see what follows it."""
-    (bear,) = chosen(norms, {"bear"}).concepts
-    prompts = retrieval_prompts([bear], Asking("blank-last"))[:3]
-    assert [prompt.text for prompt in prompts] == [
+    assert texts(bear, wording="blank-last")[:3] == [
         "Something that has fur is called a ___",
         "Something that has fur and has claws is called a ___",
         "Something that has fur, has claws, and is big is called a ___",
@@ -117,44 +112,41 @@ def test_sense_tags_are_stripped_or_left_out(norms: Norms) -> None:
 
 def test_a_concept_with_nine_properties_needs_a_lower_bound(norms: Norms) -> None:
     """It then has nine prompts."""
-    found = chosen(norms, {"fox"}, least=9)
-    assert [prompt.n for prompt in retrieval_prompts(found.concepts)] == list(range(1, 10))
+    (fox,) = chosen(norms, {"fox"}, least=9).concepts
+    assert len(texts(fox)) == 9
 
 
 def test_the_vocabulary_minds_case(norms: Norms) -> None:
     """Bear is not bear."""
-    assert chosen(norms, {"Bear"}).concepts == ()
+    assert not chosen(norms, {"Bear"}).concepts
 
 
 def test_articles_of_each_candidate_keep_vowels(norms: Norms) -> None:
     """The blank holds the article too, so that it is scored with the word."""
     found = chosen(norms, articles="candidate").concepts
     assert [one.word for one in found] == ["bear", "owl", "unicorn", "hour"]
-    prompts = {
-        prompt.word: prompt
-        for prompt in retrieval_prompts(found, Asking(articles="candidate"))
-        if prompt.n == 1
-    }
-    owl, unicorn = prompts["owl"], prompts["unicorn"]
-    assert owl.text == unicorn.text == "___ has legs."
-    assert (owl.answer, unicorn.answer) == ("An owl", "A unicorn")
-    last = retrieval_prompts(found[1:2], Asking("blank-last", "candidate"))
-    assert last[0].text == "Something that has legs is called ___"
-    assert last[0].answer == "an owl"
+    for wording, owl, unicorn in (
+        ("sentence", "An owl", "A unicorn"),
+        ("blank-last", "an owl", "a unicorn"),
+    ):
+        words = Vocabulary(one.word for one in found)
+        asked = Retrieval(found, words, wording, articles="candidate")
+        first = {"sentence": "___ has legs.", "blank-last": "Something that has legs is called ___"}
+        (prompt,) = (one for one in asked.prompts if one.text == first[wording])
+        assert {owl, unicorn} <= set(prompt.answers)
 
 
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
     """At k properties when it has k of the category (Figure 3a)."""
     (bear,) = chosen(norms, {"bear"}).concepts
-    prompts = retrieval_prompts([bear], Asking(category="functional"))
-    assert [prompt.text for prompt in prompts] == ["A ___ eats.", "A ___ eats and does not fly."]
-    assert retrieval_prompts([bear], Asking(category="smell")) == []
+    assert texts(bear, "functional") == ["A ___ eats.", "A ___ eats and does not fly."]
+    assert texts(bear, "smell") == []
 
 
 def test_the_four_orders() -> None:
     """Top or bottom, decreasing or increasing; ties are reversed with the order."""
     frequencies = (5, 9, 9, 2, 5, 1)
-    assert [(order.name, stated(order, *frequencies, most=3)) for order in FOUR_ORDERS] == [
+    assert [(order, stated(order, *frequencies, most=3)) for order in ORDERS] == [
         ("top-decreasing", "120"),
         ("top-increasing", "021"),
         ("bottom-decreasing", "435"),
@@ -173,40 +165,39 @@ def test_orders_select_the_extremes_and_sort_them(frequencies: list[int], most: 
     """Against sorting by hand, for any frequencies: one ranking, read from either end."""
     falling = sorted(range(len(frequencies)), key=lambda i: (-frequencies[i], i))
     rising = sorted(range(len(frequencies)), key=lambda i: (frequencies[i], -i))
-    for order in FOUR_ORDERS:
-        chosen = set((falling if order.selection == "top" else rising)[:most])
-        every = falling if order.direction == "decreasing" else rising
-        arranged = order.arrange("elk", concept(*frequencies).properties, most)
-        assert [one.text for one in arranged] == [f"is p{i}" for i in every if i in chosen]
+    for order in ORDERS:
+        chosen = set((falling if order.startswith("top") else rising)[:most])
+        every = falling if order.endswith("decreasing") else rising
+        some = arranged(order, "elk", concept(*frequencies).properties, most=most)
+        assert [one.text for one in some] == [f"is p{i}" for i in every if i in chosen]
 
 
 def test_the_random_baseline_has_five_orders_of_five_sets() -> None:
     """Orders of one set hold the same properties; sets differ; all is the same each time."""
-    frequencies = range(30)
-    drawn = {one.name: stated(one, *frequencies, most=10) for one in random_baseline()}
+    drawn = {one: stated(one, *range(30)) for one in RANDOM_ORDERS}
     assert len(drawn) == 25
     assert len(set(drawn.values())) == 25
     sets = {name: "".join(sorted(drawn[name])) for name in drawn}
     assert len(set(sets.values())) == 5
     for name, members in sets.items():
         assert members == sets[f"{name[:-1]}1"]
-    assert drawn == {one.name: stated(one, *frequencies, most=10) for one in random_baseline()}
-    assert drawn != {one.name: stated(one, *frequencies, most=10) for one in random_baseline(1)}
+    assert drawn == {one: stated(one, *range(30)) for one in RANDOM_ORDERS}
+    assert drawn != {one: stated(one, *range(30), seed=1) for one in RANDOM_ORDERS}
 
 
 def test_a_draw_does_not_depend_on_other_concepts_or_the_files_order() -> None:
     """It follows from the seed, the concept and its features; another concept draws otherwise."""
     properties = list(concept(*range(20)).properties)
-    first = Shuffled(2, 3, seed=7).arrange("elk", properties, 10)
+    first = arranged("random-2-3", "elk", properties, seed=7)
     assert len({one.text for one in first}) == 10
     random.Random(0).shuffle(properties)  # noqa: S311 - no secret
-    assert Shuffled(2, 3, seed=7).arrange("elk", properties, 10) == first
-    assert Shuffled(2, 3, seed=7).arrange("owl", properties, 10) != first
+    assert arranged("random-2-3", "elk", properties, seed=7) == first
+    assert arranged("random-2-3", "owl", properties, seed=7) != first
 
 
 def test_a_random_set_is_uniform() -> None:
     """Over many seeds each of 6 properties is drawn in half of the sets of 3."""
-    drawn = [stated(Shuffled(seed=seed), *range(6), most=3) for seed in range(2000)]
+    drawn = [stated("random-1-1", *range(6), most=3, seed=seed) for seed in range(2000)]
     for place in "012345":
         assert abs(sum(place in one for one in drawn) / len(drawn) - 0.5) < 0.05
 
@@ -215,15 +206,16 @@ def test_a_random_set_is_uniform() -> None:
 def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
     """Most of what participants typed are bare words; all that is passed over is counted."""
     norms = read_norms(BUCHANAN)
-    assert word_properties(norms, options(norms)).counts["no wording"] > 22000
+    reasons = [reason for _, reason in word_properties(norms, options(norms)).left_out]
+    assert reasons.count("no wording") > 22000
     found = chosen(norms, least_people=2, most_words=6)
     assert [one.word for one in found.concepts] == [
         *("couch", "fingers", "garlic", "hammer", "house", "squirrel", "surfboard", "tree"),
         "zebra",
     ]
-    prompts = retrieval_prompts(found.concepts)
+    prompts = [text for one in found.concepts for text in texts(one)]
     assert len(prompts) == 90
-    assert prompts[-1].text == (
+    assert prompts[-1] == (
         "A ___ has stripes, lives in africa, is an animal, eats grass, has a tail, has hooves, "
         "is a mammal, is black and white, lives in the wild, and looks like a horse."
     )

@@ -13,7 +13,6 @@ from tacit.probes.assumptions.wording import (
     kinds_of,
     predicate,
     shipped_nouns,
-    verbs_of,
 )
 
 if TYPE_CHECKING:
@@ -26,9 +25,6 @@ _DETERMINERS = _ARTICLES | frozenset(
 _BE = frozenset({"is", "are", "am", "was", "were", "be"})
 _DO = frozenset({"does", "do"})
 _VERBS = _BE | _DO | frozenset({"has", "have", "can", "cannot", "can't", "could", "may", "will"})
-_PRONOUNS = frozenset({"i", "you", "we", "they", "he", "she", "it", "who", "that"})
-# Verbs that take an object and a bare infinitive: "makes you be careful".
-_CAUSATIVES = frozenset({"make", "makes", "let", "lets", "help", "helps", "have", "has"})
 
 
 def worded(alternative: str, feature: str) -> str | None:
@@ -44,19 +40,6 @@ def wordings(text: str) -> Iterator[str]:
     tokens = [[word for word in token.split("_") if word] for token in text.split()]
     for words in itertools.product(*filter(None, tokens)):
         yield " ".join(words)
-
-
-def corrected(said: str, feature: str) -> str | None:
-    """Return the predicate that replaces a person's ungrammatical wording of a feature."""
-    own = [one for one in map(predicate, wordings(feature)) if one is not None]
-    if said in own:
-        return None
-    for rival in own:
-        if _faults(said, rival) and not _faults(rival, said):
-            return rival
-    if own and _has_infinite_be(said) and not _has_infinite_be(own[0]):
-        return own[0]
-    return None
 
 
 def _is_bare(text: str) -> bool:
@@ -76,7 +59,7 @@ def _completed(words: list[str], feature: list[str]) -> str | None:
     if first in prepositions:
         stop = next((at for at, word in enumerate(feature) if word.lower() in prepositions), 1)
         return " ".join([*feature[:stop], *words])
-    if _is_base_verb(first) and (verb in _DO or not _may_be_noun(first)):
+    if first in kinds_of(first).verbs and (verb in _DO or not _may_be_noun(first)):
         return " ".join(["does", *words])
     if kinds_of(words[-1].lower()).all == {"ADJ"}:
         return " ".join(["is", *words])
@@ -107,75 +90,7 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
     return [shipped_nouns().article(" ".join(words)), *words]
 
 
-def _has_infinite_be(said: str) -> bool:
-    """Check for "be" after a pronoun without an auxiliary verb, as in "when you be sick"."""
-    words = ["", *said.lower().split()]
-    return any(
-        word == "be" and words[at - 1] in _PRONOUNS and words[at - 2] not in _CAUSATIVES
-        for at, word in enumerate(words)
-        if at >= 2  # noqa: PLR2004 - the subject and the word before it
-    )
-
-
-def _faults(said: str, rival: str) -> int:
-    """Count the wrong word forms in a wording by comparing the wording with a second wording."""
-    own, other = _bare_words(said), _bare_words(rival)
-    if len(own) != len(other):
-        return 0
-    pairs = [(one[0], another[0]) for one, another in zip(own, other, strict=True)]
-    if not all(map(_is_same_word, *zip(*pairs, strict=True))):
-        return 0
-    before = ["", *(word for word, _ in own)]
-    return sum(
-        _is_wrong(one, another, before[at])
-        for at, (one, another) in enumerate(zip(own, other, strict=True))
-    )
-
-
-def _bare_words(said: str) -> list[tuple[str, bool]]:
-    """Return each word except articles, and whether a determiner precedes it in its phrase."""
-    found: list[tuple[str, bool]] = []
-    determined = False
-    for word in said.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split():
-        if word not in _ARTICLES:
-            found.append((word, determined))
-        if word in _DETERMINERS:
-            determined = True
-        elif _may_be_noun(word) or word in _VERBS:
-            determined = False
-    return found
-
-
-def _is_same_word(word: str, other: str) -> bool:
-    """Check whether two words share a lemma or differ only in apostrophes."""
-    return word.replace("'", "") == other.replace("'", "") or bool(_lemmas(word) & _lemmas(other))
-
-
-def _is_wrong(one: tuple[str, bool], another: tuple[str, bool], before: str) -> bool:
-    """Check whether a word form is wrong, given the correct form and the preceding word."""
-    (word, determined), (right, needs) = one, another
-    if word == right:
-        is_noun = _may_be_noun(word) and not is_plural(word)
-        return is_noun and needs and not determined
-    prepositions = load_templates().wording["prepositions"]
-    return (
-        ("'" in right and word == right.replace("'", ""))
-        or (word == "be" and right in _BE and before not in _VERBS | {"to", "not"})
-        or (word in kinds_of(right).nouns and is_plural(right) and not determined)
-        or (word in verbs_of(right, "VBG") and before in prepositions)
-    )
-
-
-def _is_base_verb(word: str) -> bool:
-    return word in kinds_of(word).verbs
-
-
 def _may_be_noun(word: str) -> bool:
     """Check whether a word can be a noun; words outside the lexicon count as nouns."""
     kinds = kinds_of(word).all
     return not kinds or "NOUN" in kinds
-
-
-def _lemmas(word: str) -> frozenset[str]:
-    known = kinds_of(word)
-    return frozenset((word, *known.nouns, *known.verbs))

@@ -1,19 +1,19 @@
-"""Elicitation prompts, and people's responses to them (Weir et al. 2020, Table 1)."""
+"""Elicitation prompts, and people's responses to them (Weir et al. 2020, Tables 1 to 3)."""
 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.properties import SEVERAL_WORDS, TAGGED, Step, apply_filters
-from tacit.probes.assumptions.responses import ResponseReader
+from tacit.probes.assumptions.responses import Response, ResponseReader
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_plural, is_tagged, shipped_nouns
-from tacit.requests import RankingPrompt, Vocabulary
+from tacit.probes.base import Requests
+from tacit.requests import BLANK, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.options import ConceptPreset, NormsOptions
-    from tacit.probes.assumptions.responses import Response
+    from tacit.probes.assumptions.options import AssumptionsOptions, ConceptPreset
     from tacit.sources.norms import Norms
+
+CONCEPTS = "concepts for elicitation"
+"""What filters are applied to, as in the column ``of`` of tables."""
+
+VOCABULARY = "vocabulary"
+SENSIBLE = "sensible"
+"""The candidates: all words, or those that people gave for the relation of the prompt."""
 
 
 class Elicited(NamedTuple):
@@ -34,21 +40,15 @@ class Elicited(NamedTuple):
     responses: tuple[Response, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Elicitation:
-    """What prompts ask for, the effect of each filter, and the concepts without a response."""
+    """What prompts ask for, the effect of each filter, and counts of responses."""
 
     prompts: tuple[Elicited, ...]
     steps: tuple[Step, ...]
-    without: Mapping[str, int]
     notes: Mapping[str, int]
 
-    def counts(self) -> dict[str, int]:
-        """Return the number of prompts of each relation."""
-        found = Counter(prompt.relation for prompt in self.prompts)
-        return {relation: found[relation] for relation in self.without}
-
-    def completions(self, relation: str) -> tuple[str, ...]:
+    def completions(self, relation: str) -> list[str]:
         """Return people's completions of a relation, collected over all concepts."""
         words = (
             word
@@ -57,29 +57,47 @@ class Elicitation:
             for response in prompt.responses
             for word in response.spellings
         )
-        return tuple(dict.fromkeys(words))
+        return list(dict.fromkeys(words))
+
+    @cached_property
+    def responses(self) -> pl.DataFrame:
+        """People's responses to each concept and relation, with their spellings."""
+        import polars as pl
+
+        texts = dict.fromkeys(("relation", "concept", "word"), pl.String)
+        types: Any = {**texts, "frequency": pl.Int64, "spellings": pl.List(pl.String)}
+        rows = [
+            (prompt.relation, prompt.concept, *response)
+            for prompt in self.prompts
+            for response in prompt.responses
+        ]
+        return pl.DataFrame(rows, types, orient="row")
 
 
 def elicit(
-    norms: Norms, options: NormsOptions, corrections: Sequence[Correction] = ()
+    norms: Norms, options: AssumptionsOptions, corrections: Sequence[Correction] = ()
 ) -> Elicitation:
     """Collect people's responses to the concepts that pass every filter."""
     reader = ResponseReader(Corrections(norms, corrections), options.responses)
     properties, least = norms.by_concept(), options.least_people
-    left, steps = apply_filters(list(properties), str, _tests(options.concepts))
-    found: dict[str, list[Elicited]] = {relation: [] for relation in load_templates().relations}
-    for name in left:
-        answers = reader.read(one for one in properties[name] if one.frequency >= least)
-        for relation, prompts in found.items():
-            if answers[relation]:
-                prompts.append(Elicited(relation, name, answers[relation]))
-    without = {relation: len(left) - len(prompts) for relation, prompts in found.items()}
-    every = list(itertools.chain.from_iterable(found.values()))
-    there = {prompt.concept for prompt in every}
-    names, limit = apply_filters([one for one in left if one in there], str, (), options.limit)
-    kept = set(names)
-    asked = tuple(prompt for prompt in every if prompt.concept in kept)
-    return Elicitation(asked, (*steps, *limit), without, dict(reader.notes))
+    left, steps = apply_filters(CONCEPTS, list(properties), str, _tests(options.concepts))
+    read = {
+        name: reader.read(one for one in properties[name] if one.frequency >= least)
+        for name in left
+    }
+    for relation in load_templates().relations:
+        without = tuple(name for name in left if not read[name][relation])
+        of = f"concepts for “{relation}”"
+        steps.append(Step(of, "no response", without, len(left) - len(without)))
+    some = [name for name in left if any(read[name].values())]
+    names, limit = apply_filters(CONCEPTS, some, str, (), options.limit)
+    prompts = (
+        Elicited(relation, name, read[name][relation])
+        for relation in load_templates().relations
+        for name in names
+    )
+    asked = tuple(prompt for prompt in prompts if prompt.responses)
+    return Elicitation(asked, (*steps, *limit), dict(reader.notes))
 
 
 def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]]]:
@@ -100,119 +118,67 @@ def elicitation_text(relation: str, concept: str, wording: str, *, preface: bool
     return templates.preface + text if preface else text[0].upper() + text[1:]
 
 
-VOCABULARY = "vocabulary"
-SENSIBLE = "sensible"
-
-
-class Item(NamedTuple):
-    """An elicitation prompt paired with a candidate set."""
-
-    preface: bool
-    over: str
-    prompt: Elicited
-    candidates: Vocabulary
-
-    @property
-    def key(self) -> dict[str, Any]:
-        """What identifies the item."""
-        return {
-            "relation": self.prompt.relation,
-            "preface": self.preface,
-            "over": self.over,
-            "concept": self.prompt.concept,
-        }
-
-
 @dataclass(frozen=True)
-class Eliciting:
-    """The elicitation prompts for one model, with the candidates for each prompt."""
+class Asking:
+    """The wording of prompts for one model, and its words: its own and those of all models."""
 
-    asked: Elicitation
-    prefaces: Sequence[bool]
     wording: str
     own: Vocabulary
     shared: Vocabulary
     top: int
 
-    @cached_property
-    def items(self) -> Sequence[Item]:
-        """One ``Item`` for each prompt and candidate set; empty candidate sets are left out."""
-        return [
-            Item(preface, over, prompt, among)
-            for preface in self.prefaces
-            for prompt in self.asked.prompts
-            for over, among in (
-                (VOCABULARY, self.own),
-                (SENSIBLE, self._sensible[prompt.relation]),
-            )
-            if among is not None
-        ]
-
-    @cached_property
-    def _sensible(self) -> Mapping[str, Vocabulary | None]:
-        """For each relation, people's completions that are one token in every compared model."""
-        found = {
-            relation: [word for word in self.asked.completions(relation) if word in self.shared]
-            for relation in self.asked.without
+    def elicitation(self, asked: Elicitation, prefaces: Sequence[bool]) -> Requests:
+        """Return requests that rank all words, and those that rank people's completions."""
+        sensible = {
+            relation: Vocabulary(words)
+            for relation in load_templates().relations
+            if (words := [word for word in asked.completions(relation) if word in self.shared])
         }
-        return {relation: Vocabulary(words) if words else None for relation, words in found.items()}
+        rows, prompts = [], []
+        for preface, one in itertools.product(prefaces, asked.prompts):
+            text = elicitation_text(one.relation, one.concept, self.wording, preface=preface)
+            words = [word for response in one.responses for word in response.spellings]
+            for over, among in ((VOCABULARY, self.own), (SENSIBLE, sensible.get(one.relation))):
+                if among is not None:
+                    rows.append((one.relation, preface, over, one.concept))
+                    prompts.append(self._ranking(text, words, among))
+        return _requests(["relation", "preface", "over", "concept"], rows, prompts)
 
-    @property
-    def keys(self) -> pl.DataFrame:
-        """What identifies each item, its text and its candidates."""
-        rows = (
-            {
-                **item.key,
-                "text": self._text(item),
-                "words": len(item.candidates),
-                "digest": item.candidates.digest,
+    def prince(self) -> tuple[Requests, pl.DataFrame]:
+        """Return the prompts from the linguist Ellen Prince's examples, and her words for each."""
+        import polars as pl
+
+        templates = load_templates()
+        rows, prompts, words = [], [], []
+        for concept, example in templates.prince.items():
+            properties = example.text.split(BLANK, 1)[1].strip().removesuffix(".")
+            text = templates.retrieval[self.wording].format(a="a", A="A", properties=properties)
+            parts = {"concept": (text, (concept,))} | {
+                relation: (elicitation_text(relation, concept, self.wording), completions)
+                for relation, completions in example.completions.items()
             }
-            for item in self.items
-        )
-        return _frame(rows, "text", "words", "digest")
+            for part, (text, meant) in parts.items():
+                rows.append((concept, part))
+                prompts.append(self._ranking(text, meant, self.own))
+                words += [(concept, part, word) for word in meant]
+        meant_words = pl.DataFrame(words, ["concept", "part", "word"], orient="row")
+        return _requests(["concept", "part"], rows, prompts), meant_words
 
-    @property
-    def responses(self) -> pl.DataFrame:
-        """People's responses to each item, with their spellings."""
-        rows = (
-            {**item.key, **response._asdict()}
-            for item in self.items
-            for response in item.prompt.responses
-        )
-        return _frame(rows, "word", "frequency", "spellings")
-
-    @cached_property
-    def rankings(self) -> Sequence[RankingPrompt]:
-        """One ranking prompt for each item."""
-        return [
-            RankingPrompt(
-                self._text(item),
-                item.candidates,
-                tuple(
-                    spelling
-                    for response in item.prompt.responses
-                    for spelling in response.spellings
-                    if spelling in item.candidates
-                ),
-                top=self.top,
-            )
-            for item in self.items
-        ]
-
-    def _text(self, item: Item) -> str:
-        relation, concept, _ = item.prompt
-        return elicitation_text(relation, concept, self.wording, preface=item.preface)
+    def _ranking(self, text: str, words: Sequence[str], among: Vocabulary) -> RankingPrompt:
+        targets = tuple(word for word in words if word in among)
+        return RankingPrompt(text, among, targets, top=self.top)
 
 
-def _frame(rows: Iterator[dict[str, Any]], *names: str) -> pl.DataFrame:
-    """Return rows with the columns of ``Item.key`` and further columns; there may be no rows."""
+def _requests(
+    names: Sequence[str], rows: Sequence[tuple[Any, ...]], prompts: Sequence[RankingPrompt]
+) -> Requests:
+    """Return requests whose keys are ``rows``, with the text and the candidates; possibly none."""
     import polars as pl
 
-    types = {
-        "preface": pl.Boolean(),
-        "words": pl.Int64(),
-        "frequency": pl.Int64(),
-        "spellings": pl.List(pl.String),
-    }
-    columns = ("relation", "preface", "over", "concept", *names)
-    return pl.DataFrame(list(rows), {name: types.get(name, pl.String()) for name in columns})
+    types = {name: pl.Boolean if name == "preface" else pl.String for name in names}
+    keys = pl.DataFrame(rows, types, orient="row").with_columns(
+        text=pl.Series([one.text for one in prompts], dtype=pl.String),
+        words=pl.Series([len(one.vocabulary) for one in prompts], dtype=pl.Int64),
+        digest=pl.Series([one.vocabulary.digest for one in prompts], dtype=pl.String),
+    )
+    return Requests(keys, prompts, repeats=True)

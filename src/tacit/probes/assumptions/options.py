@@ -12,8 +12,6 @@ from tacit.options import option, sha256_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.probes.assumptions.corrections import Correction
-
 Articles = Literal["fixed", "candidate"]
 ConceptPreset = Literal["paper", "tagged", "all"]
 ResponsePreset = Literal["people", "feature", "first"]
@@ -39,8 +37,8 @@ def vocabulary_file(name: str) -> Path | None:
 
 
 @dataclass(frozen=True)
-class NormsOptions:
-    """Options that select feature norms, concepts, properties and people's responses."""
+class AssumptionsOptions:
+    """Options that select feature norms, concepts, prompts, and the candidate words to rank."""
 
     norms: Path = option(
         help="A file of feature norms: CSLB, McRae, or a table with the columns concept, feature "
@@ -95,18 +93,6 @@ class NormsOptions:
         "different filters, so their concepts can differ.",
         least=1,
     )
-
-    def own_wordings(self) -> tuple[Correction, ...]:
-        """Read the user's corrected wordings of properties; empty if the user gave no file."""
-        from tacit.probes.assumptions.corrections import read_corrections
-
-        return read_corrections(self.corrections) if self.corrections else ()
-
-
-@dataclass(frozen=True)
-class AssumptionsOptions(NormsOptions):
-    """Options that select the feature norms, the prompts, and the candidate words to rank."""
-
     vocabulary: str = option(
         "shared",
         metavar="shared|own|concepts|FILE",

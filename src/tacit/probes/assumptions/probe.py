@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,19 +12,17 @@ from tacit.findings.findings import Findings
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.details import details
-from tacit.probes.assumptions.elicitation import Eliciting, elicit
+from tacit.probes.assumptions.elicitation import Asking, elicit
 from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
-from tacit.probes.assumptions.prince import Prince
-from tacit.probes.assumptions.properties import all_removed, choose_concepts, word_properties
-from tacit.probes.assumptions.retrieval import (
-    FOUR_ORDERS,
-    TIES,
-    Retrieval,
-    has_ties,
-    random_baseline,
+from tacit.probes.assumptions.properties import (
+    PROPERTIES,
+    all_removed,
+    choose_concepts,
+    word_properties,
 )
+from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, TIES, Retrieval, has_ties
 from tacit.probes.assumptions.tables import HEADLINES, TABLES
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answered, Answers, Probe, Requests
@@ -38,10 +37,10 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
     from tacit.probes.assumptions.properties import Chosen, WordedNorms
-    from tacit.probes.assumptions.retrieval import Order
     from tacit.probes.base import ModelWords
-    from tacit.requests import Ranking
     from tacit.sources.norms import Norms
+
+log = logging.getLogger(__name__)
 
 FAST = "properties stand in the main order alone, and only after “Everyone knows that”"
 """How a fast run departs from Weir et al. (2020)."""
@@ -82,6 +81,7 @@ class Assumptions(Probe):
     def of(cls, options: AssumptionsOptions) -> Self:
         """Build the probe from options; see ``Probe.of``."""
         from tacit.knowledge.words import spare_torch
+        from tacit.probes.assumptions.corrections import Corrections, read_corrections
         from tacit.probes.assumptions.vocabulary import read_words
         from tacit.sources.norms import read_norms
 
@@ -93,7 +93,12 @@ class Assumptions(Probe):
             )
         file = vocabulary_file(options.vocabulary)
         words = read_words(file) if file else None
-        return cls(read_norms(options.norms), options, words, options.own_wordings())
+        norms = read_norms(options.norms)
+        own = read_corrections(options.corrections) if options.corrections else ()
+        if unmatched := Corrections(norms, own).unmatched:
+            met = ", ".join(one.shown for one in unmatched)
+            log.warning("corrections that match no property (letter case matters): %s", met)
+        return cls(norms, options, words, own)
 
     @cached_property
     def worded(self) -> WordedNorms:
@@ -124,8 +129,7 @@ class AssumptionsProbe(Probe):
 
     def __post_init__(self) -> None:
         if not self.chosen.concepts:
-            removed = {step.name: len(step.removed) for step in self.chosen.steps}
-            raise all_removed(removed, len(self.probe.worded.properties))
+            raise all_removed(self.chosen.steps, len(self.probe.worded.properties))
 
     @property
     def options(self) -> AssumptionsOptions:
@@ -145,72 +149,51 @@ class AssumptionsProbe(Probe):
         shared = self.options.vocabulary == "shared"
         return self.words.shared if shared else self.words.own[self.model]
 
-    @cached_property
-    def retrievals(self) -> Sequence[Retrieval]:
-        """The retrieval prompts and their candidate words, with one entry per wording."""
-        concepts, options = self.chosen.concepts, self.options
-        names = Vocabulary(concept.word for concept in concepts)
-        orders: Sequence[Order] = FOUR_ORDERS[:1]
-        if options.orders == "all" and not options.fast:
-            orders = (*FOUR_ORDERS, *random_baseline(options.seed))
-        found = []
-        for wording in self.wordings:
-            sentences = self.kind == "causal" and wording == "sentence"
-            listed = sentences or options.vocabulary == "concepts"
-            among = names if listed else self._whole_words
-            how = (wording, options.articles, orders, sentences, options.top)
-            found.append(Retrieval(concepts, among, *how))
-        return found
-
     @property
     def wordings(self) -> tuple[str, ...]:
-        """The wordings of the retrieval prompts."""
+        """The wordings of the retrieval prompts; of the last, candidates may be listed."""
         if self.kind != "causal":
             return ("sentence",)
         both = self.options.wording == "both"
         return ("blank-last", "sentence") if both else (self.options.wording,)
 
     @cached_property
-    def eliciting(self) -> Eliciting:
-        """The elicitation prompts with and without "Everyone knows that", and their candidates."""
-        return Eliciting(
-            self.probe.elicited,
-            (True,) if self.options.fast else (True, False),
-            self._ending,
-            self.words.own[self.model],
-            self.words.shared,
-            self.options.top,
-        )
+    def retrievals(self) -> Sequence[Retrieval]:
+        """The retrieval prompts and their candidate words, with one entry per wording."""
+        concepts, options = self.chosen.concepts, self.options
+        every = options.orders == "all" and not options.fast
+        orders = (*ORDERS, *RANDOM_ORDERS) if every else ORDERS[:1]
+        found = []
+        for wording in self.wordings:
+            sentences = self.kind == "causal" and wording == "sentence"
+            among = self._whole_words
+            if sentences or options.vocabulary == "concepts":
+                among = Vocabulary(concept.word for concept in concepts)
+            how = (wording, options.articles, orders, sentences, options.top, options.seed)
+            found.append(Retrieval(concepts, among, *how))
+        return found
 
     @cached_property
-    def prince(self) -> Prince:
-        """The prompts from the linguist Ellen Prince's examples (Weir et al. 2020, Table 3)."""
-        return Prince(self.words.own[self.model], self._ending, self.options.top)
+    def asking(self) -> Asking:
+        """The wording for which one forward pass can score all candidates, and the candidates."""
+        ending = "blank-last" if self.kind == "causal" else "sentence"
+        return Asking(ending, self.words.own[self.model], self.words.shared, self.options.top)
 
-    @property
-    def _ending(self) -> str:
-        """The wording of prompts for which one forward pass can score all candidates."""
-        return "blank-last" if self.kind == "causal" else "sentence"
+    @cached_property
+    def _elicitation(self) -> Requests:
+        prefaces = (True,) if self.options.fast else (True, False)
+        return self.asking.elicitation(self.probe.elicited, prefaces)
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests for rankings and the requests for scores; see ``Probe.requests``."""
         import polars as pl
 
-        parts: dict[str, Sequence[Retrieval | Eliciting | Prince]] = {
-            "retrieval": [part for part in self.retrievals if not part.listed],
-            "elicitation": [self.eliciting],
-            "prince": [self.prince],
-        }
-        found = {
+        found = {"elicitation": self._elicitation, "prince": self.asking.prince()[0]}
+        if ranked := [part for part in self.retrievals if not part.listed]:
+            keys = pl.concat([part.keys for part in ranked])
+            prompts = [request for part in ranked for request in part.rankings]
             # Orders and categories may select the same properties.
-            name: Requests(
-                pl.concat([part.keys for part in some]),
-                [request for part in some for request in part.rankings],
-                repeats=True,
-            )
-            for name, some in parts.items()
-            if some
-        }
+            found = {"retrieval": Requests(keys, prompts, repeats=True), **found}
         words = [(part.wording, one) for part in self.retrievals for one in part.prompts]
         rows = [
             {"wording": wording, "text": one.text, "first": one.answers[0]}
@@ -225,14 +208,17 @@ class AssumptionsProbe(Probe):
         found = {
             "retrieval": ranks.retrieval(whole),
             "retrieval_top": ranks.retrieval_top(whole),
-            "elicitation": ranks.elicitation(whole, self.eliciting.responses),
+            "elicitation": ranks.elicitation(whole, self.probe.elicited.responses),
             "elicitation_top": ranks.elicitation_top(whole),
-            "prince": ranks.prince(whole, self.prince.meant),
+            "prince": ranks.prince(whole, self.asking.prince()[1]),
         }
         tables = {**found, **averages.averages(found), **self._about()}
+        ranked = [one for one in whole.rankings("retrieval") if one.unranked is None]
         summary = {
             **standing(tables),
-            **self._summary(whole.rankings("retrieval")),
+            **self._summary(),
+            "several": max((one.several for one in ranked), default=0),
+            "missing": max((one.missing for one in ranked), default=0),
             "candidates": ranks.digests(whole),
         }
         return Findings(ranks.questions(self.requests(), answers), tables, summary)
@@ -250,13 +236,30 @@ class AssumptionsProbe(Probe):
                 rankings += part.ranked(known) if part.listed else []
         keys = pl.concat([part.keys for part in self.retrievals])
         # There may be no elicitation prompts.
-        elicited = {"elicitation": Answered(self.eliciting.keys, ())}
+        elicited = {"elicitation": Answered(self._elicitation.keys, ())}
         return Answers({**elicited, **groups, "retrieval": Answered(keys, rankings)})
 
     def _about(self) -> dict[str, pl.DataFrame]:
-        """Return the tables of candidate words, removed concepts and property categories."""
+        """Return the tables of candidate words, of what was left out, and of categories."""
         own, shared = self.words.own[self.model], self.words.shared
-        candidates = self.retrievals[0].vocabulary
+        candidates, worded = self.retrievals[0].vocabulary, self.probe.worded
+        steps = [*self.chosen.steps, *self.probe.elicited.steps]
+        left_out = (
+            {
+                "of": PROPERTIES,
+                "filter": reason,
+                "concept": one.concept,
+                "feature": one.feature,
+                "frequency": one.frequency,
+            }
+            for one, reason in sorted(worded.left_out, key=lambda each: -each[0].frequency)
+        )
+        nothing = {"feature": None, "frequency": None}
+        concepts = (
+            {"of": step.of, "filter": step.name, "concept": name, **nothing}
+            for step in steps
+            for name in step.removed
+        )
         return {
             "vocabulary": TABLES["vocabulary"].frame(
                 {
@@ -267,53 +270,32 @@ class AssumptionsProbe(Probe):
                 }
                 for word in sorted({*own.words, *candidates.words})
             ),
-            "left_out": TABLES["left_out"].frame(
-                {"filter": step.name, "concept": name}
-                for step in self.chosen.steps
-                for name in step.removed
+            "filters": TABLES["filters"].frame(
+                {"of": one.of, "filter": one.name, "removed": len(one.removed), "left": one.left}
+                for one in (*worded.steps, *steps)
             ),
+            "left_out": TABLES["left_out"].frame([*left_out, *concepts]),
             **averages.categories(self.probe.norms),
         }
 
-    def _summary(self, retrieved: Sequence[Ranking]) -> dict[str, Any]:
-        first, options = self.retrievals[0], self.options
-        asked, worded = self.probe.elicited, self.probe.worded
-        ranked = [one for one in retrieved if one.unranked is None]
+    def _summary(self) -> dict[str, Any]:
+        """Return what was asked; how much of the norms, is in the table ``filters``."""
+        first, norms = self.retrievals[0], self.probe.norms
+        file = "file" if self.probe.words else self.options.vocabulary
         return {
             "kind": self.kind,
             "ties": {"rule": TIES, "concepts": sum(map(has_ties, first.concepts))},
-            "concepts": len(first.concepts),
-            "retrieval_prompts": sum(map(first.is_main, first.items)),
-            "elicitation_prompts": len(asked.prompts),
-            "vocabulary": self._vocabulary(),
+            "norms": {"concepts": len(norms.by_concept()), "properties": len(norms.properties)},
+            "uncounted": {why: list(lines) for why, lines in norms.uncounted.items()},
+            "responses": dict(self.probe.elicited.notes),
+            "vocabulary": {
+                "name": "concepts" if first.listed else file,
+                "words": len(first.vocabulary),
+                "own": len(self.words.own[self.model]),
+                "shared": len(self.words.shared),
+            },
             "wordings": list(self.wordings),
-            "elicitation_wording": self._ending,
-            "steps": [step.to_json() for step in self.chosen.steps],
-            "properties": {"all": len(self.probe.norms.properties), **worded.counts},
-            "namings": worded.namings,
-            "uncounted": {why: list(at) for why, at in self.probe.norms.uncounted.items()},
-            "relations": asked.counts(),
-            "without_response": dict(asked.without),
-            "elicitation_steps": [step.to_json() for step in asked.steps],
-            "responses": dict(asked.notes),
-            "several": max((one.several for one in ranked), default=0),
-            "missing": max((one.missing for one in ranked), default=0),
-            "top": options.top,
+            "elicitation_wording": self.asking.wording,
             "intervals": averages.intervals(),
-            **({"fast": FAST} if options.fast else {}),
-        }
-
-    def _vocabulary(self) -> dict[str, Any]:
-        """Return the sizes of the vocabularies, and how many words are in one of them alone."""
-        first, own = self.retrievals[0], self.words.own[self.model]
-        beside = sum(word not in own for word in first.vocabulary.words)
-        file = "file" if self.probe.words else self.options.vocabulary
-        return {
-            "name": "concepts" if first.listed else file,
-            "words": len(first.vocabulary),
-            "own": len(own),
-            "not_own": beside,
-            "own_left_out": len(own) - (len(first.vocabulary) - beside),
-            "shared": len(self.words.shared),
-            "no_letters": self.words.others[self.model],
+            **({"fast": FAST} if self.options.fast else {}),
         }

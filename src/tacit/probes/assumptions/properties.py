@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.assumptions import alternatives
+from tacit.probes.assumptions.alternatives import worded
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate, shipped_nouns
 from tacit.strings import Spellings, comparable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.options import NormsOptions
+    from tacit.probes.assumptions.options import AssumptionsOptions
     from tacit.sources.norms import Norms, Property
 
 
@@ -27,10 +27,9 @@ LONG = "too long"
 NAMING = "names its concept"
 SAME = "worded as another"
 
-UNGRAMMATICAL = "alternative ungrammatical"
-NO_VERB = "alternative without a wording"
-FROM_FEATURE = (UNGRAMMATICAL, NO_VERB)
-"""Reasons why a wording is based on the feature's name, not on a participant's words."""
+PROPERTIES = "properties for retrieval"
+CONCEPTS = "concepts for retrieval"
+"""What filters are applied to, as in the column ``of`` of tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,16 @@ class Worded:
 
     property: Property
     text: str
-    corrected: bool = False
-    from_feature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The effect of a filter: the names that it removed, and the number of those that it kept."""
+
+    of: str
+    name: str
+    removed: tuple[str, ...]
+    left: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +59,17 @@ class WordedNorms:
     left_out: tuple[tuple[Property, str], ...]
 
     @property
-    def counts(self) -> dict[str, int]:
-        """The number of usable properties, of those left out by reason, and of corrected ones."""
-        usable = [one for some in self.properties.values() for one in some]
-        found = Counter(reason for _, reason in self.left_out)
-        return {
-            "usable": len(usable),
-            **{reason: found[reason] for reason in (RARE, UNWORDED, LONG, NAMING, SAME)},
-            "corrected": sum(one.corrected for one in usable),
-        }
-
-    @property
-    def from_feature(self) -> dict[str, int]:
-        """The number of usable properties that are worded by their name, by reason."""
-        found = Counter(one.from_feature for some in self.properties.values() for one in some)
-        return {reason: found[reason] for reason in FROM_FEATURE}
-
-    @property
-    def namings(self) -> dict[str, int]:
-        """The total production frequency of all properties, and of the properties left out."""
-        return {
-            "all": sum(one.frequency for one in self.norms.properties),
-            "left_out": sum(one.frequency for one, _ in self.left_out),
-        }
+    def steps(self) -> Iterator[Step]:
+        """The properties that were left out for each reason."""
+        left = len(self.norms.properties)
+        for reason in (RARE, UNWORDED, LONG, NAMING, SAME):
+            removed = tuple(one.feature for one, why in self.left_out if why == reason)
+            left -= len(removed)
+            yield Step(PROPERTIES, reason, removed, left)
 
 
 def word_properties(
-    norms: Norms, options: NormsOptions, corrections: Sequence[Correction] = ()
+    norms: Norms, options: AssumptionsOptions, corrections: Sequence[Correction] = ()
 ) -> WordedNorms:
     """Convert properties to predicates.
 
@@ -106,28 +97,22 @@ def _key(worded: Worded) -> str:
     return comparable(worded.text).lower()
 
 
-def _worded(one: Property, corrections: Corrections, options: NormsOptions) -> Worded | str:
+def _worded(one: Property, corrections: Corrections, options: AssumptionsOptions) -> Worded | str:
     """Return a property with its wording, or the first reason why no prompt can state it."""
     if one.frequency < options.least_people:
         return RARE
-    own = corrections.wording(one)
-    said, reason = (own, None) if own else _stated(one)
+    said = corrections.wording(one) or _stated(one)
     if said is None:
         return UNWORDED
     if options.most_words is not None and len(said.split()) > options.most_words:
         return LONG
-    return NAMING if names(said, one.concept) else Worded(one, said, own is not None, reason)
+    return NAMING if names(said, one.concept) else Worded(one, said)
 
 
-def _stated(one: Property) -> tuple[str | None, str | None]:
-    """Return a property's predicate, and why a participant's wording was rejected."""
-    if not one.alternatives:
-        return predicate(one.feature), None
-    said = alternatives.worded(one.alternatives[0], one.feature)
-    if said is None:
-        return predicate(one.feature), NO_VERB
-    better = alternatives.corrected(said, one.feature)
-    return (said, None) if better is None else (better, UNGRAMMATICAL)
+def _stated(one: Property) -> str | None:
+    """Return a property's predicate: as the first participant worded it, if that is possible."""
+    said = worded(one.alternatives[0], one.feature) if one.alternatives else None
+    return said or predicate(one.feature)
 
 
 TAGGED = "has a sense tag"
@@ -150,28 +135,15 @@ class Concept:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """The effect of a filter: the removed concepts' names, and the number of concepts kept."""
-
-    name: str
-    removed: tuple[str, ...]
-    left: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the numbers of concepts that the filter removed and kept."""
-        return {"filter": self.name, "removed": len(self.removed), "left": self.left}
-
-
-@dataclass(frozen=True, slots=True)
 class Chosen:
     """The concepts that passed every filter, and the effect of each filter."""
 
-    concepts: tuple[Concept, ...]
-    steps: tuple[Step, ...]
+    concepts: Sequence[Concept]
+    steps: Sequence[Step]
 
 
 def choose_concepts(
-    worded: WordedNorms, options: NormsOptions, vocabulary: Collection[str] | None = None
+    worded: WordedNorms, options: AssumptionsOptions, vocabulary: Collection[str] | None = None
 ) -> Chosen:
     """Select the concepts that pass every filter, in the order of the norms file."""
     nouns, spelled = shipped_nouns(), Spellings(vocabulary or ())
@@ -181,49 +153,52 @@ def choose_concepts(
     ]
     spelled.notice("the vocabulary")
     tests = _tests(options, vocabulary)
-    passed, steps = apply_filters(left, lambda concept: concept.name, tests, options.limit)
-    return Chosen(tuple(passed), steps)
+    name = attrgetter("name")
+    passed, steps = apply_filters(CONCEPTS, left, name, tests, options.limit)
+    return Chosen(passed, steps)
 
 
 def apply_filters(
+    of: str,
     left: Sequence[T],
     name: Callable[[T], str],
     tests: Iterable[tuple[str, Callable[[T], bool]]],
     limit: int | None = None,
-) -> tuple[Sequence[T], tuple[Step, ...]]:
+) -> tuple[Sequence[T], list[Step]]:
     """Apply filters to concepts, one after another; then keep the first ``limit`` concepts."""
     steps = []
     for step, passes in tests:
         removed = tuple(name(one) for one in left if not passes(one))
         left = [one for one in left if passes(one)]
-        steps.append(Step(step, removed, len(left)))
+        steps.append(Step(of, step, removed, len(left)))
     if limit is not None and limit < len(left):
-        steps.append(Step("--limit", tuple(map(name, left[limit:])), limit))
+        steps.append(Step(of, "--limit", tuple(map(name, left[limit:])), limit))
         left = left[:limit]
-    return left, tuple(steps)
+    return left, steps
 
 
-def all_removed(removed: Mapping[str, int], concepts: int) -> RequestError:
+def all_removed(steps: Sequence[Step], concepts: int) -> RequestError:
     """Return an error with advice for filters that remove every concept."""
     advice = {
         _VOWEL: "use --articles candidate",
         _UNKNOWN: "use another --vocabulary",
         _TOO_FEW: "lower --least or --least-people",
     }
+    removing = [step.name for step in steps if step.removed]
     found = [
         remedy
         for start, remedy in advice.items()
-        if any(count and name.startswith(start) for name, count in removed.items())
+        if any(name.startswith(start) for name in removing)
     ]
     remedy = " or ".join(found) or "lower --least-people, or use other --concepts or norms"
-    listed = ", ".join(f"{name}: {count}" for name, count in removed.items())
+    listed = ", ".join(f"{step.name}: {len(step.removed)}" for step in steps)
     return RequestError(
         f"the filters remove all of {several(concepts, 'concept')} ({listed}): {remedy}"
     )
 
 
 def _tests(
-    options: NormsOptions, vocabulary: Collection[str] | None
+    options: AssumptionsOptions, vocabulary: Collection[str] | None
 ) -> Iterator[tuple[str, Callable[[Concept], bool]]]:
     if options.concepts == "paper":
         yield TAGGED, lambda concept: not is_tagged(concept.name)

@@ -129,15 +129,12 @@ def _counts(retrieval: pl.DataFrame, summary: Mapping[str, Any]) -> pl.DataFrame
     """Return the numbers of concepts, properties per concept, and random property orders."""
     import polars as pl
 
-    first = summary["steps"][0]
-    norms = first["removed"] + first["left"]
+    concepts, properties = (summary["norms"][of] for of in ("concepts", "properties"))
     names = retrieval["order"].unique().to_list()
     drawn = [name.split("-") for name in names if name.startswith("random-")]
     rows = {
-        "concepts in the norms": norms,
-        "mean number of properties per concept in the norms (approximate)": (
-            summary["properties"]["all"] / norms
-        ),
+        "concepts in the norms": concepts,
+        "mean number of properties per concept in the norms (approximate)": properties / concepts,
         "random sets": len({each[1] for each in drawn}) or None,
         "random orders of the properties per random selection": len({each[2] for each in drawn})
         or None,

@@ -60,17 +60,19 @@ _PROMPT = ["relation", "preface", "over", "concept"]
 def elicitation(answers: Answers, responses: pl.DataFrame) -> pl.DataFrame:
     """Return the rank of each response's most probable spelling, among all other words.
 
-    ``responses`` has the columns ``word``, ``frequency`` and ``spellings`` beside those that
-    identify a prompt. The less probable spellings of responses are no candidates.
+    ``responses`` has the columns ``relation``, ``concept``, ``word``, ``frequency`` and
+    ``spellings``. The less probable spellings of responses are no candidates.
     """
     import polars as pl
 
     targets = _targets(answers, "elicitation").select(
         *_PROMPT, "rank", spelling="answer", logprob="score", target=pl.int_range(pl.len())
     )
-    said = responses.with_row_index("response")
+    prompts = answers.groups["elicitation"].keys.select(_PROMPT)
+    given = prompts.join(responses, on=["relation", "concept"], maintain_order="left_right")
+    given = given.with_row_index("response")
     best = (
-        said.select("response", *_PROMPT, spelling="spellings")
+        given.select("response", *_PROMPT, spelling="spellings")
         .explode("spelling")
         .join(targets, on=[*_PROMPT, "spelling"])
         .sort("logprob", "target", descending=[True, False], nulls_last=True)
@@ -88,7 +90,7 @@ def elicitation(answers: Answers, responses: pl.DataFrame) -> pl.DataFrame:
     )
     beside = others.group_by(_PROMPT).agg(beside=pl.len())
     whole = _rankings(answers, "elicitation")
-    table = said.join(ranks, on="response", how="left", maintain_order="left")
+    table = given.join(ranks, on="response", how="left", maintain_order="left")
     for more in (whole, beside):
         table = table.join(more, on=_PROMPT, how="left", maintain_order="left")
     ranked = pl.col("candidates") - pl.col("beside").fill_null(0)
@@ -153,16 +155,19 @@ def digests(answers: Answers) -> dict[str, dict[str, str | None]]:
     Sets are named by ``retrieval`` and the wording, or by the candidates and the relation of
     elicitation.
     """
+    import polars as pl
+
     found: dict[str, dict[str, str | None]] = {}
-    for group, columns in (("retrieval", ("wording",)), ("elicitation", ("over", "relation"))):
-        answered = answers.groups[group]
-        rows = answered.keys.iter_rows(named=True)
-        for row, ranking in zip(rows, answered.answers, strict=True):
-            *of, last = (row[column] for column in columns)
-            among = found.setdefault(of[0] if of else group, {})
-            whole = ranking.unranked is not None or not ranking.missing
-            if not whole or last not in among:
-                among[last] = row["digest"] if whole else None
+    for group, of, name in (
+        ("retrieval", pl.lit("retrieval"), "wording"),
+        ("elicitation", pl.col("over"), "relation"),
+    ):
+        # Of a prompt without a ranking, no candidate is known to have no score.
+        lacking = pl.col("missing").filter(pl.col("normaliser").is_not_null()) > 0
+        sets = _rankings(answers, group).group_by(of.alias("of"), name, maintain_order=True)
+        digest = pl.when(~lacking.any()).then(pl.col("digest").first())
+        for key, last, one in sets.agg(digest).iter_rows():
+            found.setdefault(key, {})[last] = one
     return found
 
 
@@ -174,6 +179,7 @@ def _rankings(answers: Answers, group: str) -> pl.DataFrame:
     missing = pl.Series([each.missing for each in answered.answers], dtype=pl.Int64)
     return answered.keys.with_columns(
         normaliser=pl.Series([each.normaliser for each in answered.answers], dtype=pl.Float64),
+        missing=missing,
         candidates=pl.col("words") - missing,
     )
 

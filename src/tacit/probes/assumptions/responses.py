@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.probes.assumptions.alternatives import corrected, worded, wordings
+from tacit.probes.assumptions.alternatives import worded, wordings
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
 from tacit.strings import comparable
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 MERGED = "singular and plural merged"
 SINGULAR = "plural put in the singular"
 UNSAYABLE = "plural without a singular left out"
-CORRECTED = "ungrammatical alternative put as in the feature"
 FALLEN_BACK = "counted by the feature, people not known"
-NOTES = (MERGED, SINGULAR, UNSAYABLE, CORRECTED, FALLEN_BACK)
+NOTES = (MERGED, SINGULAR, UNSAYABLE, FALLEN_BACK)
 
 # Words that cannot be a one-word response: they negate, or the text after them is cut off.
 _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
@@ -100,11 +99,9 @@ class ResponseReader:
     def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
         """Yield each predicate formed from people's wordings of a property, with an index."""
         for at, text in enumerate(one.alternatives):
-            for said in (worded(each, one.feature) for each in wordings(text)):
-                if said is not None:
-                    better = corrected(said, one.feature)
-                    self.notes[CORRECTED] += better is not None
-                    yield better or said, at
+            for each in wordings(text):
+                if (said := worded(each, one.feature)) is not None:
+                    yield said, at
 
     def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
         """Return a response's most frequent form, and how many people gave any of its forms."""

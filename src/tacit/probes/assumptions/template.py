@@ -23,7 +23,6 @@ class Templates(BaseModel):
     preface: str
     relations: dict[str, str]
     ends: dict[str, str]
-    published: dict[str, int]
     prince: dict[str, Example]
     wording: dict[str, frozenset[str]]
 

@@ -19,7 +19,6 @@ class Words:
     """The vocabularies of all compared models."""
 
     own: Mapping[str, Vocabulary]
-    others: Mapping[str, int]
     shared: Vocabulary
 
     @classmethod
@@ -32,8 +31,7 @@ class Words:
                 f"no word is a single token in all of these models: {', '.join(models)}; run each "
                 "model separately"
             )
-        others = {name: len(models[name]) - len(words) for name, words in own.items()}
-        return cls(own, others, Vocabulary(shared))
+        return cls(own, Vocabulary(shared))
 
 
 def read_words(path: Path) -> Vocabulary:
