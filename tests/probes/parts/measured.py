@@ -1,4 +1,4 @@
-"""Findings of the parts probe from answers in the order of its questions."""
+"""Findings of the parts probe from answers or beliefs in the order of its questions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tacit.coherence.ontology import Ontology
 from tacit.probes.base import Answered, Answers
 from tacit.probes.parts.beliefs import scored
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.questions import Template
 from tacit.requests import AnswerScore, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.findings.findings import Findings
-    from tacit.probes.parts.probe import PartsProbe
-    from tacit.probes.parts.questions import Template
     from tacit.requests import Votes
+    from tacit.sources.drawings import Drawing
+
+PARTS = Ontology.load("parts")
+
+
+def probe_of(*drawings: Drawing) -> PartsProbe:
+    """The probe of these drawings."""
+    return PartsProbe(drawings, PARTS, Template.load("plain"))
 
 
 def measured(probe: PartsProbe, answers: Sequence[Scores] | Sequence[Votes]) -> Findings:
@@ -24,10 +33,27 @@ def measured(probe: PartsProbe, answers: Sequence[Scores] | Sequence[Votes]) -> 
     return probe.measure(Answers({"questions": Answered(probe.questions, answers)}))
 
 
+def believing(probe: PartsProbe, p: Iterable[float | None]) -> Findings:
+    """The findings from one belief per question."""
+    answers = probe.questions.with_columns(p_true=pl.Series([*p], dtype=pl.Float64))
+    return probe.measure_beliefs(answers)
+
+
+def knowing(probe: PartsProbe, low: float = 0.0, high: float = 1.0) -> list[float | None]:
+    """Beliefs that are high where the label is true, and low everywhere else."""
+    true = set(probe.gold.filter("label").drop("annotator", "label").iter_rows())
+    return [high if question in true else low for question in probe.questions.iter_rows()]
+
+
+def only(table: pl.DataFrame, **where: object) -> dict[str, Any]:
+    """The one row of a table where columns have these values."""
+    (row,) = table.filter(**where).to_dicts()
+    return row
+
+
 def belief_of(template: Template, known: Mapping[str, float | None]) -> Any:  # noqa: ANN401 - a belief
     """The belief from answers with these log-probabilities; others are missing."""
-    answers = (*template.true, *template.false)
-    scores = Scores(tuple(AnswerScore(answer, known.get(answer), 1) for answer in answers))
+    scores = Scores(tuple(AnswerScore(a, known.get(a), 1) for a in template.true + template.false))
     key = pl.DataFrame({name: ["x"] for name in ("thing", "subject", "relation", "object")})
     answered = Answers({"questions": Answered(key, [scores])})
     return scored(answered.frame("questions"), template)["p_true"][0]

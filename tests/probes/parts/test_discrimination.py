@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,33 +11,24 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import tacit
-from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.block import verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
 from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
+from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of
 from tests.probes.parts.test_violation_baselines import rates_by_hand
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from tacit.coherence.ontology import Relation
-    from tacit.findings.findings import Findings
 
-PARTS = Ontology.load("parts")
 THINGS = tacit.demo_data("drawings")
 STATEMENT = ["thing", "annotator", "subject", "relation", "object"]
 MAIN = "without symmetric relations"
 PROBE = PartsProbe.read(THINGS, limit=7)
-
-
-def believing(probe: PartsProbe, p: Iterable[float | None]) -> Findings:
-    """The findings of these beliefs in the questions."""
-    answers = probe.questions.with_columns(p_true=pl.Series([*p], dtype=pl.Float64))
-    return probe.measure_beliefs(answers)
 
 
 def random_beliefs(probe: PartsProbe, seed: int = 0) -> list[float | None]:
@@ -47,22 +38,11 @@ def random_beliefs(probe: PartsProbe, seed: int = 0) -> list[float | None]:
     return [None if generator.random() < 0.02 else float(p) for p in drawn]
 
 
-def knowing(probe: PartsProbe, low: float, high: float) -> list[float | None]:
-    """Beliefs that are high where the label is true, and low everywhere else."""
-    true = set(probe.gold.filter("label").drop("annotator", "label").iter_rows())
-    return [high if question in true else low for question in probe.questions.iter_rows()]
-
-
-def row_of(table: pl.DataFrame, **where: str) -> dict[str, Any]:
-    """The one row with these values."""
-    return table.filter(**where).row(0, named=True)
-
-
 @pytest.mark.parametrize("of", ["all", MAIN])
 def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str) -> None:
     """With the percentiles of 2,000 weighted resamples of the things."""
     findings = believing(PROBE, random_beliefs(PROBE))
-    found = row_of(findings.tables["discrimination"], set=of, stage="before")
+    found = only(findings.tables["discrimination"], set=of, stage="before")
     left_out = list(PARTS.symmetric) if of == MAIN else []
     kept = ~pl.col("relation").is_in(left_out)
     asked = findings.questions.filter(kept).drop_nulls("p_true")
@@ -100,7 +80,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
     rows = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
     for of in ("all", MAIN):
         before, after = (
-            row_of(findings.tables["discrimination"], set=of, stage=stage)
+            only(findings.tables["discrimination"], set=of, stage=stage)
             for stage in ("before", "calibrated")
         )
         assert before["auroc"] == after["auroc"]
@@ -110,7 +90,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
         assert after["accuracy"] == pytest.approx((judged == some["label"]).mean())
         assert after["balanced"] == pytest.approx(balanced_accuracy_score(some["label"], judged))
     thresholded = findings.tables["beliefs"].select(*STATEMENT, p_true=true.cast(float))
-    counted = row_of(findings.tables["discrimination"], set="all", stage="calibrated")
+    counted = only(findings.tables["discrimination"], set="all", stage="calibrated")
     assert counted["violation"] == pytest.approx(rates_by_hand(thresholded)["micro"])
 
 
@@ -118,7 +98,7 @@ def test_equal_beliefs_are_not_above_their_mean() -> None:
     """Whatever rounding does to the mean."""
     for p in (0.7, 1.0, 0.1 + 0.2):
         findings = believing(replace(PROBE, calibrate=True), [p] * PROBE.questions.height)
-        found = row_of(findings.tables["discrimination"], set=MAIN, stage="calibrated")
+        found = only(findings.tables["discrimination"], set=MAIN, stage="calibrated")
         assert found["share_true"] == 0.0
 
 
@@ -164,7 +144,7 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
     lamp = (("a", "above", "b"), ("b", "above", "c"), ("a", "next to", "b"))
     cup = (("d", "part of", "e"), ("f", "inside", "e"), ("d", "requires", "f"))
     drawings = (Drawing("lamp", "1", tuple("abc"), lamp), Drawing("cup", "1", tuple("def"), cup))
-    probe = PartsProbe(drawings, PARTS, Template.load("plain"))
+    probe = probe_of(*drawings)
     drawn = np.random.default_rng(5).integers(1, 101, probe.questions.height) / 100
     beliefs = [None if k % 40 == 7 else float(p) for k, p in enumerate(drawn)]
     judged = believing(probe, beliefs).tables["beliefs"]
@@ -183,7 +163,7 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
             right = (some["p_true"] > 0.5) == some["label"]
             before[of].append(int(right.sum()) / some.height)
     for of, listed in ends.items():
-        row = row_of(found, set=of)
+        row = only(found, set=of)
         assert row["before"] == pytest.approx(np.mean(before[of]))
         assert row["gain"] == pytest.approx(row["after"] - row["before"])
         least, most = np.transpose(listed) / row["n"]
@@ -211,17 +191,17 @@ def test_verdicts() -> None:
     n = PROBE.questions.height
     assert verdict_of(PROBE, [0.9] * n) == verdict_of(PROBE, [0.1] * n) == "constant"
     assert verdict_of(PROBE, random_beliefs(PROBE)) == "no signal"
-    assert verdict_of(PROBE, knowing(PROBE, 0.0, 1.0)) == "clear"
+    assert verdict_of(PROBE, knowing(PROBE)) == "clear"
     by_relation = [0.9 if "bo" in row[2] else 0.1 for row in PROBE.questions.iter_rows()]
     assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
     few = PartsProbe.read(THINGS, limit=4)
-    assert verdict_of(few, knowing(few, 0.0, 1.0)) == "too few data"
+    assert verdict_of(few, knowing(few)) == "too few data"
 
 
 @pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])
 def test_repaired_shuffled_beliefs_must_be_exceeded(reached: float, expected: str) -> None:
     """Beliefs that are right about everything reach 1."""
-    found = believing(PROBE, knowing(PROBE, 0.0, 1.0))
+    found = believing(PROBE, knowing(PROBE))
     shuffled = found.tables["repaired_shuffled"].with_columns(after=pl.lit(reached))
     again = replace(found, tables={**found.tables, "repaired_shuffled": shuffled})
     assert verdict(again).name == expected
@@ -251,6 +231,6 @@ def test_a_limit_counts_things_and_fast_takes_one_drawing_of_each() -> None:
     found = believing(fast, knowing(fast, 0.1, 0.9))
     assert found.summary["fast"]
     assert "fast" not in believing(several, knowing(several, 0.1, 0.9)).summary
-    micro = row_of(found.tables["violation"], constraint="micro", stage="before")
+    micro = only(found.tables["violation"], constraint="micro", stage="before")
     assert (micro["violated"], micro["undecided"]) == (0, 0)
     assert micro["applicable"] > fast.gold["label"].sum()

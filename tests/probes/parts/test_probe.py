@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import math
-import os
 import statistics
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -19,43 +17,11 @@ from tacit.sources.drawings import demo_drawings
 from tests.probes.parts.measured import belief_of, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from pathlib import Path
 
-    from tacit.findings.findings import Findings
     from tacit.requests import Prompt
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
-PARROT = DATA / "parrot"
-needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
-
 Question = tuple[str, str, str, str]
-
-
-def found(probe: PartsProbe, store: Path, true: Collection[Question]) -> Findings:
-    """What a model shows that believes these questions, and no others."""
-    rows = probe.questions.iter_rows()
-    sure = {
-        prompt.text: 20.0 if row in true else -20.0
-        for row, prompt in zip(rows, probe.prompts, strict=True)
-    }
-
-    def score(prompt: Prompt, answer: str) -> float:
-        return min(0.0, sure[prompt.text] * (1 if answer == "True" else -1))
-
-    return measured(probe, Engine(FakeModel(score), Store(store)).ask(probe.prompts))
-
-
-def rates(findings: Findings, stage: str) -> dict[str, tuple[int | None, int | None, float | None]]:
-    """Violated, applicable and rate of each constraint in a stage."""
-    rows = findings.tables["violation"].filter(stage=stage).iter_rows(named=True)
-    return {row["constraint"]: (row["violated"], row["applicable"], row["rate"]) for row in rows}
-
-
-def judged(findings: Findings, stage: str) -> tuple[int, int, float | None]:
-    """Judged, missing and accuracy of all gold statements in a stage."""
-    rows = findings.tables["accuracy"].filter(set="all", gold="all", stage=stage)
-    row = rows.row(0, named=True)
-    return row["n"], row["missing"], row["accuracy"]
 
 
 SAID = {
@@ -105,33 +71,6 @@ def test_a_belief_is_the_share_of_true(
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
-def test_a_model_that_knows_the_drawing_is_right_and_consistent(tmp_path: Path) -> None:
-    """Accuracy is 1, nothing is violated, and repair changes nothing."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"])
-    true = {
-        (row["thing"], row["subject"], row["relation"], row["object"])
-        for row in probe.gold.filter("label").iter_rows(named=True)
-    }
-    findings = found(probe, tmp_path, true)
-    gold = probe.gold.height
-    assert judged(findings, "before") == judged(findings, "paper") == (gold, 0, 1.0)
-    assert [violated for violated, _, _ in rates(findings, "before").values()][:4] == [0, 0, 0, 0]
-    assert findings.summary["drawings_with_violation"] == 0
-    for repair in findings.tables["repair"].to_dicts():
-        assert (repair["turned_true"], repair["turned_false"]) == (0, 0)
-    assert findings.summary["true_share"] == len(true) / probe.questions.height
-
-
-def test_a_model_that_believes_nothing_has_no_rates(tmp_path: Path) -> None:
-    """Nothing applies, so every rate is undefined, and repair leaves nothing true."""
-    probe = PartsProbe.read(demo_drawings(), ["peach"])
-    findings = found(probe, tmp_path, set())
-    assert all(rate is None for _, _, rate in rates(findings, "before").values())
-    assert [repair["turned_true"] for repair in findings.tables["repair"].to_dicts()] == [0, 0, 0]
-    false = int((~probe.gold["label"]).sum())
-    assert judged(findings, "before") == (probe.gold.height, 0, false / probe.gold.height)
-
-
 @pytest.mark.parametrize(("shift", "improbable"), [(-1.0, False), (-20.0, True)])
 def test_the_probability_of_both_answers_is_reported(
     tmp_path: Path, shift: float, *, improbable: bool
@@ -158,11 +97,3 @@ def test_without_log_probabilities_there_is_no_probability_of_the_answers(tmp_pa
     assert findings.summary["answer_probability"] is None
     known = probe.measure_beliefs(probe.questions.with_columns(p_true=pl.lit(0.5)))
     assert "answer_probability" not in known.summary
-
-
-@needs_parrot
-def test_every_distinct_statement_is_asked_once() -> None:
-    """216,580 statements of 300 drawings are 108,528 questions."""
-    probe = PartsProbe.read(PARROT)
-    assert (probe.statements.height, probe.questions.height) == (216_580, 108_528)
-    assert len({prompt.text for prompt in probe.prompts}) == 108_528

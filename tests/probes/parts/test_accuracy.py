@@ -1,0 +1,211 @@
+"""Accuracy of random stages on the demo's drawings, against plain counting and resampling."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacit
+from tacit.probes.parts import accuracy
+from tacit.probes.parts.accuracy import shifted
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.repair import STAGES
+from tests.probes.parts.measured import PARTS, only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Row = dict[str, Any]
+
+SETS = ("all", "agreed by all annotators", "without symmetric relations")
+STATEMENT = ("thing", "annotator", "subject", "relation", "object")
+ALWAYS = "always_true"
+
+
+def _beliefs() -> pl.DataFrame:
+    """Statements with labels, of which a second annotator of half of the things shares most."""
+    drawings = PartsProbe.read(tacit.demo_data("drawings")).drawings
+    others = [
+        replace(each, annotator="other", relations=each.relations[1:]) for each in drawings[::2]
+    ]
+    probe = replace(PartsProbe.read(tacit.demo_data("drawings")), drawings=(*drawings, *others))
+    n, random = probe.statements.height, np.random.default_rng(1)
+    missing, p = random.random(n) < 0.1, random.random(n)
+    stages = {stage: random.random(n) < 0.6 for stage in STAGES}
+    return probe.statements.with_columns(
+        pl.Series("p_true", np.where(missing, np.nan, p), nan_to_null=True),
+        *(pl.Series(stage, values) for stage, values in stages.items()),
+    ).join(probe.gold, on=STATEMENT, how="left", maintain_order="left")
+
+
+BELIEFS = _beliefs()
+TABLES = accuracy.tables(BELIEFS, PARTS.symmetric)
+GOLD: list[Row] = BELIEFS.drop_nulls("label").to_dicts()
+
+
+def in_set(name: str) -> list[Row]:
+    """The labelled statements of a set."""
+    if name == "all":
+        return GOLD
+    if name == SETS[2]:
+        return [row for row in GOLD if row["relation"] not in PARTS.symmetric]
+    annotators, labels = defaultdict(set), defaultdict(list)
+    for row in GOLD:
+        annotators[row["thing"]].add(row["annotator"])
+        labels[row["thing"], row["subject"], row["relation"], row["object"]].append(row["label"])
+    common = {
+        key
+        for key, of in labels.items()
+        if len(of) == len(annotators[key[0]]) > 1 and len(set(of)) == 1
+    }
+    keys = [(row["thing"], row["subject"], row["relation"], row["object"]) for row in GOLD]
+    return [row for key, row in zip(keys, GOLD, strict=True) if key in common]
+
+
+def right(row: Row, stage: str) -> bool:
+    """Whether a stage judges a labelled statement as its label says."""
+    return bool(row["label"] if stage == ALWAYS else row[stage] is row["label"])
+
+
+def by_hand(rows: Iterable[Row], stage: str) -> tuple[int, int, float | None]:
+    """Those with a belief, those without, and the share of the former that is right."""
+    verdicts = [None if row["p_true"] is None else right(row, stage) for row in rows]
+    known = [one for one in verdicts if one is not None]
+    return len(known), verdicts.count(None), sum(known) / len(known) if known else None
+
+
+@pytest.mark.parametrize("table", ["accuracy", "accuracy_by_relation", "accuracy_by_thing"])
+def test_accuracy_is_what_plain_counting_gives(table: str) -> None:
+    """Of each set and gold label, of each relation and of each thing, in every stage."""
+    found = TABLES[table].to_dicts()
+    for row in found:
+        rows = in_set(row["set"]) if "set" in row else GOLD
+        if row.get("gold", "all") != "all":
+            rows = [one for one in rows if one["label"] is (row["gold"] == "true")]
+        for key in {"relation", "thing"} & row.keys():
+            rows = [one for one in rows if one[key] == row[key]]
+        assert (row["n"], row["missing"], row["accuracy"]) == by_hand(rows, row["stage"])
+        if ALWAYS in row:
+            assert row[ALWAYS] == by_hand(rows, ALWAYS)[2]
+    if table == "accuracy":
+        keys = [(row["set"], row["gold"], row["stage"]) for row in found]
+        golds = ("all", "true", "false")
+        assert keys == [(of, gold, stage) for of in SETS for gold in golds for stage in STAGES]
+    else:
+        key = table.removeprefix("accuracy_by_")
+        assert len(found) == 4 * len({row[key] for row in GOLD})
+
+
+def test_drawings_reach_the_accuracies_that_plain_counting_gives() -> None:
+    """In whole numbers: right times 100 against s times asked."""
+    drawings: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in GOLD:
+        drawings[row["thing"], row["annotator"]].append(row)
+    for row in TABLES["accuracy_by_drawing"].to_dicts():
+        for stage in STAGES:
+            counted = by_hand(drawings[row["thing"], row["annotator"]], stage)
+            assert (row["n"], row["missing"], row[stage]) == counted
+    known = [[row for row in rows if row["p_true"] is not None] for rows in drawings.values()]
+    known = [rows for rows in known if rows]
+
+    def reaching(s: int, stage: str) -> float:
+        enough = [100 * sum(right(row, stage) for row in rows) >= s * len(rows) for rows in known]
+        return sum(enough) / len(enough)
+
+    for row in TABLES["accuracy_at"].to_dicts():
+        assert (row["n"], row["share"]) == (len(known), reaching(row["s"], row["stage"]))
+        assert row[ALWAYS] == reaching(row["s"], ALWAYS)
+    assert TABLES["accuracy_at"]["s"].unique().sort().to_list() == [50, 60, 70, 80, 90, 100]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_baselines_are_what_plain_counting_gives(name: str) -> None:
+    """Of judges who always say true or false, or what most labels of the relation are."""
+    labels: dict[str, list[bool]] = defaultdict(list)
+    for row in in_set(name):
+        if row["p_true"] is not None:
+            labels[row["relation"]].append(row["label"])
+    n, true = sum(map(len, labels.values())), sum(map(sum, labels.values()))
+    majority = sum(max(sum(of), len(of) - sum(of)) for of in labels.values())
+    rows = TABLES["accuracy_baselines"].filter(set=name)
+    assert dict(rows.select("baseline", pl.struct("n", "accuracy")).iter_rows()) == {
+        "always true": {"n": n, "accuracy": true / n},
+        "always false": {"n": n, "accuracy": (n - true) / n},
+        "majority by relation": {"n": n, "accuracy": majority / n},
+    }
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("stage", STAGES[1:])
+def test_the_gain_is_split_into_a_shift_and_consistency(name: str, stage: str) -> None:
+    """The shift makes as many beliefs true as the stage has, the highest ones."""
+    known = BELIEFS.drop_nulls("p_true")
+    if name == SETS[2]:
+        known = known.filter(~pl.col("relation").is_in(PARTS.symmetric))
+    most = sorted(known["p_true"], reverse=True)[: int(known[stage].sum())]
+    mine = [row for row in in_set(name) if row["p_true"] is not None]
+    shift = sum((row["p_true"] >= most[-1]) is row["label"] for row in mine)
+    before, after = (sum(right(row, of) for row in mine) for of in ("before", stage))
+    gains = TABLES["accuracy_gain"].filter(set=name, objective=stage)
+    assert dict(gains.select("part", "gain").iter_rows()) == pytest.approx(
+        {
+            "whole": (after - before) / len(mine),
+            "shift of the threshold": (shift - before) / len(mine),
+            "consistency": (after - shift) / len(mine),
+        }
+    )
+
+
+def interval_by_hand(figure: Callable[[Row], int]) -> tuple[float, float]:
+    """The interval of a share, one resample of the things after the other."""
+    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in GOLD:
+        if row["p_true"] is not None:
+            sums[row["thing"]][0] += figure(row)
+            sums[row["thing"]][1] += 1
+    of = np.array([sums[thing] for thing in sorted(sums)])
+    generator = np.random.default_rng(0)
+    drawn = [of[generator.integers(0, len(of), size=len(of))].sum(axis=0) for _ in range(2000)]
+    low, high = np.percentile([over / under for over, under in drawn], [2.5, 97.5])
+    return float(low), float(high)
+
+
+def test_intervals_are_what_plain_resampling_gives() -> None:
+    """Of a share, and of a gain, whose two sides share their resamples."""
+    row = only(TABLES["accuracy"], set="all", gold="all", stage="paper")
+    made = interval_by_hand(lambda row: right(row, "paper"))
+    assert (row["accuracy_low"], row["accuracy_high"]) == pytest.approx(made, abs=1e-12)
+    gain = only(TABLES["accuracy_gain"], set="all", objective="margin", part="whole")
+    made = interval_by_hand(lambda row: right(row, "margin") - right(row, "before"))
+    assert (gain["gain_low"], gain["gain_high"]) == pytest.approx(made, abs=1e-12)
+
+
+def test_things_are_in_the_order_of_their_accuracy() -> None:
+    """Of 24 things, the better and the worse half; of more than 40, the best and the worst 20."""
+    table = TABLES["accuracy_by_thing"].filter(stage="before")
+    assert table["rank"].to_list() == list(range(1, 25))
+    assert table["accuracy"].to_list() == sorted(table["accuracy"], reverse=True)
+    assert table["band"].to_list() == ["best 12"] * 12 + ["worst 12"] * 12
+    twice = pl.concat([BELIEFS, BELIEFS.with_columns(thing=pl.col("thing") + " 2")])
+    bands = accuracy.tables(twice, PARTS.symmetric)["accuracy_by_thing"].filter(stage="before")
+    assert bands["band"].to_list() == ["best 20"] * 20 + ["middle"] * 8 + ["worst 20"] * 20
+
+
+def test_a_shift_gives_the_ties_at_its_threshold_their_share() -> None:
+    """Two true of .9, .5, .5, .5: the first, and a third of each of the others."""
+    third = 1 / 3
+    beliefs = pl.DataFrame(
+        {
+            "p_true": [0.5, 0.9, None, 0.5, 0.5, 0.1],
+            "repaired": [True, True, True, False, False, False],
+            "nothing": [False] * 6,
+        }
+    )
+    found = beliefs.select(shifted("repaired"), none=shifted("nothing"))
+    assert found.to_series(0).to_list() == [third, 1.0, None, third, third, 0.0]
+    assert found["none"].to_list() == [0.0, 0.0, None, 0.0, 0.0, 0.0]
