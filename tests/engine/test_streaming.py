@@ -66,7 +66,7 @@ class Streaming(FakeModel):
             self.before(prompt.text)
             return prompt, self.answer([prompt])[0]
 
-        parts = Stream(work, requests, lambda: None).parts(self.several, seconds)
+        parts = Stream(work, requests, self.several, seconds).parts()
         if not self.shuffled:
             yield from ([one for _, one in part] for part in parts)
             return
@@ -132,7 +132,7 @@ class Replying:
         singles = [
             SamplingPrompt(each.text, (number,)) for each in requests for number in each.numbers
         ]
-        parts = Stream(work, singles, lambda: None).parts(self.several, seconds)
+        parts = Stream(work, singles, self.several, seconds).parts()
         if not self.shuffled:
             yield from ([one for _, one in part] for part in parts)
             return

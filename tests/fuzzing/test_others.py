@@ -5,7 +5,7 @@ import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import polars as pl
 import pytest
 from hypothesis import given
@@ -101,8 +101,8 @@ def test_a_spoilt_store_is_read_as_far_as_it_is_whole(
 def test_a_spoilt_reply_of_a_server_is_read_or_refused(how: Spoilt, answer: object) -> None:
     """Over HTTP, where it is asked again, as over and over."""
     content = how.of(json.dumps(answer).encode())
-    options = ServerOptions(backoff=Backoff(sleep=lambda _: None))
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=content))
+    options = ServerOptions(backoff=Backoff(first=0.0, most=0.0))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
     client = Client("http://127.0.0.1:1/v1", options, transport=transport)
     with no_hang(), suppress(ScoringError):
         read_reply(client.complete({}))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,7 +161,7 @@ def test_a_server_of_misshapen_replies_is_used_or_refused(
 def test_a_misshapen_list_of_models_is_read_or_refused(how: Misshapen) -> None:
     """What it calls its model can be sent to it again."""
     answer = json.dumps(how.of(LISTED))
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer.encode()))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=answer.encode()))
     with refused():
         chosen(client(transport), None)["id"].encode()
 
@@ -185,7 +185,7 @@ def refused() -> Iterator[None]:
     assert KEY not in told
 
 
-class Spoiling(httpx.BaseTransport):
+class Spoiling(httpx2.AsyncBaseTransport):
     """A server of the toy language, whose replies are out of shape from some on.
 
     Args:
@@ -204,7 +204,7 @@ class Spoiling(httpx.BaseTransport):
             prompt_logprobs=kind == "prompt_logprobs",
         )
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answers as the tests' server does."""
         body = json.loads(request.content)
         self._left -= 1
@@ -214,18 +214,18 @@ class Spoiling(httpx.BaseTransport):
             else:
                 reply = answered(self.toy, self._manners, body, 1)
         except (Refusal, ChatRefusal) as refusal:
-            return httpx.Response(400, text=str(refusal))
+            return httpx2.Response(400, text=str(refusal))
         content = json.dumps(self._how.of(reply) if self._left < 0 else reply)
-        return httpx.Response(200, content=content.encode())
+        return httpx2.Response(200, content=content.encode())
 
 
-def client(transport: httpx.BaseTransport) -> Client:
+def client(transport: httpx2.AsyncBaseTransport) -> Client:
     """A client that asks again at once."""
-    options = ServerOptions(backoff=Backoff(attempts=2, sleep=lambda _: None))
+    options = ServerOptions(backoff=Backoff(2, first=0.0, most=0.0))
     return Client("http://127.0.0.1:1/v1", options, KEY, transport)
 
 
-def ask(kind: str, transport: httpx.BaseTransport, store: Store) -> None:
+def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
     """All that is done with a server, from its preflight to the store."""
     asked = client(transport)
     if kind == "samples":

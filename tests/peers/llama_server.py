@@ -9,7 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,9 +43,9 @@ def running(path: Path, *more: str) -> Iterator[str]:
     try:
         for _ in range(600):
             try:
-                httpx.get(f"{address}/models")
+                httpx2.get(f"{address}/models")
                 break
-            except httpx.HTTPError:
+            except httpx2.HTTPError:
                 assert process.poll() is None, process.stdout and process.stdout.read()
                 time.sleep(0.2)
         yield address

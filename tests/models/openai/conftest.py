@@ -54,6 +54,6 @@ def serve(toy: Toy) -> Iterator[Serve]:
 def load(server: Serving, tokenizer: Path | None = None, **options: object) -> ServerModel:
     """The model of a server, which is asked again at once where it fails."""
     kept = options.pop("kept", None)
-    given = {"backoff": Backoff(sleep=lambda _: None), "timeout": 20.0, **options}
+    given = {"backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **options}
     asked = ServerOptions(tokenizer=tokenizer, **given)  # type: ignore[arg-type] # its own fields
     return load_server(server.address, asked, kept)  # type: ignore[arg-type] # a path or None

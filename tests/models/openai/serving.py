@@ -90,8 +90,6 @@ class Manners:
         failing: The share of requests that fail: with 500, 429 or a body that breaks off.
         stalls: How many requests it answers too late for anybody.
         slow: Seconds that it takes over a request, given how many came before it.
-        drips: How many blanks it sends before an answer, a tenth of a second apart, so that the
-            connection stays.
         lists: The status of its list of models.
         key: The key that it wants.
         silent: How often it first says nothing of each prompt's next token.
@@ -114,7 +112,6 @@ class Manners:
     failing: float = 0.0
     stalls: int = 0
     slow: Callable[[int], float] | None = None
-    drips: int = 0
     lists: int = 200
     key: str | None = None
     silent: int = 0
@@ -241,14 +238,9 @@ class _Handler(BaseHTTPRequestHandler):
         with self.state.lock:
             self.state.statuses["broken off" if broken else str(status)] += 1
         self.send_response(status)
-        drips = self.state.manners.drips
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content) + drips))
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        for _ in range(drips):
-            self.wfile.write(b" ")
-            self.wfile.flush()
-            time.sleep(0.1)
         self.wfile.write(content[: len(content) // 2] if broken else content)
 
 
@@ -291,7 +283,7 @@ def _complete(state: Serving, body: dict[str, Any], handler: _Handler) -> None:
         stalls = manners.stalls > 0
         manners.stalls -= stalls
     if stalls:
-        time.sleep(0.5)
+        time.sleep(2.5)
     if manners.slow:
         time.sleep(manners.slow(before))
     if manners.dies is not None and before >= manners.dies:

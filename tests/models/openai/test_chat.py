@@ -41,7 +41,7 @@ PROMPTS = numbered(12)
 
 def options(**given: object) -> ServerOptions:
     """Those of a chat, whose server is asked again at once where it fails."""
-    known = {"api": "chat", "backoff": Backoff(sleep=lambda _: None), "timeout": 20.0, **given}
+    known = {"api": "chat", "backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **given}
     return ServerOptions(**known)  # type: ignore[arg-type] # its own fields
 
 

@@ -164,11 +164,9 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
     assert load(server, timeout=None).description["identity"]["echo"] == "echo"
     assert server.requests[-1]["max_tokens"] == 1
     server.manners.echo = "shifted"
-    for given, limit in ((None, "0.2"), (0.3, "0.3")):
+    for given, limit in ((None, "0.2"), (1.0, "1")):
         first, *_ = load(server, tokenizer_file, timeout=given).description["refused"]
-        assert (
-            "failed 2 times; the last failure: ReadTimeout: the response was not complete " in first
-        )
+        assert f"failed 2 times; the last failure: no complete response after {limit} s" in first
         assert f"after {limit} s (raise this limit with --timeout)" in first
 
 

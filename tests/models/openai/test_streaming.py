@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-import httpx
+import httpx2
 import pytest
 
 from tacit.errors import ScoringError, UnreliableError
@@ -18,20 +18,23 @@ from tacit.models.openai.streaming import Stream
 from tests.models.openai.raw import raw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import socket
+    from collections.abc import Callable, Coroutine, Iterator
 
 GENEROUS = 60.0
 WHOLE = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\n{"model":"m"}'
 
 
-def silent(answer: Callable[[httpx.Request], httpx.Response] | None = None) -> Client:
+def silent(
+    answer: Callable[[httpx2.Request], Coroutine[None, None, httpx2.Response]] | None = None,
+) -> Client:
     """A client that asks nobody, or a function in place of the network."""
 
-    def refused(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(404)
+    def refused(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(404)
 
-    options = ServerOptions(backoff=Backoff(sleep=lambda _: None))
-    return Client("http://127.0.0.1:1/v1", options, None, httpx.MockTransport(answer or refused))
+    options = ServerOptions(backoff=Backoff(first=0.0, most=0.0))
+    return Client("http://127.0.0.1:1/v1", options, None, httpx2.MockTransport(answer or refused))
 
 
 def test_what_is_ready_is_given_while_something_slow_is_under_way() -> None:
@@ -83,49 +86,41 @@ def test_items_are_taken_when_a_thread_is_free() -> None:
         assert release.acquire(timeout=GENEROUS)
         return number
 
-    stream = Stream(work, items(), lambda: release.release(3))
-    with closing(stream.parts(3, 0.0)) as parts:
+    with closing(Stream(work, items(), 3, 0.0).parts()) as parts:
         release.release()
         assert len(next(parts)) == 1
         for _ in range(4):
             assert begun.acquire(timeout=GENEROUS)
         assert len(taken) == 4
+        threading.Timer(0.1, release.release, [3]).start()
     assert len(taken) == 4, "nothing is begun when the parts are closed"
 
 
-def test_a_failure_is_raised_when_what_was_under_way_is_given(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Nothing else is begun, and nothing is asked again."""
-    begun, requests, streams = list[int](), list[int](), list[Stream[int, int]]()
+def test_a_failure_is_raised_when_what_is_finished_is_given() -> None:
+    """Nothing else is begun, and what was under way is not waited for."""
+    begun, under_way = list[int](), threading.Event()
 
-    def recorded(*arguments: object) -> Stream[int, int]:
-        streams.append(Stream(*arguments))  # type: ignore[arg-type] # those of a stream
-        return streams[-1]
+    def never(connection: socket.socket) -> None:
+        under_way.set()
+        connection.recv(1)
 
-    monkeypatch.setattr("tacit.models.openai.client.Stream", recorded)
+    with raw(never) as address:
+        client = Client(address, ServerOptions(timeout=10 * GENEROUS))
 
-    def answer(_: httpx.Request) -> httpx.Response:
-        requests.append(1)
-        return httpx.Response(500)
+        def work(number: int) -> int:
+            begun.append(number)
+            if number == 1:
+                client.complete({"prompt": "a"})
+            if number == 2:
+                assert under_way.wait(GENEROUS)
+                raise ScoringError("it is broken")
+            return number
 
-    client = silent(answer)
-
-    def work(number: int) -> int:
-        begun.append(number)
-        if number == 1:
-            raise ScoringError("it is broken")
-        while not streams[0].abandoned:
-            threading.Event().wait(0.001)
-        with pytest.raises(ScoringError, match="failed 1 time;"):
-            client.complete({})
-        return number
-
-    parts = client.stream(work, range(9), 2, 30.0)
-    assert next(parts) == [(0, 0)]
-    with pytest.raises(ScoringError, match="it is broken"):
-        next(parts)
-    assert (sorted(begun), len(requests)) == ([0, 1], 1)
+        parts = client.stream(work, range(9), 2, 30.0)
+        assert next(parts) == [(0, 0)]
+        with pytest.raises(ScoringError, match="it is broken"):
+            next(parts)
+    assert sorted(begun) == [0, 1, 2]
 
 
 def test_what_came_beside_a_wrong_reply_is_not_given() -> None:
@@ -156,22 +151,17 @@ def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
 
 
 def test_what_is_finished_is_given_before_an_interruption_is_raised() -> None:
-    """Also what is collected for a later part, and what still ends when it is hung up on."""
-    begun, hung_up = threading.Event(), threading.Event()
+    """Also what is collected for a later part."""
 
     def work(number: int) -> int:
         if number == 2:
-            begun.set()
-            assert hung_up.wait(GENEROUS)
-        if number == 3:
-            assert begun.wait(GENEROUS)
             raise KeyboardInterrupt
         return number
 
     given: list[list[tuple[int, int]]] = []
     with pytest.raises(KeyboardInterrupt):
-        given.extend(Stream(work, range(9), hung_up.set).parts(2, 1e6))
-    assert [sorted(part) for part in given] == [[(0, 0), (1, 1), (2, 2)]]
+        given.extend(Stream(work, range(9), 1, 1e6).parts())
+    assert given == [[(0, 0), (1, 1)]]
 
 
 def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
@@ -192,22 +182,15 @@ def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
 
 
 def test_a_check_that_finds_another_model_keeps_results_back() -> None:
-    """Those that were to be given next; the requests under way are hung up on."""
-    hung_up = threading.Event()
+    """Those that were to be given next."""
     given: list[list[tuple[int, int]]] = []
-
-    def work(number: int) -> int:
-        assert not number or hung_up.wait(GENEROUS)
-        return number
 
     def check() -> None:
         raise UnreliableError("another model")
 
-    parts = Stream(work, range(9), hung_up.set, check).parts(2, 0.0)
     with pytest.raises(UnreliableError, match="another model"):
-        given.extend(parts)
+        given.extend(Stream(lambda number: number, range(9), 2, 0.0, check).parts())
     assert not given
-    assert hung_up.is_set()
 
 
 def test_items_that_cannot_be_taken_fail_as_well() -> None:
@@ -234,7 +217,7 @@ def test_who_leaves_early_hangs_up(error: type[BaseException] | None) -> None:
         threading.Event().wait(0.1)
 
     with raw(lambda connection: connection.sendall(WHOLE)) as quick, raw(never) as slow:
-        options = ServerOptions(timeout=10 * GENEROUS, backoff=Backoff(sleep=lambda _: None))
+        options = ServerOptions(timeout=10 * GENEROUS, backoff=Backoff(first=0.0, most=0.0))
         clients = [Client(address, options) for address in (quick, slow)]
 
         def work(number: int) -> object:
@@ -261,12 +244,12 @@ def test_the_consumer_may_ask_meanwhile() -> None:
     """Its own work neither waits for the stream's, nor is it one with it when it fails."""
     release = threading.Event()
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    async def answer(request: httpx2.Request) -> httpx2.Response:
         if b"slow" in request.content:
-            assert release.wait(GENEROUS)
+            assert await asyncio.to_thread(release.wait, GENEROUS)
         failing = b"fails" in request.content or (b"slow" in request.content and not retried)
         retried.append(b"slow" in request.content)
-        return httpx.Response(500 if failing else 200, json={"prompt": "p"})
+        return httpx2.Response(500 if failing else 200, json={"prompt": "p"})
 
     retried: list[bool] = []
     client = silent(answer)
@@ -281,17 +264,3 @@ def test_the_consumer_may_ask_meanwhile() -> None:
             client.at_once(ask, ["fails"] * 3, 2)
         release.set()
         assert list(parts) == [[(1, "p")]]
-
-
-@pytest.mark.slow
-def test_a_request_that_waits_for_a_connection_keeps_its_time() -> None:
-    """The deadline is of the request: the stream's own may have all connections meanwhile."""
-    with ThreadPoolExecutor(4), raw(_late) as address:
-        client = Client(address, ServerOptions(concurrency=1, timeout=2.0, backoff=Backoff(1)))
-        ask = client.complete
-        assert client.at_once(ask, [{"prompt": "a"}] * 2, 2) == [{"model": "m"}] * 2
-
-
-def _late(connection: object) -> None:
-    threading.Event().wait(1.2)
-    connection.sendall(WHOLE)  # type: ignore[attr-defined] # a socket

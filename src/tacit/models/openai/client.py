@@ -1,34 +1,45 @@
-"""HTTP client for a model server, with retries and redaction of the API key."""
+"""HTTP client for a model server, with one deadline per request, retries and a hidden API key."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
-import threading
 import weakref
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from tacit.english import several
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
-from tacit.models.openai.proxies import proxy_for
-from tacit.models.openai.redaction import hider, reader
+from tacit.models.openai.options import is_this_machine
 from tacit.models.openai.schema import whole
-from tacit.models.openai.streaming import Stream
+from tacit.models.openai.streaming import Stream, background, waited
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
-    import httpx
+    import httpx2
 
     from tacit.models.openai.options import ServerOptions
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+LARGEST = 64 << 20
+"""The maximum size of a response, in bytes."""
+
+HIDDEN = "[key]"
+"""The text that replaces the API key."""
+
+_SHORTEST = 8
+"""A shorter key, such as ``EMPTY``, may be a word of a reply, and stays there."""
+
 _AGAIN = frozenset({408, 425, 429})
-_CUT, _READ = 200, 4000
 _REFUSES_KEY = frozenset({401, 403})
 _NOT_FOUND = 404
 _SERVER_FAILS = 500
+_SHOWN = 200
 
 
 class RefusalError(ScoringError):
@@ -38,15 +49,9 @@ class RefusalError(ScoringError):
 class FailureError(ScoringError):
     """One attempt to send a request failed, and a retry may succeed."""
 
-    def __init__(self, message: str, asked: float | None = None) -> None:
+    def __init__(self, message: str, wait: float = 0.0) -> None:
         super().__init__(message)
-        self.asked = asked
-
-
-class _Thread(threading.local):
-    """Thread-local storage for the ``Stream`` that the current thread processes."""
-
-    stream: Stream[Any, Any] | None = None
+        self.wait = wait
 
 
 class Client:
@@ -57,50 +62,15 @@ class Client:
         address: str,
         options: ServerOptions,
         key: str | None = None,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        try:
-            import httpx
-            import tenacity  # noqa: F401 - needed only at the first request
-        except ImportError as error:
-            raise MissingPackage(error.name or "httpx", "server") from error
-        from tacit.models.openai.network import LARGEST, TooLargeError, Transport
-
-        self.address = address
-        self._backoff = options.backoff
-        self.limit = options.timeout
-        self._timeout = options.patience
-        try:
-            httpx.URL(address)
-        except httpx.InvalidURL as error:
-            raise ModelError(
-                f"{address[:_CUT]}: this is not a valid address ({error}); expected one such as "
-                "http://localhost:8000/v1"
-            ) from error
-        proxy = None if transport else proxy_for(address)
-        secrets = (key, *(proxy.secrets if proxy else ()))
-        self.hide = hider(*secrets)
-        self._parsed = reader(*secrets)
-        self._errors = httpx.HTTPError
-        self._timed_out = httpx.TimeoutException
-        self._too_large, self._largest = TooLargeError, LARGEST
-        self._cannot_connect = (
-            httpx.ConnectError,
-            httpx.ConnectTimeout,
-            httpx.UnsupportedProtocol,
-        )
-        self._thread = _Thread()
-        network = None if transport else Transport(options.concurrency, proxy)
-        self._hang_up = network.hang_up if network else lambda: None
-        authorized = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = httpx.Client(
-            # Ask for uncompressed answers: a few compressed bytes could expand to gigabytes.
-            headers={"Accept-Encoding": "identity", **authorized},
-            timeout=self._timeout,
-            transport=transport or network,
-            trust_env=False,
-        )
-        weakref.finalize(self, self._http.close)
+        self.address, self.limit = address, options.timeout
+        self._timeout, self._backoff = options.patience, options.backoff
+        self._key = key or ""
+        self._http = _http(address, options.concurrency, self._key, transport)
+        self._turns = asyncio.Semaphore(options.concurrency)
+        closing = weakref.finalize(self, _close, self._http)
+        closing.atexit = False
 
     def at_once(
         self, work: Callable[[Item], Result], items: Sequence[Item], several: int
@@ -120,13 +90,7 @@ class Client:
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
         """Yield batches of results as they arrive; each result is paired with its item's index."""
-
-        def in_stream(item: Item) -> Result:
-            self._thread.stream = stream
-            return work(item)
-
-        stream = Stream(in_stream, items, self._hang_up, check)
-        return stream.parts(several, seconds)
+        return Stream(work, items, several, seconds, check).parts()
 
     @property
     def path_hint(self) -> str:
@@ -138,9 +102,7 @@ class Client:
     def models(self, attempts: int | None = None) -> list[dict[str, Any]]:
         """Return the server's list of models (``/models``); empty if there is no list."""
         try:
-            answer = self._ask(
-                "GET", "/models", None, attempts or self._backoff.attempts, first=True
-            )
+            answer = waited(self._ask("GET", "/models", None, attempts))
         except RefusalError:
             return []
         data = answer.get("data")
@@ -155,7 +117,7 @@ class Client:
         attempts: int | None = None,
     ) -> dict[str, Any]:
         """Return the server's answer to a completions request."""
-        return self._ask("POST", "/completions", body, attempts or self._backoff.attempts, timeout)
+        return waited(self._ask("POST", "/completions", body, attempts, timeout))
 
     def chat(
         self,
@@ -164,144 +126,149 @@ class Client:
         attempts: int | None = None,
     ) -> dict[str, Any]:
         """Return the server's answer to a chat request; see ``complete`` for the arguments."""
-        path, tries = "/chat/completions", attempts or self._backoff.attempts
-        return self._ask("POST", path, body, tries, timeout)
+        return waited(self._ask("POST", "/chat/completions", body, attempts, timeout))
 
-    def _ask(
+    def hide(self, text: str) -> str:
+        """Return a text without the API key, plain or in base64."""
+        if not self._key:
+            return text
+        text = text.replace(self._key, HIDDEN)
+        return text.replace(b64encode(self._key.encode()).decode(), HIDDEN)
+
+    async def _ask(
         self,
         method: str,
         path: str,
         body: Mapping[str, Any] | None,
-        attempts: int,
-        timeout: float | None = None,
-        *,
-        first: bool = False,
+        attempts: int | None = None,
+        seconds: float | None = None,
     ) -> dict[str, Any]:
-        """Send a request with retries; if ``first`` is True, do not retry a failed connection."""
-        from tenacity import RetryError, Retrying, retry_if_exception_type
+        """Send a request until it is answered."""
+        import tenacity
 
-        seconds, stream = min(timeout or math.inf, self._timeout), self._thread.stream
-        failures: list[FailureError] = []
-
-        def abandoned() -> bool:
-            return bool(stream and stream.abandoned)
-
-        def attempt() -> dict[str, Any]:
-            if stream and stream.interrupted:
-                raise ScoringError(
-                    f"{self.address}: the request was not sent because the run was interrupted"
-                )
-            if failures and abandoned():
-                raise failures[-1]
-            try:
-                return self._answer(method, path, body, seconds, first=first)
-            except FailureError as failure:
-                failures.append(failure)
-                raise
-
-        retrying = Retrying(
-            stop=lambda state: state.attempt_number >= attempts or abandoned(),
+        retrying = tenacity.AsyncRetrying(
+            stop=tenacity.stop_after_attempt(attempts or self._backoff.attempts),
             wait=self._backoff.seconds,
-            sleep=self._backoff.sleep,
-            retry=retry_if_exception_type(FailureError),
+            retry=tenacity.retry_if_exception_type(FailureError),
+            sleep=asyncio.sleep,
         )
+        most = min(seconds or math.inf, self._timeout)
         try:
-            return retrying(attempt)
-        except RetryError:
+            return await retrying(self._answer, method, path, body, most)
+        except tenacity.RetryError as error:
+            last = error.last_attempt
             raise ScoringError(
-                f"{self.address}: the server failed {several(len(failures), 'time')}; the last "
-                f"failure: {failures[-1]}"
+                f"{self.address}: the server failed {several(last.attempt_number, 'time')}; the "
+                f"last failure: {last.exception()}"
             ) from None
 
-    def _answer(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        seconds: float,
-        *,
-        first: bool,
+    async def _answer(
+        self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float
     ) -> dict[str, Any]:
         """Send a request once and return the answer."""
+        import httpx2
+
         try:
-            response, content = self._fetched(method, path, body, seconds)
-        except self._errors as error:
+            async with self._turns, asyncio.timeout(seconds):
+                response, content = await self._exchanged(method, path, body)
+        except (TimeoutError, httpx2.HTTPError) as error:
             failure = f"{type(error).__name__}: {self._shown(str(error))}"
-            if isinstance(error, self._timed_out):
-                failure += f" after {seconds:g} s (raise this limit with --timeout)"
-            if first and isinstance(error, self._cannot_connect):
+            if isinstance(error, TimeoutError):
+                failure = (
+                    f"no complete response after {seconds:g} s (raise this limit with --timeout)"
+                )
+            if method == "GET" and isinstance(error, TimeoutError | httpx2.ConnectError):
                 raise NetworkError(
                     f"{self.address}: no server responds ({failure}); is it running?"
                 ) from None
             raise FailureError(failure) from None
         return self._read(response, content)
 
-    def _fetched(
-        self, method: str, path: str, body: Mapping[str, Any] | None, timeout: float
-    ) -> tuple[httpx.Response, bytes]:
-        """Return the response and its body; the body is empty if the response is compressed."""
-        address = self.address + path
-        try:
-            with self._http.stream(method, address, json=body, timeout=timeout) as response:
-                return response, b"" if _packed(response) else response.read()
-        except self._too_large:
-            raise ScoringError(
-                f"{self.address}: the response is larger than {self._largest >> 20} MiB, so it is "
-                "not a completion; does the address point to the OpenAI-compatible API, with /v1?"
-            ) from None
+    async def _exchanged(
+        self, method: str, path: str, body: Mapping[str, Any] | None
+    ) -> tuple[httpx2.Response, str]:
+        content = bytearray()
+        async with self._http.stream(method, self.address + path, json=body) as response:
+            async for part in response.aiter_bytes():
+                content += part
+                if len(content) > LARGEST:
+                    raise ScoringError(
+                        f"{self.address}: the response is larger than {LARGEST >> 20} MiB, so it "
+                        "is not a completion; does the address point to the OpenAI-compatible API, "
+                        "with /v1?"
+                    )
+        return response, content.decode(errors="replace")
 
-    def _read(self, response: httpx.Response, content: bytes) -> dict[str, Any]:
+    def _read(self, response: httpx2.Response, content: str) -> dict[str, Any]:
         """Parse the body of a response."""
-        status, packed = response.status_code, _packed(response)
+        status = response.status_code
+        failure = f"status {status}: {self._shown(content)}"
         if status in _AGAIN or status >= _SERVER_FAILS:
-            asked = _seconds(response.headers.get("retry-after"))
-            raise FailureError(f"status {status}: {self._excerpt(content, packed)}", asked)
+            raise FailureError(failure, _seconds(response.headers.get("retry-after")))
         if status in _REFUSES_KEY:
             raise ModelError(
                 f"{self.address}: the server rejects the API key (status {status}): set "
                 "TACIT_API_KEY to a valid key"
             )
         if not response.is_success:
-            reason = self._excerpt(content, packed)
             hint = self.path_hint if status == _NOT_FOUND else ""
-            raise RefusalError(
-                f"{self.address}: the server returned status {status}: {reason}{hint}"
-            )
-        if packed:
-            raise ScoringError(
-                f"{self.address}: the server compresses its responses ({self._shown(packed)}) "
-                "although the request forbids it (Accept-Encoding: identity): turn off "
-                "compression on the server, or on the proxy in front of it"
-            )
+            raise RefusalError(f"{self.address}: the server returned {failure}{hint}")
         try:
-            answer = self._parsed(content)
+            answer = json.loads(self.hide(content) if len(self._key) >= _SHORTEST else content)
         except (ValueError, RecursionError):
             raise FailureError("the response is truncated or is not JSON") from None
         if not isinstance(answer, dict):
             raise FailureError("the response is not a JSON object")
         return answer
 
-    def _excerpt(self, content: bytes, packed: str) -> str:
-        if packed:
-            return f"a response compressed with {self._shown(packed)}"
-        return self._shown(content.decode(errors="replace"))
-
     def _shown(self, text: str) -> str:
-        """Return the beginning of a server's text on one line, with the API key redacted."""
-        line = " ".join(self.hide(text)[:_READ].split())
-        return line if len(line) <= _CUT else line[: _CUT - 1] + "…"
+        """Return the beginning of a server's text on one line, without the API key."""
+        line = " ".join(self.hide(text).split())
+        return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def _packed(response: httpx.Response) -> str:
-    """Return the compression method of a response; empty if the response is not compressed."""
-    named: str = response.headers.get("content-encoding", "").strip()
-    return "" if named.lower() == "identity" else named
+def _http(
+    address: str, connections: int, key: str, transport: httpx2.AsyncBaseTransport | None
+) -> httpx2.AsyncClient:
+    """Return a client that uses the proxy of the environment, but not to reach this machine."""
+    try:
+        import httpx2
+        import tenacity  # noqa: F401 - needed only at the first request
+    except ImportError as error:
+        raise MissingPackage(error.name or "httpx2", "server") from error
+    try:
+        httpx2.URL(address)
+    except httpx2.InvalidURL as error:
+        raise ModelError(
+            f"{address[:_SHOWN]}: this is not a valid address ({error}); expected one such as "
+            "http://localhost:8000/v1"
+        ) from error
+    try:
+        return httpx2.AsyncClient(
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+            timeout=None,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=connections),
+            transport=transport,
+            trust_env=not is_this_machine(urlsplit(address).hostname or ""),
+            verify=httpx2.create_ssl_context(),
+        )
+    except (ValueError, httpx2.InvalidURL):
+        raise ModelError(
+            "the proxy in the environment (HTTP_PROXY, HTTPS_PROXY or ALL_PROXY) is invalid: "
+            "expected http://HOST:PORT or socks5://HOST:PORT"
+        ) from None
+    except ImportError as error:
+        raise MissingPackage("socksio", "server") from error
 
 
-def _seconds(header: str | None) -> float | None:
-    """Return the seconds in a ``Retry-After`` header; None if the header is not a number."""
+def _close(http: httpx2.AsyncClient) -> None:
+    asyncio.run_coroutine_threadsafe(http.aclose(), background())
+
+
+def _seconds(header: str | None) -> float:
+    """Return the seconds in a ``Retry-After`` header; 0 if the header is not a number."""
     try:
         seconds = float(header or "")
     except ValueError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds > 0 else None
+        return 0.0
+    return seconds if math.isfinite(seconds) and seconds > 0 else 0.0

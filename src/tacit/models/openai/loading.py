@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.chat import Talk
 from tacit.models.openai.chat_preflight import try_sampling
-from tacit.models.openai.client import Client
+from tacit.models.openai.client import HIDDEN, Client
 from tacit.models.openai.first_tokens import FirstTokensModel, try_beginnings
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
-from tacit.models.openai.redaction import SHOWN
 from tacit.models.openai.sampling import SampledModel
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
     if name is None:
         shown = [client.hide(one) for one in sorted(known)]
         # A model's name goes into messages and files, so it must not contain the key.
-        if len(known) == 1 and SHOWN not in shown[0]:
+        if len(known) == 1 and HIDDEN not in shown[0]:
             return next(iter(known.values()))
         listed = f"serves {', '.join(shown)}" if known else "does not list its models"
         hint = "" if known else client.path_hint

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import os
-import time
+import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -13,7 +14,6 @@ from tacit.addresses import holds_secret
 from tacit.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tenacity import RetryCallState
@@ -41,7 +41,6 @@ class Backoff:
     attempts: int = 8
     first: float = 0.5
     most: float = 30.0
-    sleep: Callable[[float], None] = time.sleep
 
     def seconds(self, state: RetryCallState) -> float:
         """Return the number of seconds to wait after a failed request."""
@@ -49,7 +48,7 @@ class Backoff:
 
         drawn = wait_random_exponential(self.first, self.most, min=self.first / 2)(state)
         failure = state.outcome.exception() if state.outcome else None
-        return max(drawn, min(getattr(failure, "asked", None) or 0.0, self.most))
+        return max(drawn, min(getattr(failure, "wait", 0.0), self.most))
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,22 @@ class ServerOptions:
 def is_address(name: str) -> bool:
     """Return whether a model's name is the address of a server."""
     return name.lower().startswith(("http://", "https://"))
+
+
+def is_this_machine(host: str) -> bool:
+    """Return whether a host is this machine, for example ``localhost`` or ``::1``."""
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        number = ipaddress.ip_address(name)
+    except ValueError:
+        try:
+            number = ipaddress.ip_address(socket.inet_aton(name))  # short forms such as 127.1
+        except (OSError, UnicodeError):
+            return False
+    mapped = getattr(number, "ipv4_mapped", None) or number
+    return bool(mapped.is_loopback or mapped.is_unspecified)
 
 
 def check_holds_no_key(name: str) -> None:

@@ -1,150 +1,174 @@
-"""A thread pool that processes items continuously and yields results in batches."""
+"""Threads that work off items, and the background event loop that their requests share."""
 
 from __future__ import annotations
 
+import asyncio
 import math
+import socket
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tacit.errors import UnreliableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-    from concurrent.futures import Future
+    from collections.abc import Callable, Coroutine, Generator, Iterable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_MOMENT = 0.05
-"""Seconds between two attempts to close the connections of running threads."""
+
+class _Loop(asyncio.SelectorEventLoop):
+    async def getaddrinfo(self, *where: Any, **how: Any) -> Any:  # noqa: ANN401 - as the base class
+        """Look a name up in a daemon thread, so that a hanging look-up delays no exit."""
+        found: Future[Any] = Future()
+        found.set_running_or_notify_cancel()  # it is not cancelled, only awaited no longer
+
+        def resolve() -> None:
+            try:
+                found.set_result(socket.getaddrinfo(*where, **how))
+            except (OSError, UnicodeError) as error:
+                found.set_exception(OSError(str(error)))
+
+        threading.Thread(target=resolve, daemon=True).start()
+        return await asyncio.wrap_future(found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Finished(Generic[Result]):
-    """The result of one item, and the time at which the item was finished."""
+def background() -> asyncio.AbstractEventLoop:
+    """Return the event loop of this process's requests, which runs in a daemon thread."""
+    with _starting:
+        return _started()
 
-    index: int
-    result: Result
-    at: float
+
+_starting = threading.Lock()
+
+
+@cache
+def _started() -> asyncio.AbstractEventLoop:
+    loop = _Loop()
+    loop.set_exception_handler(lambda *_: None)  # nobody waits for a cancelled request's error
+    threading.Thread(target=loop.run_forever, daemon=True, name="requests to servers").start()
+    return loop
+
+
+_thread = threading.local()
+
+
+def waited(request: Coroutine[Any, Any, Result]) -> Result:
+    """Run a request in the background; an interruption, or its stream's end, cancels it."""
+    pending = asyncio.run_coroutine_threadsafe(request, background())
+    stream: Stream[Any, Any] | None = getattr(_thread, "stream", None)
+    try:
+        if stream:
+            stream.add(pending)
+        return pending.result()
+    finally:
+        pending.cancel()
+        if stream:
+            stream.pending.discard(pending)
 
 
 class Stream(Generic[Item, Result]):
-    """A stream of items that several threads process."""
+    """Items that several threads work off; the first failure ends all of them."""
 
     def __init__(
         self,
         work: Callable[[Item], Result],
         items: Iterable[Item],
-        hang_up: Callable[[], None],
+        several: int,
+        seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> None:
-        self.abandoned = self.interrupted = False
-        self._work, self._hang_up, self._check = work, hang_up, check
-        self._items = enumerate(items)
+        self.pending: set[Future[Any]] = set()
+        self._work, self._items = work, enumerate(items)
+        self._several, self._seconds, self._check = several, seconds, check
         self._lock = threading.Lock()
-        self._finished: SimpleQueue[_Finished[Result] | None] = SimpleQueue()
-        self._waiting: list[tuple[int, Result]] = []
+        self._finished: SimpleQueue[tuple[int, Result] | None] = SimpleQueue()
+        self._part: list[tuple[int, Result]] = []
+        self._due = math.inf
         self._failures: list[BaseException] = []
+        self._ended = False
 
-    def parts(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of pairs of an input item's index and the item's result."""
-        threads: list[Future[None]] = []
-        with ThreadPoolExecutor(several) as pool:
+    def parts(self) -> Generator[list[tuple[int, Result]]]:
+        """Yield pairs of an item's index and its result, about every ``seconds``.
+
+        After a failure or an interruption, what is finished is still yielded, but not if the
+        answers turned out to be unreliable.
+        """
+        with ThreadPoolExecutor(self._several) as pool:
             try:
-                threads.extend(pool.submit(self._carry_out) for _ in range(several))
-                yield from self._collected(several, seconds)
-            except KeyboardInterrupt:
-                self._end(threads)
-                self._take(self._arrived(0.0))
-                yield from self._part()
-                raise
-            except BaseException:
-                self._end(threads)
-                raise
+                threads = [pool.submit(self._work_off) for _ in range(self._several)]
+                at_work = len(threads)
+                while at_work:
+                    at_work -= self._collect()
+                    if time.monotonic() >= self._due or not at_work:
+                        yield from self._checked()
+            finally:
+                self._end()
         if self._failures:
             raise next(filter(_is_unreliable, self._failures), self._failures[0])
 
-    def _carry_out(self) -> None:
-        """Process items in one thread, and put None in the result queue when the thread ends."""
+    def add(self, request: Future[Any]) -> None:
+        """Add a request under way, which is cancelled when the stream ends."""
+        self.pending.add(request)
+        if self._ended:
+            request.cancel()
+
+    def _work_off(self) -> None:
+        """Process items in one thread, and put None in the queue when the thread ends."""
+        _thread.stream = self
         try:
-            while not self.abandoned:
+            while not self._ended:
                 with self._lock:
                     taken = next(self._items, None)
                 if taken is None:
                     break
                 index, item = taken
-                result = self._work(item)
-                self._finished.put(_Finished(index, result, time.monotonic()))
+                self._finished.put((index, self._work(item)))
         except BaseException as error:  # noqa: BLE001 - raised again for the consumer
-            self.abandoned = True
-            self._failures.append(error)
+            self._fail(error)
         finally:
             self._finished.put(None)
 
-    def _collected(self, several: int, seconds: float) -> Generator[list[tuple[int, Result]]]:
-        due = math.inf
-        while several:
-            arrived = self._arrived(due)
-            several -= arrived.count(None)
-            due = min(due, self._take(arrived) + seconds)
-            self._raise_interruption()
-            if time.monotonic() >= due:
-                self._checked()
-                yield from self._part()
-                due = math.inf
-        self._checked()
-        yield from self._part()
+    def _collect(self) -> bool:
+        """Wait for a result, at most until a part is due; return whether a thread ended instead."""
+        left = min(max(0.0, self._due - time.monotonic()), threading.TIMEOUT_MAX)
+        try:
+            finished = self._finished.get(timeout=left)
+        except Empty:
+            return False
+        except KeyboardInterrupt as interruption:
+            self._fail(interruption)
+            return False
+        if finished is None:
+            return True
+        self._part.append(finished)
+        self._due = min(self._due, time.monotonic() + self._seconds)
+        return False
 
-    def _take(self, arrived: list[_Finished[Result] | None]) -> float:
-        """Store results to yield later; return the finish time of the earliest result."""
-        finished = [one for one in arrived if one]
-        self._waiting += [(one.index, one.result) for one in finished]
-        return min((one.at for one in finished), default=math.inf)
-
-    def _part(self) -> Generator[list[tuple[int, Result]]]:
-        """Yield the finished results that are not yet yielded, as one batch."""
-        part, self._waiting = self._waiting, []
+    def _checked(self) -> Generator[list[tuple[int, Result]]]:
+        """Yield the finished results as one part, if the check finds nothing against them."""
+        if self._check and not self._failures:
+            try:
+                self._check()
+            except BaseException as error:  # noqa: BLE001 - raised when the results are yielded
+                self._fail(error)
+        part, self._part, self._due = self._part, [], math.inf
         if part and not any(map(_is_unreliable, self._failures)):
             yield part
 
-    def _checked(self) -> None:
-        """Call the function ``check``, if one was given."""
-        if self._check is None:
-            return
-        try:
-            self._check()
-        except UnreliableError:
-            raise
-        except Exception as error:  # noqa: BLE001 - raised after the results are yielded
-            self.abandoned, self._check = True, None
-            self._failures.append(error)
+    def _fail(self, error: BaseException) -> None:
+        self._failures.append(error)
+        self._end()
 
-    def _arrived(self, due: float) -> list[_Finished[Result] | None]:
-        """Return the results in the queue; if the queue is empty, wait for one until ``due``."""
-        left = min(max(0.0, due - time.monotonic()), threading.TIMEOUT_MAX)
-        try:
-            first = self._finished.get(timeout=left)
-        except Empty:
-            return []
-        # No other thread takes entries out of the queue.
-        return [first, *(self._finished.get() for _ in range(self._finished.qsize()))]
-
-    def _raise_interruption(self) -> None:
-        """Raise a stored KeyboardInterrupt or SystemExit without waiting for pending items."""
-        for error in self._failures:
-            if not isinstance(error, Exception):
-                raise error
-
-    def _end(self, threads: list[Future[None]]) -> None:
-        """Close the connections of the threads repeatedly until all threads have ended."""
-        self.abandoned = self.interrupted = True
-        while wait(threads, 0).not_done:
-            self._hang_up()
-            wait(threads, _MOMENT)
+    def _end(self) -> None:
+        """Begin nothing more, and cancel the requests under way."""
+        self._ended = True
+        for request in list(self.pending):
+            request.cancel()
 
 
 def _is_unreliable(error: BaseException) -> bool:

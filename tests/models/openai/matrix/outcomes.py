@@ -239,7 +239,7 @@ def loaded(road: Road, address: str, store: Store) -> Model:
     options = ServerOptions(
         tokenizer=_tokenizer_file() if road.endswith("+tokenizer") else None,
         timeout=PATIENCE,
-        backoff=Backoff(sleep=lambda _: None),
+        backoff=Backoff(first=0.0, most=0.0),
         api="chat" if chat else "completions",
         samples=SAMPLES if road == "votes" else None,
     )
