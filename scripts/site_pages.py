@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import typer
+import typer.core
 
 import tacit
 from tacit.cli import app
@@ -64,7 +65,10 @@ def commands() -> Iterator[str]:
 def _help(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 - Typer's types
     yield f"## {context.command_path}\n"
     yield f"```text\n{command.get_help(context)}\n```\n"
-    for name, below in getattr(command, "commands", {}).items():
+    if not isinstance(command, typer.core.TyperGroup):
+        return
+    for name in command.list_commands(context):  # probes are commands that no one registered
+        below = command.get_command(context, name)
         yield from _help(below, typer.Context(below, parent=context, info_name=name))
 
 

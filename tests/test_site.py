@@ -37,7 +37,7 @@ def test_pages_with_the_marker_are_those_that_are_generated() -> None:
 @pytest.mark.parametrize(
     ("page", "heading"),
     [
-        ("reference/cli.md", "## tacit kb facts"),
+        ("reference/cli.md", "## tacit run consistency"),
         ("reference/python.md", "### tacit.load_run"),
         ("reference/tables.md", "### violation"),
         ("reference/glossary.md", "**Background score**"),
