@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from tacit.statistics import Bootstrap, Estimate, bootstrap, no_interval_because
+from tacit.statistics import Bootstrap, Estimate, bootstrap
 
 if TYPE_CHECKING:
     from random import Random
@@ -121,11 +121,6 @@ def test_a_constant_gain_has_no_interval() -> None:
     made = Bootstrap().difference(list("abcdef"), over, [[10] * 6] * 2)
     assert made.value == pytest.approx(0.2)
     assert made.interval is None
-
-
-def test_the_reason_for_no_interval_names_the_minimum() -> None:
-    """For people, with what is resampled."""
-    assert "fewer than 5 things" in no_interval_because("things")
 
 
 def test_nothing_asked_is_undefined() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from tacit.findings.spec import QUESTIONS
+from tacit.statistics import FEWEST_CLUSTERS
+from tacit.statistics.bootstrap import sums_by_cluster
+from tacit.statistics.ranking import divided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import numpy as np
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
 
@@ -47,8 +51,6 @@ class Measure:
 
     @property
     def _observed(self) -> Floats:
-        import numpy as np
-
         found: Floats = self.of(np.ones((1, self.clusters)))[0]
         return found
 
@@ -69,8 +71,6 @@ class Measure:
 
     def slope(self, parameters: Sequence[int], how: Bootstrap) -> Change:
         """The least-squares change of the value if the number of parameters increases tenfold."""
-        import numpy as np
-
         x = np.log10(parameters)
         x -= x.mean()
         (found,) = self._changes(how, lambda values: values @ (x / (x @ x))[:, None])
@@ -78,10 +78,6 @@ class Measure:
 
     def _changes(self, how: Bootstrap, contrasts: Callable[[Floats], Floats]) -> list[Change]:
         """Estimate ``contrasts``, which maps values of models to the numbers of interest."""
-        import numpy as np
-
-        from tacit.statistics import FEWEST_CLUSTERS
-
         observed = contrasts(self._observed[None])[0]
         drawn = np.empty((0, len(observed)))
         if self.behind >= FEWEST_CLUSTERS and not np.isnan(observed).all():
@@ -91,11 +87,6 @@ class Measure:
 
 def ratio(name: str, clusters: ArrayLike, over: ArrayLike, under: ArrayLike) -> Measure:
     """A ratio of sums over the clusters in which a model has a denominator; arrays by model."""
-    import numpy as np
-
-    from tacit.statistics.bootstrap import sums_by_cluster
-    from tacit.statistics.ranking import divided
-
     tops, bottoms = sums_by_cluster(clusters, over), sums_by_cluster(clusters, under)
     present = (bottoms != 0).any(axis=1)
     tops, bottoms = tops[present], bottoms[present]
@@ -108,8 +99,6 @@ def ratio(name: str, clusters: ArrayLike, over: ArrayLike, under: ArrayLike) -> 
 
 def mean(name: str, clusters: ArrayLike, values: Floats) -> Measure:
     """The mean of each model's ``values``, shape (models, questions)."""
-    import numpy as np
-
     return replace(ratio(name, clusters, values, np.ones_like(values)), n=values.shape[1])
 
 
@@ -117,7 +106,6 @@ def shared(
     tables: Sequence[pl.DataFrame], keys: Sequence[str], values: Sequence[str]
 ) -> tuple[pl.DataFrame, dict[str, Floats]]:
     """The first model's rows for which every model has all ``values``, and these by model."""
-    import numpy as np
     import polars as pl
 
     rows = tables[0]

@@ -6,12 +6,14 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from tacit.statistics.estimate import Change, Estimate
+from tacit.statistics.ranking import auroc, aurocs, divided, weighted_thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -42,10 +44,8 @@ class Bootstrap:
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Estimate:
         """Estimate the ratio of the sum of the numerators to the sum of the denominators."""
-        import numpy as np
-
         over, under = np.asarray(numerators)[None], np.asarray(denominators)[None]
-        return self._estimate(clusters, over, under, _first).estimate
+        return self.mean_of_ratios(clusters, over, under)
 
     def mean_of_ratios(
         self,
@@ -56,24 +56,32 @@ class Bootstrap:
         all_defined: bool = False,
     ) -> Estimate:
         """Estimate a macro average: the mean of several ratios of sums."""
-        figure = _mean_of_all if all_defined else _mean
+
+        def figure(ratios: Floats) -> Floats:
+            return ratios.mean(axis=1) if all_defined else _mean(ratios)
+
         return self._estimate(clusters, numerators, denominators, figure).estimate
 
     def difference(
         self, clusters: ArrayLike, numerators: ArrayLike, denominators: ArrayLike
     ) -> Change:
         """Estimate the difference of two ratios of sums: the second ratio minus the first."""
-        return self._estimate(clusters, numerators, denominators, _difference)
+        return self._estimate(
+            clusters, numerators, denominators, lambda ratios: ratios[:, 1] - ratios[:, 0]
+        )
 
     def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
         """Estimate statistics with ``figures``, a function that computes them from row weights."""
-        import numpy as np
-
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
         values = [None if np.isnan(v) else float(v) for v in figures(np.ones((1, len(cluster))))[0]]
         if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
             return [Estimate(value, why="one cluster") for value in values]
-        drawn = np.concatenate([figures(times[:, cluster]) for times in self.draws(len(names))])
+        batches = (
+            times
+            for batch in self.draws(len(names))
+            for times in np.array_split(batch, 1 + len(batch) * len(cluster) // _CELLS)
+        )
+        drawn = np.concatenate([figures(times[:, cluster]) for times in batches])
         tail = (1 - self.level) / 2
         known = [at for at, value in enumerate(values) if value is not None]
         ends = dict(
@@ -88,25 +96,15 @@ class Bootstrap:
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
         """Estimate the AUROC of a score that should be higher for correct rows."""
-        import numpy as np
-
-        from tacit.statistics.ranking import auroc
-
-        value = auroc(right, score)
-        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
-        if value is None or len(names) == 1:
-            return Estimate(value, why="undefined" if value is None else "one cluster")
-        labels, scores = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
-        by = _aurocs_by_pair if len(names) ** 2 <= len(cluster) else _aurocs_by_row
-        values = list(by(self.draws(len(names)), cluster, labels, scores))
-        tail = (1 - self.level) / 2
-        low, high = np.nanquantile(np.concatenate(values), [tail, 1 - tail])
-        return Estimate(value, float(low), float(high))
+        if auroc(right, score) is None:
+            return Estimate(None, why="undefined")
+        (found,) = self.weighted(
+            clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None]
+        )
+        return found
 
     def change(self, value: float, resampled: Floats) -> Change:
         """Compute the interval and the p-value of a statistic from its resampled values."""
-        import numpy as np
-
         if np.isnan(value):
             return Change(None, why="undefined")
         defined = resampled[~np.isnan(resampled)]
@@ -134,22 +132,18 @@ class Bootstrap:
         denominators: ArrayLike,
         figure: Callable[[Floats], Floats],
     ) -> Change:
-        import numpy as np
-
         over, under = sums_by_cluster(clusters, numerators), sums_by_cluster(clusters, denominators)
         present = (under != 0).any(axis=1)
         over, under = over[present], under[present]
-        value = float(figure(_ratios(over.sum(axis=0), under.sum(axis=0))[None])[0])
+        value = float(figure(divided(over.sum(axis=0), under.sum(axis=0))[None])[0])
         behind = np.count_nonzero(under, axis=0)
         if np.isnan(value) or ((behind > 0) & (behind < FEWEST_CLUSTERS)).any():
             return self.change(value, np.empty(0))
-        drawn = [figure(_ratios(times @ over, times @ under)) for times in self.draws(len(over))]
+        drawn = [figure(divided(times @ over, times @ under)) for times in self.draws(len(over))]
         return self.change(value, np.concatenate(drawn))
 
     def draws(self, clusters: int) -> Iterator[Floats]:
         """Yield batches of resamples as counts of each cluster, shape (resamples, clusters)."""
-        import numpy as np
-
         if self.resamples * clusters <= _CELLS:
             yield _all_drawn(self.seed, self.resamples, clusters)
             return
@@ -159,28 +153,15 @@ class Bootstrap:
             yield _drawn(generator, min(step, self.resamples - begin), clusters)
 
 
-def no_interval_because(clusters: str) -> str:
-    """Return the sentence in which a report explains why some values have no interval."""
-    return (
-        f"A value has no interval if it is computed from fewer than {FEWEST_CLUSTERS} "
-        f"{clusters}, or if it is the same in every resample (for example 100 %), because the "
-        "resamples then show no variation."
-    )
-
-
 @lru_cache(maxsize=2)
 def _all_drawn(seed: int, resamples: int, clusters: int) -> Floats:
     """Draw all resamples at once, and cache the result for use by several statistics."""
-    import numpy as np
-
     times = _drawn(np.random.default_rng(seed), resamples, clusters)
     times.flags.writeable = False
     return times
 
 
 def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
-    import numpy as np
-
     drawn = generator.integers(0, clusters, size=(rows, clusters))
     cells = drawn + clusters * np.arange(rows)[:, None]
     times = np.bincount(cells.ravel(), minlength=rows * clusters)
@@ -189,8 +170,6 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
 
 def _share_below(values: Floats) -> float:
     """Return the highest level (0 to 1) whose quantile of ``values`` is at most 0."""
-    import numpy as np
-
     reached = int(np.searchsorted(values, 0.0, side="right"))
     if reached in {0, len(values)}:
         return float(reached > 0)
@@ -200,72 +179,12 @@ def _share_below(values: Floats) -> float:
 
 def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
     """Sum each array of ``values`` by cluster, shape (clusters in sorted order, arrays)."""
-    import numpy as np
-
     names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     columns = np.asarray(values, dtype=np.float64)
     sums = [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns]
     return np.stack(sums, axis=1).astype(np.float64)  # bincount of no rows returns integers
 
 
-def _aurocs_by_pair(
-    draws: Iterable[Floats], cluster: NDArray[np.intp], right: NDArray[np.bool_], score: Floats
-) -> Iterator[Floats]:
-    """Yield the AUROCs of resamples, from the wins of each cluster against each other cluster."""
-    import numpy as np
-
-    clusters = int(cluster.max()) + 1
-    won = np.zeros((clusters, clusters))
-    for other in range(clusters):
-        wrong = np.sort(score[~right & (cluster == other)])
-        lower = sum(np.searchsorted(wrong, score[right], side) for side in ("left", "right")) / 2
-        won[:, other] = np.bincount(cluster[right], lower, clusters)
-    each = [np.bincount(cluster[some], minlength=clusters) for some in (right, ~right)]
-    for times in draws:
-        yield _ratios(((times @ won) * times).sum(axis=1), (times @ each[0]) * (times @ each[1]))
-
-
-def _aurocs_by_row(
-    draws: Iterable[Floats], cluster: NDArray[np.intp], right: NDArray[np.bool_], score: Floats
-) -> Iterator[Floats]:
-    """Yield the AUROCs of resamples, from the weights of the rows."""
-    import numpy as np
-
-    from tacit.statistics.ranking import aurocs
-
-    level = np.unique(-score, return_inverse=True)[1]
-    order = np.argsort(level, kind="stable")
-    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
-    labels, cluster = right[order].astype(np.float64), cluster[order]
-    for batch in draws:
-        for times in np.array_split(batch, 1 + len(batch) * len(order) // _CELLS):
-            rows = times[:, cluster]
-            counts = (np.add.reduceat(each, starts, axis=1) for each in (rows * labels, rows))
-            yield aurocs(*counts)
-
-
-def _ratios(over: Floats, under: Floats) -> Floats:
-    """Divide two arrays element by element; the result is nan where the denominator is 0."""
-    import numpy as np
-
-    return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
-
-
-def _first(ratios: Floats) -> Floats:
-    return ratios[:, 0]
-
-
-def _difference(ratios: Floats) -> Floats:
-    return ratios[:, 1] - ratios[:, 0]
-
-
 def _mean(ratios: Floats) -> Floats:
-    import numpy as np
-
     defined = ~np.isnan(ratios)
-    return _ratios(np.where(defined, ratios, 0.0).sum(axis=1), defined.sum(axis=1).astype(float))
-
-
-def _mean_of_all(ratios: Floats) -> Floats:
-    mean: Floats = ratios.mean(axis=1)
-    return mean
+    return divided(np.where(defined, ratios, 0.0).sum(axis=1), defined.sum(axis=1))

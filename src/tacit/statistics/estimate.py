@@ -26,14 +26,6 @@ class Estimate:
         """Both ends of the interval as a list, for JSON; None if there is no interval."""
         return None if self.low is None or self.high is None else [self.low, self.high]
 
-    def above(self, other: float) -> bool:
-        """Check whether the whole interval lies above a number."""
-        return self.low is not None and self.low > other
-
-    def below(self, other: float) -> bool:
-        """Check whether the whole interval lies below a number."""
-        return self.high is not None and self.high < other
-
 
 @dataclass(frozen=True)
 class Change(Estimate):
