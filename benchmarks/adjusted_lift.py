@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from tacit.statistics.permutation import Permutations, Rows, predict, strata_of
+from tacit.statistics.lift import Rows, predict, strata_of
+from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

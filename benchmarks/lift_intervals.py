@@ -24,14 +24,8 @@ from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics import Estimate
 from tacit.statistics.influence import of_average_precision
-from tacit.statistics.permutation import (
-    Permutations,
-    Rows,
-    auroc_of,
-    lift_of,
-    p_value,
-    predict,
-)
+from tacit.statistics.lift import Rows, auroc_of, lift_of, predict
+from tacit.statistics.permutation import Permutations, p_value
 from tacit.statistics.ranking import (
     auroc,
     average_precision,

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score
 
-from tacit.statistics.permutation import Permutations, Rows, predict, strata_of
+from tacit.statistics.lift import Rows, predict, strata_of
+from tacit.statistics.permutation import Permutations
 from tacit.statistics.ranking import (
     at_thresholds,
     average_precisions,

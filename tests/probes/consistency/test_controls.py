@@ -21,7 +21,8 @@ from tacit.probes.consistency.controls import (
 )
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor
-from tacit.statistics.permutation import Permutations, predict
+from tacit.statistics.lift import predict
+from tacit.statistics.permutation import Permutations
 from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from tacit.findings.verdict import Answers, Measured, Verdict, verdict
 from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import FEWEST_CLUSTERS
+from tacit.statistics.lift import FEWEST_CLUSTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import LEAST_ROWS, predict, strata_of
+from tacit.statistics.lift import LEAST_ROWS, predict, strata_of
 from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.consistency import within_strata
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.permutation import predict
+from tacit.statistics.lift import predict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tacit.findings.measure import Measure, mean, shared
-from tacit.statistics.permutation import strata_of
+from tacit.statistics.lift import strata_of
 from tacit.statistics.ranking import aurocs, average_precisions, lifts_within_strata
 
 if TYPE_CHECKING:
