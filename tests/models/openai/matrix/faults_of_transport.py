@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import gzip
 import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from tests.models.openai.matrix.fault import Fault, sending
-from tests.models.openai.matrix.server import Sent, framed
+from tests.models.openai.matrix.server import Sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,40 +97,10 @@ def _late_answers() -> Respond:
     return respond
 
 
-def _unasked(asked: Asked, server: Server) -> Sent:
-    """Behind each answer another one follows on the same connection, to a question nobody asked."""
-    own = server.honest.answer(asked.body)
-    theirs = server.other.answer(asked.body)
-    return Sent(_dumped(own), behind=framed(Sent(_dumped(theirs))))
-
-
 def _redirected(status: int) -> Callable[[], Respond]:
     """Sends elsewhere, where other weights are served."""
     elsewhere = {"Location": "http://127.0.0.1:9/v1/completions"}
     return _always(Sent(b"", status, elsewhere))
-
-
-def _redirected_here(status: int) -> Callable[[], Respond]:
-    """Sends to the same server, where other weights answer the second time."""
-
-    def make() -> Respond:
-        sent_off: set[str] = set()
-
-        def respond(asked: Asked, server: Server) -> Answer | Sent:
-            name = json.dumps(asked.body, sort_keys=True)
-            if name in sent_off:
-                return copy.deepcopy(server.other.answer(asked.body))
-            sent_off.add(name)
-            kind = "chat/completions" if asked.is_chat else "completions"
-            return Sent(b"", status, {"Location": f"{server.address}/{kind}"})
-
-        return respond
-
-    return make
-
-
-def _zipped_twice(answer: Answer, _: Asked) -> Sent:
-    return Sent(gzip.compress(gzip.compress(_dumped(answer))), headers=_GZIP)
 
 
 ROADS: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes")
@@ -153,17 +122,8 @@ _FAULTS: tuple[tuple[str, Callable[[], Respond]], ...] = (
     ("one connection in five is reset", _some(5, ends="reset")),
     ("one answer in five is cut", _some(5, ends="cut")),
     ("a connection that is closed though it was to be kept", _sent(ends="closed")),
-    ("an answer that nobody asked for behind each", lambda: _unasked),
     ("gzip", sending(lambda a, _: Sent(gzip.compress(_dumped(a)), headers=_GZIP))),
-    (
-        "gzip that breaks off",
-        sending(lambda a, _: Sent(gzip.compress(_dumped(a))[:-30], headers=_GZIP)),
-    ),
-    ("gzip that is none", sending(lambda a, _: Sent(_dumped(a), headers=_GZIP))),
-    ("gzip in gzip", sending(_zipped_twice)),
     ("redirected to another server (307)", _redirected(307)),
-    ("redirected to other weights (307)", _redirected_here(307)),
-    ("redirected to other weights (302)", _redirected_here(302)),
 )
 
 FAULTS = [Fault(name, make, ROADS) for name, make in _FAULTS]

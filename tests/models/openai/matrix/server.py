@@ -33,7 +33,6 @@ class Sent:
         delay: Seconds before anything is sent.
         ends: What becomes of the connection: it is kept, closed though kept was said, reset before
             anything was sent, or closed in the middle of the body.
-        behind: What follows on the same connection, unasked.
     """
 
     content: bytes
@@ -41,7 +40,6 @@ class Sent:
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
     delay: float = 0.0
     ends: str = "kept"
-    behind: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -164,15 +162,15 @@ class _Handler(socketserver.StreamRequestHandler):
             linger = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             return False
-        whole = framed(sent)
+        whole = _framed(sent)
         if sent.ends == "cut":
             self.wfile.write(whole[: -len(sent.content) // 2])
             return False
-        self.wfile.write(whole + sent.behind)
+        self.wfile.write(whole)
         return sent.ends == "kept"
 
 
-def framed(sent: Sent) -> bytes:
+def _framed(sent: Sent) -> bytes:
     """An answer as it stands on the wire."""
     lines = [f"HTTP/1.1 {sent.status} Whatever", f"Content-Length: {len(sent.content)}"]
     lines += [f"{name}: {value}" for name, value in sent.headers.items()]
