@@ -149,16 +149,14 @@ def sta(
     Example: tacit reproduce sta runs/roberta --as roberta-large
     """
     from tacit.outputs import check_outputs
-    from tacit.probes.assumptions.captions import ranking_notes
     from tacit.probes.assumptions.published import published_table
     from tacit.runs.notes import notes
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
     tables, model, manifest = _assumptions_run(run, as_model)
-    told = [*notes(manifest), *ranking_notes(manifest["summary"])]
     table = published_table(tables, model, manifest["summary"])
-    _output_table(table, out, told, as_json=as_json)
+    _output_table(table, out, notes(manifest), as_json=as_json)
 
 
 def _assumptions_run(

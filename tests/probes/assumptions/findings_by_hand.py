@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 
 from tacit.findings.findings import Findings
-from tacit.probes.assumptions.averages import averages, intervals
+from tacit.probes.assumptions.averages import averages
 from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.assumptions.wording import joined
+from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import candidates
 
 CONCEPTS = (
@@ -75,7 +76,7 @@ class Made:
             "elicitation_wording": self.wording,
             "several": 2,
             "missing": 3,
-            "intervals": intervals(),
+            "intervals": {**Bootstrap().to_json(), "clusters": "concept"},
         }
 
     def _retrieval(self, draw: random.Random) -> pl.DataFrame:
@@ -108,6 +109,7 @@ class Made:
             "concept": concept,
             "word": concept.partition("_")[0],
             "n": n,
+            "added": PROPERTIES[n - 1],
             "text": f"A ___ {said}." if sentence else f"Something that {said} is called a ___",
             # What the model cannot write is missing.
             "rank": None if concept == "banjo" else rank,

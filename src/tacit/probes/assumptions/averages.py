@@ -26,6 +26,9 @@ RANDOM = "random"
 LEAST_RESPONSES = 3
 """Minimum number of ranked responses for which Spearman's rho is computed."""
 
+MEASURES = ("map vocabulary", "map sensible", "spearman")
+"""The measures in Table 2 of Weir et al. (2020)."""
+
 NEAR_THE_TOP = 5
 """The rank up to which a word counts as favoured."""
 
@@ -35,7 +38,7 @@ POOLED: Mapping[str, frozenset[str]] = {
 }
 """The two pooled categories of properties in Weir et al. (2020)."""
 
-_GROUP = ("wording", "order", "category")
+_GROUP = ("wording", "order", "category", "n")
 _PROMPT = ("relation", "preface", "over", "concept")
 
 
@@ -51,34 +54,22 @@ def averages(ranks: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     }
 
 
-def intervals() -> dict[str, Any]:
-    """Return the settings of the confidence intervals, for a run's manifest."""
-    return {**Bootstrap().to_json(), "clusters": "concept"}
-
-
 def _mean(values: pl.DataFrame, of: str, how: Bootstrap) -> Estimate:
     """Return the mean of a column over the rows in which it is defined."""
     there = values.drop_nulls(of)
     return how.ratio(there["concept"].to_numpy(), there[of].to_numpy(), [1] * there.height)
 
 
-def chance_of(candidates: pl.Series) -> pl.Series:
-    """Return the reciprocal rank expected by chance for each number of candidates."""
-    import polars as pl
-
-    found = [chance_mrr(n) if n else None for n in candidates]
-    return pl.Series("chance_mrr", found, pl.Float64)
-
-
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Return the retrieval measures of each concept; random orders are averaged."""
+    """Return the retrieval measures of each concept, beside chance; random orders are averaged."""
     import polars as pl
 
     order = pl.col("order")
-    drawn = order.str.starts_with(f"{RANDOM}-")
+    random = order.str.starts_with(f"{RANDOM}-")
+    ranked = pl.when(pl.col("mrr").is_not_null()).then("candidates")
     return (
-        retrieval.with_columns(order=pl.when(drawn).then(pl.lit(RANDOM)).otherwise(order))
-        .group_by(*_GROUP, "n", "concept", maintain_order=True)
+        retrieval.with_columns(order=pl.when(random).then(pl.lit(RANDOM)).otherwise(order))
+        .group_by(*_GROUP, "concept", maintain_order=True)
         .agg(
             mrr=(1 / pl.col("rank")).mean(),
             probability=pl.col("logprob").filter(~pl.col("whole_sentence")).exp().mean(),
@@ -86,30 +77,26 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
             first=(pl.col("rank") == 1).cast(pl.Float64).mean(),
             candidates=pl.col("candidates").max(),
         )
+        .with_columns(chance=ranked.map_elements(chance_mrr, pl.Float64))
     )
 
 
 def retrieval_by_number(retrieval: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     """Average the retrieval measures for each number of properties in the prompt."""
-    rows = []
-    for group, some in by_concept(retrieval).group_by(_GROUP, maintain_order=True):
-        for (n,), every in some.sort("n", maintain_order=True).group_by("n", maintain_order=True):
-            ranked = every.drop_nulls("mrr")["candidates"]
-            rows.append(
-                {
-                    **dict(zip(_GROUP, group, strict=True)),
-                    "n": n,
-                    "concepts": len(ranked),
-                    "missing": every.height - len(ranked),
-                    "candidates": ranked.max(),
-                    "chance_mrr": chance_of(ranked).mean(),
-                    **{
-                        name: _mean(every, name, how)
-                        for name in ("mrr", "probability", "renormalised", "first")
-                    },
-                }
-            )
-    return TABLES["retrieval_by_number"].frame(rows)
+    return TABLES["retrieval_by_number"].frame(
+        {
+            **dict(zip(_GROUP, group, strict=True)),
+            "concepts": every["mrr"].count(),
+            "missing": every["mrr"].null_count(),
+            "candidates": every.drop_nulls("mrr")["candidates"].max(),
+            "chance_mrr": every["chance"].mean(),
+            **{
+                name: _mean(every, name, how)
+                for name in ("mrr", "probability", "renormalised", "first")
+            },
+        }
+        for group, every in by_concept(retrieval).group_by(_GROUP, maintain_order=True)
+    )
 
 
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
@@ -199,15 +186,18 @@ def agreement(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     )
 
 
-def measured(elicitation: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Return, for each measure in Table 2 of Weir et al. (2020), the value of each prompt."""
+def measured(elicitation: pl.DataFrame) -> pl.DataFrame:
+    """Return the value of each prompt for each measure in Table 2 of Weir et al. (2020)."""
     import polars as pl
 
-    precision = precisions(elicitation)
-    rho = correlations(elicitation).with_columns(chance=pl.lit(None, pl.Float64))
-    columns = ("relation", "preface", "concept", "value", "chance")
-    found = {f"map {over}": precision.filter(over=over) for over in ("vocabulary", "sensible")}
-    return {name: table.select(columns) for name, table in {**found, "spearman": rho}.items()}
+    columns = ("measure", "relation", "preface", "concept", "value", "chance")
+    precision = precisions(elicitation).with_columns(measure=pl.format("map {}", "over"))
+    rho = correlations(elicitation).with_columns(
+        measure=pl.lit("spearman"), chance=pl.lit(None, pl.Float64)
+    )
+    order = pl.col("measure").cast(pl.Enum(MEASURES))
+    long = pl.concat([precision.select(columns), rho.select(columns)])
+    return long.sort(order, maintain_order=True)
 
 
 def ablation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
@@ -216,8 +206,9 @@ def ablation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     return TABLES["ablation"].frame(
         {"relation": relation, "measure": measure, **_ablated(some, how)}
         for relation in elicitation["relation"].unique(maintain_order=True)
-        for measure, every in values.items()
-        for some in (every.filter(relation=relation),)
+        for (measure,), some in values.filter(relation=relation).group_by(
+            "measure", maintain_order=True
+        )
         if some["preface"].n_unique() > 1
     )
 
@@ -226,8 +217,8 @@ def _ablated(prompts: pl.DataFrame, how: Bootstrap) -> dict[str, Any]:
     """Return the means of the same prompts with and without the preface, and their difference."""
     import numpy as np
 
-    said, bare = prompts.filter("preface"), prompts.filter(preface=False)
-    pairs = said.join(bare, on="concept", suffix="_bare", maintain_order="left")
+    with_preface, bare = prompts.filter("preface"), prompts.filter(preface=False)
+    pairs = with_preface.join(bare, on="concept", suffix="_bare", maintain_order="left")
     pairs = pairs.drop_nulls(["value", "value_bare"])
     values = pairs.select("value", "value_bare").to_numpy().T
     first, second = values.mean(axis=1).tolist() if pairs.height else (None, None)

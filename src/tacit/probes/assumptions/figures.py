@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.charts.figures import Figures
 from tacit.charts.grid import Grid
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
-from tacit.charts.shown import spread
+from tacit.charts.shown import counted, spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
+from tacit.findings.numbers import score
 from tacit.findings.spec import Column
-from tacit.probes.assumptions import captions
-from tacit.probes.assumptions.captions import by_wording, with_preface
-from tacit.probes.assumptions.examples import retrieval_examples
+from tacit.probes.assumptions.examples import by_wording, examples_of, retrieval_examples
 from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.tables import MAIN, TABLES
-from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     import altair as alt
     import polars as pl
 
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Palette
 
 ALL = "all categories"
 MOST = 5
 """Maximum number of favoured words (frequent top candidates) shown per relation."""
 
-_MEASURES = {
+_RETRIEVED = {
     "mrr": "mean reciprocal rank",
     "probability": "probability",
     "renormalised": "probability among the candidates",
 }
 _ORDERS = {
-    "top-decreasing": ("top, decreasing", "before", "circle", ()),
+    MAIN: ("top, decreasing", "before", "circle", ()),
     "top-increasing": ("top, increasing", "before", "triangle-up", (6, 3)),
     "random": ("random", "gold", "cross", (2, 2)),
     "bottom-decreasing": ("bottom, decreasing", "paper", "square", ()),
@@ -61,15 +58,15 @@ def retrieval(shown: Shown) -> Drawn | None:
     table = _ranked(shown, pl.col("category").is_null(), order=MAIN)
     if table is None:
         return None
-    defined = [name for name in _MEASURES if not table[name].is_null().all()]
-    told = series(table["of"].unique(maintain_order=True), shown.colours)
+    defined = [name for name in _RETRIEVED if not table[name].is_null().all()]
+    models = series(table["of"].unique(maintain_order=True), shown.colours)
     panels = [
-        replace(_curves(table, name, shown, told, by="of"), legend=at == 0).chart(
-            f"{'abc'[at]}) {_MEASURES[name]}"
+        replace(_curves(table, name, shown, models, by="of"), legend=at == 0).chart(
+            f"{'abc'[at]}) {_RETRIEVED[name]}"
         )
         for at, name in enumerate(defined)
     ]
-    return [panels], captions.retrieval(table, shown)
+    return [panels], _caption(table, shown)
 
 
 def retrieval_categories(shown: Shown) -> Drawn | None:
@@ -82,25 +79,24 @@ def retrieval_categories(shown: Shown) -> Drawn | None:
     table = table.with_columns(series=pl.col("category").fill_null(ALL))
     kinds = table["category"].drop_nulls().unique(maintain_order=True)
     whole = Series(ALL, shown.colours.gold, SHAPES[0], (6, 3))
-    told = [whole, *series([ALL, *kinds], shown.colours)[1:]]
+    drawn = [whole, *series([ALL, *kinds], shown.colours)[1:]]
     panels = [
-        [*_pair(table, part, shown, told), _counts(part, shown.colours)]
+        [*_pair(table, part, shown, drawn), _counts(part, shown)]
         for part in table.partition_by("of", maintain_order=True)
     ]
-    return panels, captions.retrieval(table, shown)
+    return panels, _caption(table, shown)
 
 
 def retrieval_orders(shown: Shown) -> Drawn | None:
     """Concept retrieval from frequent, rare or random properties (Weir et al. 2020, Figure 3b)."""
     import polars as pl
 
-    of_all = pl.col("category").is_null() & pl.col("order").is_in(list(_ORDERS))
-    table = _ranked(shown, of_all)
+    table = _ranked(shown, pl.col("category").is_null(), pl.col("order").is_in(list(_ORDERS)))
     if table is None or table["order"].n_unique() == 1:
         return None
     colours, orders = shown.colours, set(table["order"])
     hues = {"before": colours.before, "gold": colours.gold, "paper": colours.after["paper"]}
-    told = [
+    drawn = [
         Series(name, hues[hue], shape, dash)
         for order, (name, hue, shape, dash) in _ORDERS.items()
         if order in orders
@@ -108,38 +104,36 @@ def retrieval_orders(shown: Shown) -> Drawn | None:
     names = {order: name for order, (name, *_) in _ORDERS.items()}
     table = table.with_columns(series=pl.col("order").replace_strict(names))
     panels = [
-        _pair(table, part, shown, told, ["random"])
+        _pair(table, part, shown, drawn, ["random"])
         for part in table.partition_by("of", maintain_order=True)
     ]
     random = "random" if "random" in orders else None
-    return panels, captions.retrieval(table, shown) | {"random": random}
+    return panels, _caption(table, shown) | {"random": random}
 
 
 def elicitation(shown: Shown) -> Drawn | None:
     """The mAP and Spearman's rho of each relation (Weir et al. 2020, Table 2)."""
-    tables: dict[str, pl.DataFrame] = {}
-    if (ranked := shown.table("elicitation_by_relation")) is not None:
-        ranked, _ = with_preface(ranked)
-        tables |= {f"map {over}": ranked.filter(over=over) for over in ("vocabulary", "sensible")}
-    if (agreement := shown.table("agreement")) is not None:
-        tables["spearman"], _ = with_preface(agreement)
-    spec, rho = TABLES["elicitation_by_relation"], TABLES["agreement"]
-    columns = dict.fromkeys(tables, (spec.column("map"), spec.column("prompts")))
-    columns["spearman"] = rho.column("spearman"), rho.column("used")
-    held = {
-        name: table
-        for name, table in tables.items()
-        if not table[columns[name][0].name].is_null().all()
-    }
-    if not held:
-        return None
-    order, panels = _relations(held.values()), []
-    for letter, (name, table) in zip("abc", held.items(), strict=False):
-        (heading, measure), (column, n) = _ELICITED[name], columns[name]
-        n = replace(n, heading="n")
-        rows = _lanes(table, replace(column, heading=measure), shown, [column, n], order)
-        panels.append(rows.chart(f"{letter}) {heading}"))
-    return in_rows(panels, 2), captions.elicitation(shown) | {"model": _only(shown)}
+    panels: list[alt.LayerChart] = []
+    for name, (heading, measure) in _ELICITED.items():
+        kind, _, over = name.partition(" ")
+        where, of, used = (
+            ({"over": over}, "elicitation_by_relation", "prompts")
+            if over
+            else ({}, "agreement", "used")
+        )
+        table = shown.table(of)
+        table = None if table is None else table.filter("preface", **where)
+        if table is None or table[kind].is_null().all():
+            continue
+        spec = TABLES[of]
+        words = [spec.column(kind), replace(spec.column(used), heading="n")]
+        rows = _lanes(table, replace(words[0], heading=measure), shown, words)
+        if over:
+            rows = replace(rows, reference=spec.column("chance_map"))
+        panels.append(rows.chart(f"{'abc'[len(panels)]}) {heading}"))
+    wordings = dict.fromkeys(f"“{one}”" for _, one in shown.summaries("elicitation_wording"))
+    caption = {"model": _only(shown), "intervals": shown.intervals()}
+    return (in_rows(panels, 2), {**caption, "wording": " and ".join(wordings)}) if panels else None
 
 
 def ablation(shown: Shown) -> Drawn | None:
@@ -154,7 +148,7 @@ def ablation(shown: Shown) -> Drawn | None:
         part = table.filter(measure=name)
         if not part["difference"].is_null().all():
             drawn = replace(column("difference"), heading=f"difference of {measure}")
-            panels.append([_lanes(part, drawn, shown, words, _relations([part])).chart(heading)])
+            panels.append([_lanes(part, drawn, shown, words).chart(heading)])
     return panels, {"model": _only(shown), "intervals": shown.intervals()}
 
 
@@ -165,8 +159,7 @@ def favoured(shown: Shown) -> Drawn | None:
     table = shown.table("favoured")
     if table is None:
         return None
-    table, preface = with_preface(table)
-    table = table.filter(pl.col("first") > 0).drop_nulls("share")
+    table = table.filter(pl.col("preface"), pl.col("first") > 0).drop_nulls("share")
     table = table.group_by("model", "relation", maintain_order=True).head(MOST)
     if table.is_empty():
         return None
@@ -184,14 +177,9 @@ def favoured(shown: Shown) -> Drawn | None:
     )
     panels: list[Sequence[alt.LayerChart]] = []
     for (model,), of in rows.table.group_by("model", maintain_order=True):
-        parts = of.partition_by("relation", maintain_order=True)
-        names = [f"{model}: "] + [""] * len(parts)
-        drawn = [
-            rows.of(part).chart(f"{name}{part['relation'][0]}")
-            for name, part in zip(names, parts, strict=False)
-        ]
+        drawn = rows.of(of).panels("relation", f"{model}: {{}}")
         panels += in_rows(drawn, 3)
-    return panels, {"most": MOST, "prompts": spread(table["prompts"]), "preface": preface}
+    return panels, {"most": MOST, "prompts": spread(table["prompts"])}
 
 
 def size_of_models(shown: Shown) -> Drawn | None:
@@ -212,30 +200,28 @@ FIGURES = Figures(
 )
 
 
-def _ranked(shown: Shown, *where: pl.Expr, order: str | None = None) -> pl.DataFrame | None:
+def _ranked(shown: Shown, *where: pl.Expr, **equal: str) -> pl.DataFrame | None:
     """Return the rows whose MRR is defined, with the column ``of``."""
-    import polars as pl
-
     table = shown.defined("retrieval_by_number", "mrr")
     if table is None:
         return None
-    table = table.drop_nulls("mrr").filter(*where, *([pl.col("order") == order] if order else []))
+    table = table.drop_nulls("mrr").filter(*where, **equal)
     return None if table.is_empty() else by_wording(table)
 
 
 def _curves(
-    table: pl.DataFrame, measure: str, shown: Shown, told: Sequence[Series], by: str = "series"
+    table: pl.DataFrame, measure: str, shown: Shown, drawn: Sequence[Series], by: str = "series"
 ) -> Curves:
     """Return the curves of a measure as a function of the number of properties."""
     column = TABLES["retrieval_by_number"].column
     return Curves(
         table,
-        replace(column(measure), heading=_MEASURES[measure]),
+        replace(column(measure), heading=_RETRIEVED[measure]),
         shown.colours,
         across=Column("n", "number of properties in the prompt", "count"),
         label="of",
         by=by,
-        series=told,
+        series=drawn,
         chance="chance_mrr" if measure == "mrr" else None,
         told=[column("n"), column("concepts")],
         within=(0.0,),
@@ -246,40 +232,37 @@ def _pair(
     table: pl.DataFrame,
     part: pl.DataFrame,
     shown: Shown,
-    told: Sequence[Series],
+    drawn: Sequence[Series],
     banded: Collection[str] | None = None,
 ) -> list[alt.LayerChart]:
     """Return two panels for a model: reciprocal rank and probability of the concept."""
     second = "renormalised" if part["probability"].is_null().all() else "probability"
-    first = replace(_curves(table, "mrr", shown, told), banded=banded)
-    other = replace(_curves(table, second, shown, told), banded=banded, legend=False)
-    return [first.of(part).chart(part["of"][0]), other.of(part).chart(_MEASURES[second])]
+    first = replace(_curves(table, "mrr", shown, drawn), banded=banded)
+    other = replace(_curves(table, second, shown, drawn), banded=banded, legend=False)
+    return [first.of(part).chart(part["of"][0]), other.of(part).chart(_RETRIEVED[second])]
 
 
-def _counts(part: pl.DataFrame, colours: Palette) -> alt.LayerChart:
+def _counts(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
     """Return a grid with the number of concepts at each point of the retrieval curves."""
     import polars as pl
 
     cells = [
         {
-            "series": of,
             "row": of,
             "column": str(n),
             "text": f"{concepts:,}",
-            "hue": mixed(colours.muted, 0.2),
+            "hue": mixed(shown.colours.muted, 0.2),
             "tip": f"{of}, {several(n, 'property', 'properties')}: {several(concepts, 'concept')}",
         }
         for of, n, concepts in part.select("series", "n", "concepts").iter_rows()
     ]
     rows = part["series"].unique(maintain_order=True).to_list()
     columns = [str(n) for n in sorted(part["n"].unique())]
-    grid = Grid(pl.DataFrame(cells), colours, down=rows, across=columns, cell=(34, 24))
+    grid = Grid(pl.DataFrame(cells), shown.colours, down=rows, across=columns, cell=(34, 24))
     return grid.chart("concepts")
 
 
-def _lanes(
-    table: pl.DataFrame, column: Column, shown: Shown, words: Sequence[Column], order: Sequence[str]
-) -> Rows:
+def _lanes(table: pl.DataFrame, column: Column, shown: Shown, words: Sequence[Column]) -> Rows:
     """Return rows of relations, with a lane per model."""
     return Rows(
         table,
@@ -291,15 +274,26 @@ def _lanes(
         told=words[-1:],
         dotted=0.0,
         words=words,
-        order=order,
     )
 
 
-def _relations(tables: Iterable[pl.DataFrame]) -> list[str]:
-    """Return the relations in the order of Weir et al. (2020), followed by other relations."""
-    held = {name for table in tables for name in table["relation"]}
-    known = list(load_templates().relations)
-    return [name for name in known if name in held] + sorted(held - set(known))
+def _caption(table: pl.DataFrame, shown: Shown) -> dict[str, Any]:
+    """Return what captions say of models, candidates, chance and wordings in figures of ranks."""
+    pairs = table.unique(["of", "candidates"], maintain_order=True)
+    levels = dict.fromkeys(
+        f"{score(chance)} among {several(candidates, 'candidate')}"
+        for chance, candidates in pairs.select("chance_mrr", "candidates").iter_rows()
+    )
+    first, *others = table["of"].unique(maintain_order=True)
+    return {
+        "intervals": shown.intervals(),
+        "model": None if others else first,
+        "chance": "; ".join(levels),
+        "sets": "candidates" if len(levels) > 1 else None,
+        "n": counted(table["concepts"], "concept"),
+        "whole": "sentence" if table["probability"].has_nulls() else None,
+        "wording": examples_of(table),
+    }
 
 
 def _only(shown: Shown) -> str | None:

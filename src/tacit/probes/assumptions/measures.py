@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.findings.measure import Measure, mean, shared
-from tacit.probes.assumptions.averages import by_concept, chance_of, measured
+from tacit.probes.assumptions.averages import by_concept, measured
 from tacit.probes.assumptions.tables import MAIN, NUMBERS
 
 if TYPE_CHECKING:
@@ -88,13 +88,11 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
     main = findings.tables["retrieval"].filter(
         pl.col("category").is_null(), order=MAIN, wording=wording
     )
-    concepts = by_concept(main).with_columns(
-        chance=pl.col("candidates").map_batches(chance_of, pl.Float64)
-    )
+    concepts, nothing = by_concept(main), pl.lit(None, pl.Float64)
     digest = findings.summary["candidates"]["retrieval"].get(wording)
-    named: dict[str, tuple[str, pl.Expr | None, str | None]] = {
+    named: dict[str, tuple[str, pl.Expr, str | None]] = {
         _MRR: ("mrr", pl.col("chance"), digest),
-        "probability of the concept": ("probability", None, ""),
+        "probability of the concept": ("probability", nothing, ""),
         "probability among the candidates": ("renormalised", 1 / pl.col("candidates"), digest),
     }
     if main["whole_sentence"].any():
@@ -104,7 +102,7 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
             "concept",
             measure=pl.lit(f"{label}, {several(n, 'property', 'properties')} stated ({asked})"),
             value=value,
-            chance=pl.lit(None, pl.Float64) if chance is None else chance,
+            chance=chance,
             among=pl.lit(among, pl.String),
         )
         for label, (value, chance, among) in named.items()
@@ -116,12 +114,12 @@ def _elicitation(findings: Findings) -> pl.DataFrame:
     """The value of each prompt for each measure of elicitation, by relation."""
     import polars as pl
 
-    found = []
-    for of, table in measured(findings.tables["elicitation"]).items():
-        over = of.removeprefix("map ")
-        digests = {None: "", **findings.summary["candidates"].get(over, {})}
-        among = pl.col("relation").replace_strict(digests, default="", return_dtype=pl.String)
-        measure = pl.format(_ELICITED[of] + ", {}", "relation")
-        asked = table.filter("preface")
-        found.append(asked.select("concept", "value", "chance", measure=measure, among=among))
-    return pl.concat(found)
+    digests = {
+        (f"map {over}", relation): digest
+        for over, of in findings.summary["candidates"].items()
+        for relation, digest in of.items()
+    }
+    asked = measured(findings.tables["elicitation"]).filter("preface")
+    among = [digests.get(key, "") for key in asked.select("measure", "relation").iter_rows()]
+    name = pl.format("{}, {}", pl.col("measure").replace_strict(_ELICITED), "relation")
+    return asked.select("concept", "value", "chance", measure=name, among=pl.Series(among))

@@ -27,6 +27,7 @@ from tacit.probes.assumptions.tables import HEADLINES, TABLES
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.requests import Vocabulary
+from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -296,6 +297,6 @@ class AssumptionsProbe(Probe):
             },
             "wordings": list(self.wordings),
             "elicitation_wording": self.asking.wording,
-            "intervals": averages.intervals(),
+            "intervals": {**Bootstrap().to_json(), "clusters": "concept"},
             **({"fast": FAST} if self.options.fast else {}),
         }

@@ -83,6 +83,7 @@ class RetrievalPrompt(NamedTuple):
     word: str
     n: int
     text: str
+    added: str
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Retrieval:
             template = template.replace(f"{{A}} {BLANK}", BLANK).replace(f"{{a}} {BLANK}", BLANK)
         for n in range(1, len(stated) + 1):
             text = template.format(a="a", A="A", properties=joined(stated[:n]))
-            yield RetrievalPrompt(*key, n, text)
+            yield RetrievalPrompt(*key, n, text, stated[n - 1])
 
     @property
     def _template(self) -> str:
