@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,8 +17,6 @@ if TYPE_CHECKING:
     from tests.models.passes import Local
 
 CAUSAL = tiny.names("causal")
-SHARING = [name for name in CAUSAL if tiny.MODELS[name].shares]
-_PACKED = 4
 TREE = "In a tree, the trunk is above"
 MANY = ("the roots", "the egg yolk", "birds", "a birdhouse", "unbelievable", "True or False?")
 
@@ -48,63 +44,6 @@ def test_one_token_answers_take_one_pass(name: str, loaded: Loaded) -> None:
     with passes(model) as seen:
         model.answer([Prompt(TREE, answers)])
     assert [(one.rows, one.tokens) for one in seen] == [(1, before)]
-
-
-@pytest.mark.parametrize("name", SHARING)
-def test_the_text_is_computed_once(name: str, loaded: Loaded) -> None:
-    """Unpacked, answers of several tokens go on from one pass over the text, computed once."""
-    model = loaded(name, packing=False)
-    # A local window is so short that only short texts are shared.
-    text = "a a" if name in {"mistral", "gemma3", "gpt-neo-local"} else TREE
-    answers = ("i1", "9.2", "u o")
-    prompt = Prompt(text, answers)
-    assert min(one.tokens for one in model.answer([prompt])[0].answers) > 1
-    with passes(model) as seen:
-        model.answer([prompt])
-    trunk, branches = seen
-    assert trunk.rows == 1
-    assert branches.rows == len(answers)
-    assert branches.arguments["past_key_values"] is not None
-    assert trunk.tokens + branches.tokens == model.cost([prompt])[0]
-    assert trunk.tokens >= len(tiny.tokenizer_of(name)(text)["input_ids"])
-
-
-@pytest.mark.parametrize("name", CAUSAL)
-def test_sharing_is_measured(name: str, loaded: Loaded) -> None:
-    """A model that does not pack says at load how far off its shared texts are."""
-    errors = loaded(name, packing=False).description["errors"]
-    assert ("prefix" in errors) is tiny.MODELS[name].shares
-    assert errors.get("prefix", 0) < 1e-4
-
-
-@pytest.mark.parametrize("how", ["wrong", "fails"])
-def test_a_broken_cache_is_not_used(
-    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A model whose cache gives something else is warned of, and scored right without it."""
-    from transformers import GPT2LMHeadModel
-
-    forward = GPT2LMHeadModel.forward
-
-    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
-        if given["attention_mask"].ndim == _PACKED:
-            raise IndexError("no such mask")
-        if given.get("past_key_values") is None:
-            return forward(self, **given)
-        if how == "fails":
-            raise IndexError("no such layer")
-        for layer in given["past_key_values"].layers:
-            layer.keys = layer.keys * 0.5
-        return forward(self, **given)
-
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
-    with caplog.at_level(logging.WARNING, "tacit"):
-        model = tiny.load(folder_of("gpt2"))
-    assert "recomputed for every answer" in caplog.text
-    prompt = Prompt(TREE, MANY)
-    scored = values(model, prompt)
-    monkeypatch.setattr(GPT2LMHeadModel, "forward", forward)
-    assert wrong("gpt2", folder_of("gpt2"), prompt, scored) < 1e-4
 
 
 @pytest.mark.parametrize("name", ["mistral", "gemma3", "gpt-neo-local"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from operator import eq
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tacit.models.huggingface import packing, prefix_tree
 from tacit.models.huggingface.alignment import Tokens
 from tacit.models.huggingface.packed_passes import sight
-from tacit.models.huggingface.prefix_tree import Rows, shared_length, tree_of
+from tacit.models.huggingface.prefix_tree import Rows, rows_of
 from tacit.models.huggingface.self_check import cut
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
@@ -38,7 +39,7 @@ def prompts(draw: st.DrawFn) -> list[Row]:
             Tokens(text + ids, draw(st.integers(1, len(text))), len(text + ids), spanned=False)
             for ids in draw(st.lists(IDS, min_size=1, max_size=4))
         ]
-        rows += tree_of(answered, answers).rows
+        rows += rows_of(answered, answers)
         answered += len(answers)
     return rows
 
@@ -135,6 +136,11 @@ def test_added_tokens(rows: list[Row], length: int) -> None:
     assert all(0 < more <= size for more, size in zip(added, ordered.lengths, strict=True))
 
 
+def alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens both begin with."""
+    return len(list(takewhile(bool, map(eq, one, other))))
+
+
 @given(prompts())
 def test_rows_in_order_hold_all_that_rows_hold(rows: list[Row]) -> None:
     """Each is there once, or part of a longer one, with what is read off it."""
@@ -144,7 +150,7 @@ def test_rows_in_order_hold_all_that_rows_hold(rows: list[Row]) -> None:
     assert kept == sorted(
         one for one in own if not any(o != one and o[: len(one)] == one for o in own)
     )
-    assert ordered.shared.tolist() == [0, *(shared_length(a, b) for a, b in pairwise(kept))]
+    assert ordered.shared.tolist() == [0, *(alike(a, b) for a, b in pairwise(kept))]
     reads = ordered.reads
     found = [
         (kept[row][: position + 1], token, answer)
@@ -209,17 +215,6 @@ def test_the_mask_shows_what_is_seen(rows: list[Row], length: int) -> None:
             assert seen == before(pack, index)
 
 
-@given(IDS, IDS)
-def test_shared_length(one: tuple[int, ...], other: tuple[int, ...]) -> None:
-    """As many tokens as both begin with, and no more."""
-    length = shared_length(one, other)
-    assert one[:length] == other[:length]
-    assert one[length : length + 1] != other[length : length + 1] or length in {
-        len(one),
-        len(other),
-    }
-
-
 def spelled(texts: Sequence[str]) -> list[Row]:
     """Rows of one token per word."""
     numbers: dict[str, int] = {}
@@ -227,7 +222,7 @@ def spelled(texts: Sequence[str]) -> list[Row]:
     return [
         row
         for number, one in enumerate(ids)
-        for row in tree_of(number, [Tokens((*one, 0), len(one), len(one) + 1, spanned=False)]).rows
+        for row in rows_of(number, [Tokens((*one, 0), len(one), len(one) + 1, spanned=False)])
     ]
 
 
@@ -261,7 +256,7 @@ def test_the_inputs_of_the_checks(stream: list[int], length: int, depth: int) ->
     first, second, last = (row.ids for row in rows[:3])
     assert {len(row.ids) for row in rows} == {depth}
     assert len(prefixes(rows)) >= length or len(rows) == length
-    assert shared_length(first, second) == depth // 2
+    assert alike(first, second) == depth // 2
     assert last == max(row.ids for row in rows[2:])
     assert all(row.reads for row in rows)
     answers = [read.answer for row in rows for read in row.reads]

@@ -212,7 +212,6 @@ class Tiny:
         tokenizer: Makes its tokenizer.
         model: Makes it, for a tokenizer.
         window: The longest input in tokens; None for no limit.
-        shares: Whether answers are to go on from a text that was computed once.
         spread: Standard deviation of the weights.
         packs: Whether prompts are to be packed.
     """
@@ -221,7 +220,6 @@ class Tiny:
     tokenizer: Callable[[], PreTrainedTokenizerBase]
     model: Callable[[PreTrainedTokenizerBase], PreTrainedModel]
     window: int | None = WINDOW
-    shares: bool = True
     spread: float = 0.35
     packs: bool = True
 
@@ -322,7 +320,6 @@ MODELS: dict[str, Tiny] = {
         gpt2_like,
         _model("MambaForCausalLM", hidden_size=WIDTH, num_hidden_layers=LAYERS, state_size=4),
         window=None,
-        shares=False,
         packs=False,
     ),
     "bert": Tiny("masked", word_piece, _model("BertForMaskedLM", **_BERT)),

@@ -13,7 +13,6 @@ import numpy as np
 from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import bare
 from tacit.models.huggingface.batching import in_batches
-from tacit.models.huggingface.branching import score_trees, tree_cost
 from tacit.models.huggingface.encoding import Encoder, Inputs, Remembered, fill
 from tacit.models.huggingface.local import Written
 from tacit.models.huggingface.logprobs import (
@@ -29,14 +28,7 @@ from tacit.models.huggingface.logprobs import (
 )
 from tacit.models.huggingface.packed_passes import Packer
 from tacit.models.huggingface.packing import Pack, added_tokens, packs_of
-from tacit.models.huggingface.prefix_tree import (
-    Rows,
-    Tree,
-    prefix_lengths,
-    ragged,
-    shared_length,
-    tree_of,
-)
+from tacit.models.huggingface.prefix_tree import Rows, prefix_lengths, ragged, rows_of
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import (
     DEPTH,
@@ -51,7 +43,6 @@ from tacit.requests import Prompt
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import torch
     from numpy.typing import NDArray
     from transformers import PreTrainedConfig
 
@@ -90,12 +81,12 @@ _LOCAL = (
 
 @dataclass(frozen=True)
 class _Prepared:
-    """The model's inputs for several prompts."""
+    """The model's inputs for several prompts: packed ones, and ``rows`` that are not packed."""
 
     prompts: Sequence[Prompt]
     inputs: Inputs
     packs: Sequence[tuple[tuple[int, ...], Sequence[Pack]]]
-    trees: Sequence[Tree]
+    rows: Sequence[Row]
 
 
 class CausalModel(RankingModel):
@@ -123,14 +114,11 @@ class CausalModel(RankingModel):
             self._use_padding()
             if not self._measure_packing(rows, reference):
                 self._measure_head(rows[:2], reference)
-                self._measure_prefix(rows[:3], reference)
             checks.finish()
         self._warn_of_head()
         self._packer = self._packer_of(splits=checks.accepts("split"))
         if packing and not self.shares_prefixes:
             self._warn(_WITHOUT["packed"], "packed")
-        if not self.shares_prefixes and not self._shares:
-            self._warn("each prompt is recomputed for every answer of several tokens", "prefix")
 
     @property
     def description(self) -> dict[str, Any]:
@@ -156,8 +144,8 @@ class CausalModel(RankingModel):
         inputs = self._encode(prompts)
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
-        for number, tree in rest.items():
-            costs[number] = tree.tokens if self._branches_off(tree) else tree.row_tokens
+        for number, own in rest.items():
+            costs[number] = sum(len(row.ids) for row in own)
         prompt = inputs.prompt
         for begin, rows in packed:
             # A row that several prompts read counts for any one of them.
@@ -184,7 +172,7 @@ class CausalModel(RankingModel):
         packs = [
             (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
         ]
-        return _Prepared(prompts, inputs, packs, list(rest.values()))
+        return _Prepared(prompts, inputs, packs, [row for own in rest.values() for row in own])
 
     def _computed(self, work: _Prepared) -> list[Scores]:
         if any(self._fast_path(begin) in self._checks.refused for begin, _ in work.packs):
@@ -195,7 +183,7 @@ class CausalModel(RankingModel):
             for pack in {max(packs, key=partial(_size, begin, at)) for at in range(4)}
             if not self._is_checked(begin, pack)
         ]
-        tally = self._tally(work.trees, shared=bool(work.trees) and self._shares)
+        tally = self._tally_rows(work.rows)
         try:
             for begin, packs in work.packs:
                 self._packer.score(packs, tally, begin)
@@ -265,21 +253,13 @@ class CausalModel(RankingModel):
         return [("input", answer.ids, range(answer.begin, answer.end))]
 
     @property
-    def _shares(self) -> bool:
-        if not {"prefix"} & {*self._checks.errors, *self._checks.refused}:
-            rows, reference = self._measure_padding_of_rows()
-            self._measure_prefix(rows[:3], reference)
-            self._checks.finish()
-        return self._checks.accepts("prefix")
-
-    @property
     def _pack_tokens(self) -> int:
         """The maximum length of a pack in tokens, which is reduced when memory runs out."""
         return min(PACK_TOKENS, self._budget.tokens)
 
     def _divided(
         self, inputs: Inputs
-    ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, Tree]]:
+    ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, tuple[Row, ...]]]:
         """Divide the prompts into prompts to pack and prompts to compute separately."""
         longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
         near = (longest <= self._pack_tokens) & self._fit_attention(longest)
@@ -295,19 +275,12 @@ class CausalModel(RankingModel):
         elif (kept == 0).any():
             parts.append(((), rows.take(np.flatnonzero(kept == 0))))
         rest = np.flatnonzero(~near).tolist()
-        return parts, {at: tree_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
+        return parts, {at: rows_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
 
     def _prefixes(self, rows: Rows) -> Ints:
         """Return the length of the prefix to cache for each row; 0 if caching changes results."""
         kept = prefix_lengths(rows, PACK_TOKENS)
         return np.zeros_like(kept) if "cached prefix" in self._checks.refused else kept
-
-    def _branches_off(self, tree: Tree) -> bool:
-        """Return whether a prefix tree's common prefix can be computed once for all rows."""
-        return self._shares and tree.branches and self._fits_attention(tree)
-
-    def _fits_attention(self, tree: Tree) -> bool:
-        return bool(self._fit_attention(np.array([_longest(tree)]))[0])
 
     def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
         """Return, for each row length, whether the row is within the attention limits."""
@@ -363,19 +336,6 @@ class CausalModel(RankingModel):
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
         return [ReadPosition(before, len(before) - 1) for _, (before, _after) in prompts]
 
-    def _tally(self, trees: Sequence[Tree], *, shared: bool) -> Tally:
-        branching = [
-            tree for tree in trees if shared and tree.branches and self._fits_attention(tree)
-        ]
-        apart = {id(tree) for tree in branching}
-        tally = self._tally_rows([row for t in trees if id(t) not in apart for row in t.rows])
-        in_batches(
-            [tree_cost(tree) for tree in branching],
-            self._budget,
-            lambda batch: tally.add(self._score_trees([branching[i] for i in batch])),
-        )
-        return tally
-
     def _tally_rows(self, rows: Sequence[Row]) -> Tally:
         """Score every row from its first token; no computed prefix is reused."""
         tally = Tally()
@@ -388,36 +348,17 @@ class CausalModel(RankingModel):
 
     def _score_rows(self, rows: Sequence[Row]) -> Found:
         """Score complete rows in one pass; the rows are padded on the right."""
+        import torch
+
         ids, mask = padded([row.ids for row in rows], self._pad, self._device)
         needed = sorted({read.position for row in rows for read in row.reads})
         column = {position: number for number, position in enumerate(needed)}
-        logits = self._forward(ids, mask, needed, use_cache=False).logits
-        return read_off(logits, [[(column[r.position], r) for r in row.reads] for row in rows])
-
-    def _score_trees(self, trees: Sequence[Tree]) -> Found:
-        return score_trees(trees, self._forward, self._pad, self._device, self._budget)
-
-    def _forward(
-        self,
-        ids: torch.Tensor,
-        mask: torch.Tensor,
-        needed: Sequence[int],
-        positions: torch.Tensor | None = None,
-        **rest: object,
-    ) -> Any:  # noqa: ANN401 - each architecture has an output class
-        """Run the model, and return the logits at the positions ``needed``, in this order."""
-        import torch
-
         keep = on_device(needed, self._device)
-        if positions is not None and self._places:
-            rest["position_ids"] = positions
-        if self._selects:
-            rest["logits_to_keep"] = keep
+        chosen = {"logits_to_keep": keep} if self._selects else {}
         with torch.inference_mode():
-            output = self._model(input_ids=ids, attention_mask=mask, **rest)
-            if not self._selects:
-                output.logits = output.logits[:, keep]
-        return output
+            output = self._model(input_ids=ids, attention_mask=mask, use_cache=False, **chosen)
+        logits = output.logits if self._selects else output.logits[:, keep]
+        return read_off(logits, [[(column[r.position], r) for r in row.reads] for row in rows])
 
     def _measure_padding_of_rows(self) -> tuple[list[Row], Reference]:
         """Measure the error that padding makes."""
@@ -490,28 +431,6 @@ class CausalModel(RankingModel):
     def _packer_of(self, *, splits: bool) -> Packer:
         return Packer(self._model, self._head, self._pad, self._budget, splits=splits)
 
-    def _measure_prefix(self, rows: Sequence[Row], reference: Reference) -> None:
-        """Measure the error of answers that go on from a cached prefix."""
-        first = rows[0]
-        shared = [shared_length(first.ids, one.ids) for one in rows[1:]]
-        pairs = [
-            Row(row.ids, [read for read in row.reads if read.position >= size - 1])
-            for one, size in zip(rows[1:], shared, strict=True)
-            for row in (first, one)
-        ]
-        numbered = renumbered(pairs)
-        trees = [
-            Tree(first.ids[:size], tuple(numbered[2 * at : 2 * at + 2]))
-            for at, size in enumerate(shared)
-        ]
-        answers = answers_of(pairs)
-        self._checks.measure(
-            "prefix",
-            reference,
-            answers,
-            lambda: self._tally(trees, shared=True).totals(len(answers)),
-        )
-
     @property
     def _check_length(self) -> int:
         """The length in tokens of a pack for the checks."""
@@ -537,10 +456,6 @@ def _sizes(begin: tuple[int, ...], pack: Pack) -> tuple[int, ...]:
 
 def _size(begin: tuple[int, ...], at: int, pack: Pack) -> int:
     return _sizes(begin, pack)[at]
-
-
-def _longest(tree: Tree) -> int:
-    return max(len(row.ids) for row in tree.rows)
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

@@ -6,8 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from operator import eq
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -127,37 +126,8 @@ def ragged(starts: Ints, lengths: Ints) -> Ints:
     return np.repeat(starts - own[:-1], lengths) + np.arange(own[-1])
 
 
-def shared_length(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """Return the length of the prefix that two sequences share."""
-    alike = list(map(eq, one, other))
-    return alike.index(False) if False in alike else len(alike)
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The distinct inputs that the model processes to score a prompt's answers."""
-
-    trunk: tuple[int, ...]
-    rows: tuple[Row, ...]
-
-    @property
-    def branches(self) -> bool:
-        """Whether ``rows`` has at least two inputs, and all of them begin with the same tokens."""
-        return len(self.rows) > 1 and bool(self.trunk)
-
-    @property
-    def tokens(self) -> int:
-        """The number of tokens to process if the prefix ``trunk`` is processed only once."""
-        return len(self.trunk) + sum(len(row.ids) - len(self.trunk) for row in self.rows)
-
-    @property
-    def row_tokens(self) -> int:
-        """The number of tokens to process if every row is processed in full."""
-        return sum(len(row.ids) for row in self.rows)
-
-
-def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
-    """Return the prefix tree of the inputs that are needed to score a prompt's answers."""
+def rows_of(first: int, answers: Sequence[Tokens]) -> tuple[Row, ...]:
+    """Return the distinct inputs of a prompt's answers, which are numbered from ``first``."""
     inputs = sorted({answer.ids[:-1] for answer in answers})
     # In sorted order, a prefix comes directly before the sequences that begin with it, and is part
     # of them.
@@ -169,12 +139,7 @@ def tree_of(first: int, answers: Sequence[Tokens]) -> Tree:
         rows[bisect_left(kept, needed)].reads.extend(
             Read(at - 1, answer.ids[at], first + number) for at in range(answer.begin, answer.end)
         )
-    return Tree(_shared(kept[0], kept[-1]), rows)
-
-
-def _shared(first: tuple[int, ...], last: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the common prefix of sorted sequences, given the first and the last sequence."""
-    return first if first is last else first[: shared_length(first, last)]
+    return rows
 
 
 LEAST = 64

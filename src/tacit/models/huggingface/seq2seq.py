@@ -18,7 +18,7 @@ from tacit.models.huggingface.alignment import (
 )
 from tacit.models.huggingface.batching import how_many, in_batches
 from tacit.models.huggingface.logprobs import Found, Row, Tally, on_device, padded, read_off
-from tacit.models.huggingface.prefix_tree import tree_of
+from tacit.models.huggingface.prefix_tree import rows_of
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Seq2SeqModel(RankingModel):
     ) -> list[Pair]:
         firsts = accumulate(map(len, answers), initial=0)
         return [
-            Pair(text, tree_of(first, of).rows)
+            Pair(text, rows_of(first, of))
             for text, of, first in zip(texts, answers, firsts, strict=False)
         ]
 

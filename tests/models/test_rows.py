@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface.alignment import Tokens
-from tacit.models.huggingface.prefix_tree import tree_of
+from tacit.models.huggingface.prefix_tree import rows_of
 
 IDS = st.lists(st.integers(0, 2), min_size=1, max_size=5).map(tuple)
 
@@ -24,10 +24,10 @@ def answers(draw: st.DrawFn) -> list[Tokens]:
 @given(answers())
 def test_every_token_is_read_once_behind_what_comes_before_it(given_answers: list[Tokens]) -> None:
     """Each token of each answer is read off a row that begins with all that precedes it."""
-    tree = tree_of(7, given_answers)
+    rows = rows_of(7, given_answers)
     found = [
         (read.answer - 7, row.ids[: read.position + 1], read.token)
-        for row in tree.rows
+        for row in rows
         for read in row.reads
     ]
     expected = [
@@ -43,16 +43,5 @@ def test_rows_are_as_few_as_can_be(given_answers: list[Tokens]) -> None:
     """The rows are the inputs that no other input begins with."""
     inputs = {answer.ids[:-1] for answer in given_answers}
     needed = {one for one in inputs if not any(o != one and o[: len(one)] == one for o in inputs)}
-    rows = [row.ids for row in tree_of(0, given_answers).rows]
+    rows = [row.ids for row in rows_of(0, given_answers)]
     assert sorted(rows) == sorted(needed)
-
-
-@given(answers())
-def test_the_trunk_is_what_all_share(given_answers: list[Tokens]) -> None:
-    """Every row begins with the trunk, and no longer beginning is shared by all."""
-    tree = tree_of(0, given_answers)
-    assert all(row.ids[: len(tree.trunk)] == tree.trunk for row in tree.rows)
-    nexts = {row.ids[len(tree.trunk) : len(tree.trunk) + 1] for row in tree.rows}
-    assert len(nexts) > 1 or len(tree.rows) == 1
-    assert tree.tokens == len(tree.trunk) + sum(len(r.ids) - len(tree.trunk) for r in tree.rows)
-    assert tree.branches is (len(tree.rows) > 1 and len(tree.trunk) > 0)
