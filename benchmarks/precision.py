@@ -15,7 +15,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from tacit.requests import Prompt, Scores
 
-DTYPES = ("float32", "bfloat16", "float16")
+Dtype = Literal["float32", "bfloat16", "float16"]
+DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "float16")
 REPEATS = 3
 
 
@@ -58,9 +59,10 @@ def main() -> None:
     print(f"\nload {os.getloadavg()[0]:.1f}")
 
 
-def ask(name: str, dtype: str, device: str, prompts: Sequence[Prompt]) -> Answered:
+def ask(name: str, dtype: Dtype, device: str, prompts: Sequence[Prompt]) -> Answered:
     """Scores the prompts some times."""
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
 
     model = load_model(name, LoadOptions(dtype=dtype, device=device))
     model.answer(prompts[:1])  # the first is slow for any

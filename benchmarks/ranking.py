@@ -280,7 +280,8 @@ def load_tacit(place: Path, threads: int) -> tuple[MaskedModel, list[RankingProm
     """The model and all prompts."""
     import torch
 
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
     from tacit.requests import RankingPrompt, Vocabulary
 
     torch.set_num_threads(threads)

@@ -162,7 +162,8 @@ def _asked(side: Side, store: str) -> Took:
 def _engine(side: Side, store: str) -> Engine:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
 
     name, kept = str(side.place / "model"), Store(store)
     loading = LoadOptions(device="cpu")

@@ -258,12 +258,12 @@ def load_tacit(task: Task, *, packing: bool = True) -> LanguageModel:
     """The model, as Tacit loads it."""
     import torch
 
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
 
     torch.set_num_threads(task.threads)
-    return load_model(
-        task.folder, LoadOptions(device=task.device, dtype=task.dtype, packing=packing)
-    )
+    dtype: Any = task.dtype
+    return load_model(task.folder, LoadOptions(device=task.device, dtype=dtype, packing=packing))
 
 
 def body_of(model: Any) -> PreTrainedModel:  # noqa: ANN401 - a local model

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, Details, FigureSpec, Headline, Layout, TableSpec, figure
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
     from tacit.options import option, template
     from tacit.probes.base import Answers, Probe, Requests
     from tacit.probes.shares import ShareProbe, share
@@ -64,7 +65,8 @@ _MODULES = {
     ),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
-    "tacit.models.loading": ("LoadOptions", "load_model"),
+    "tacit.models.loading": ("load_model",),
+    "tacit.models.options": ("LoadOptions",),
     "tacit.options": ("option", "template"),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
     "tacit.probes.shares": ("ShareProbe", "share"),

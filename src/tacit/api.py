@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.coherence.repair import Repaired
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
-    from tacit.models.settings import ModelSettings
+    from tacit.models.options import ModelOptions
     from tacit.probes.base import Probe
     from tacit.runs.reporter import Reporter
     from tacit.runs.run import Run, Runs
@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
         ('parts', 'accuracy')
     """
     from tacit.engine.options import EngineOptions
-    from tacit.models.settings import ModelSettings
+    from tacit.models.options import ModelOptions
     from tacit.probes import registry as base
     from tacit.runs.run import Runs
     from tacit.runs.workflow import RunRequest
@@ -109,10 +109,10 @@ def run(  # noqa: PLR0913 - all of a run in one call
     if not isinstance(probe, str):
         base.register(probe)
     kind = base.probe(probe if isinstance(probe, str) else probe.name)
-    _check_names(kind.name, options, (kind.Options, ModelSettings, EngineOptions))
+    _check_names(kind.name, options, (kind.Options, ModelOptions, EngineOptions))
     if frame_of(model) is not None:
         raise RequestError("model is a data frame; expected a model's name, or a sequence of names")
-    settings = built(ModelSettings, options)
+    settings = built(ModelOptions, options)
     several = isinstance(model, Sequence) and not _is_one(model)
     given: Any = () if model is None else model if several else [model]
     names, objects = _models(given, settings)
@@ -141,7 +141,7 @@ def _is_one(model: object) -> bool:
 
 
 def _models(
-    given: Iterable[Model], settings: ModelSettings
+    given: Iterable[Model], settings: ModelOptions
 ) -> tuple[tuple[str, ...], dict[str, LanguageModel]]:
     """Return the names of models, and those that were given as objects by name."""
     from tacit.models.objects import EXPECTED, is_object, model_of
@@ -152,7 +152,7 @@ def _models(
         if isinstance(one, str | Path):
             names.append(str(one))
         elif is_object(one):
-            model = model_of(one, settings.options(()))
+            model = model_of(one, settings.load)
             objects[model.name] = model
             names.append(model.name)
         else:

@@ -155,10 +155,10 @@ def declarations(kind: type) -> Mapping[str, Declared]:
 def _declarations(kind: type) -> Mapping[str, Declared]:
     found: dict[str, Declared] = {}
     for one in fields(kind):
-        about = one.metadata.get(_KEY)
-        if about is None:
-            found |= declarations(_within(one))
-        else:
+        about, within = one.metadata.get(_KEY), _within(one)
+        if within is not None:
+            found |= declarations(within)
+        elif about is not None:
             found[one.name] = Declared(_hint(kind, one.name), about, one.default)
     return found
 
@@ -181,11 +181,12 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
     known = declarations(kind)
     values: dict[str, Any] = {}
     for one in fields(kind):
-        if one.name in known:
+        within = _within(one)
+        if within is not None:
+            values[one.name] = build(within, given)
+        elif one.name in known:
             value = given.get(one.name, one.default)
             values[one.name] = value_of(one.name, value, known[one.name])
-        else:
-            values[one.name] = build(_within(one), given)
     return kind(**values)
 
 
@@ -209,6 +210,13 @@ def value_of(name: str, given: Any, declared: Declared) -> Any:  # noqa: ANN401 
         return about.check(value) if about.check else value
     except ValueError as error:
         raise OptionError(name, str(error)) from error
+
+
+def validated(options: Any) -> None:  # noqa: ANN401 - any dataclass of options
+    """Check the values of options that a program passed to the constructor; see ``value_of``."""
+    known = declarations(type(options))
+    for name, _, value in _values(options):
+        value_of(name, value, known[name])
 
 
 def requested(options: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass of options
@@ -244,14 +252,21 @@ def _sha256(file: Path) -> str:
 def _values(options: Any) -> Iterator[tuple[str, Option, Any]]:  # noqa: ANN401
     for one in fields(options):
         value, about = getattr(options, one.name), one.metadata.get(_KEY)
-        if about is None:
+        if _within(one) is not None:
             yield from _values(value)
-        else:
+        elif about is not None:
             yield one.name, about, value
 
 
-def _within(one: Field[Any]) -> type:
-    """The options dataclass that is nested in a field."""
+def internal(default: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
+    """Declare a dataclass field that only programs set: no option of a command or file."""
+    return field(default=default, metadata={_KEY: None})
+
+
+def _within(one: Field[Any]) -> type | None:
+    """The options dataclass that is nested in a field; None for an option or an internal field."""
+    if _KEY in one.metadata:
+        return None
     kind = one.default_factory
     if kind is MISSING or not isinstance(kind, type):
         raise TypeError(f"the field {one.name} is neither an option nor a dataclass of options")

@@ -122,7 +122,7 @@ def test_a_bad_prompt_is_named_and_nothing_is_written(
         ("--out", "scores.txt", "has the unsupported suffix '.txt'; expected .jsonl"),
         ("--dtype", "float12", "is not one of 'auto', 'float32'"),
         ("--device", "toaster", "cannot be used here"),
-        ("--batch-tokens", "0", "at least 1"),
+        ("--batch-tokens", "0", "greater than or equal to 1"),
         ("--masked-mode", "both", "is not one of 'left-to-right'"),
     ],
 )

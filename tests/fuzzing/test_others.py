@@ -15,10 +15,11 @@ from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, TacitError
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.token_lists import read_reply
+from tacit.models.options import LoadOptions
 from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report
 from tacit.requests import AnswerScore, Prompt, Scores

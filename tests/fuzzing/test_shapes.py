@@ -16,11 +16,12 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
 from tacit.models.huggingface.checkpoint_files import kind_of
 from tacit.models.huggingface.fingerprint import FileHashes
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
 from tacit.models.openai.canaries import fingerprint_of, recognised, same_answers
 from tacit.models.openai.chat_preflight import same_replies
 from tacit.models.openai.preflight import Seen
 from tacit.models.openai.token_lists import Token
+from tacit.models.options import LoadOptions
 from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary

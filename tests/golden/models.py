@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.requests import Prompt, Vocabulary
 
 SAMPLES = 5

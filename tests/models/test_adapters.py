@@ -187,9 +187,7 @@ def test_a_model_that_accelerate_places_gives_the_same(
 def test_accelerate_that_is_missing_is_told(
     folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what to install; and a map that there is not, with those that there are."""
-    with pytest.raises(ModelError, match="expected one of auto, balanced"):
-        tiny.load(folder_of("llama"), device_map="everywhere")
+    """With what to install."""
     hide(monkeypatch, "accelerate")
     with pytest.raises(ModelError, match="--device-map needs accelerate"):
         tiny.load(folder_of("llama"), device_map="auto")

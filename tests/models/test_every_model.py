@@ -10,8 +10,9 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
 from tacit.models.openai.options import ServerOptions
+from tacit.models.options import LoadOptions
 from tacit.requests import (
     Prompt,
     SamplingPrompt,

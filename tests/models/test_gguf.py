@@ -9,7 +9,8 @@ import pytest
 
 from tacit.errors import MissingPackage, ModelError
 from tacit.models.huggingface import gguf
-from tacit.models.loading import LoadOptions, load_model, words_of
+from tacit.models.loading import load_model, words_of
+from tacit.models.options import LoadOptions
 from tests.models import tiny
 from tests.models.test_loading import PROMPTS
 

@@ -15,7 +15,8 @@ from tacit.engine.store import Store
 from tacit.errors import ScoringError
 from tacit.models.huggingface.fingerprint import LoadedFiles
 from tacit.models.huggingface.weights import load_weights
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
+from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import tiny
 from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_file

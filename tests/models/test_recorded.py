@@ -11,7 +11,7 @@ import pytest
 from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.models import loading
-from tacit.models.loading import LoadOptions
+from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
 from tacit.requests import Prompt
 from tests.models.overwriting import other_weights

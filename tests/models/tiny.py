@@ -564,6 +564,7 @@ def save(name: str, folder: Path) -> Path:
 
 def load(folder: Path, **options: Any) -> Local:  # noqa: ANN401 - LoadOptions' fields
     """Loads a model as a user does, on the processor unless told otherwise."""
-    from tacit.models.loading import LoadOptions, load_model
+    from tacit.models.loading import load_model
+    from tacit.models.options import LoadOptions
 
     return cast("Local", load_model(str(folder), LoadOptions(**{"device": "cpu", **options})))

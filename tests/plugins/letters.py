@@ -13,7 +13,7 @@ from tacit.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
 WORDS = ("dog", "cat", "bear", "hat", "egg", "tree", "hammer", "duck", "animal", "fur")
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
+from tacit.models.options import LoadOptions
 from tests.models.plain import Plain
 
 if TYPE_CHECKING:

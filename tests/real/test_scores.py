@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
+from tacit.models.options import LoadOptions
 from tacit.requests import Prompt
 from tests.real.conftest import loaded, plain
 

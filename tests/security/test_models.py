@@ -13,8 +13,8 @@ import pytest
 
 from tacit.errors import ModelError
 from tacit.models.huggingface.chat_template import Chat
-from tacit.models.huggingface.trust import Trust
-from tacit.models.loading import LoadOptions, load_model, words_of
+from tacit.models.loading import load_model, words_of
+from tacit.models.options import LoadOptions
 from tacit.requests import Prompt
 from tests.models import tiny
 
@@ -52,12 +52,12 @@ def test_the_hostile_pickle_is_hostile(tmp_path: Path) -> None:
     assert (tmp_path / "made").is_dir()
 
 
-@pytest.mark.parametrize("trust", [Trust(), Trust(pickle=True)], ids=["unasked", "asked for"])
-def test_a_hostile_pickle_writes_nothing(folder: Path, tmp_path: Path, trust: Trust) -> None:
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_hostile_pickle_writes_nothing(folder: Path, tmp_path: Path, *, allowed: bool) -> None:
     """Unasked it is not opened; asked for, only tensors are taken from it."""
     pickled(folder, {"weight": Hostile(tmp_path / "made")})
     with pytest.raises(ModelError):
-        load_model(str(folder), LoadOptions(trust=trust))
+        load_model(str(folder), LoadOptions(allow_pickle=allowed))
     assert not (tmp_path / "made").exists()
 
 
@@ -72,14 +72,14 @@ def test_weights_in_a_pickle_are_refused_unless_asked_for(folder: Path) -> None:
     torch.save(weights, folder / "pytorch_model.bin")
     with pytest.raises(ModelError, match=r"pytorch_model.bin\) are a pickle.*--allow-pickle"):
         load_model(str(folder))
-    assert load_model(str(folder), LoadOptions(trust=Trust(pickle=True))).answer(PROMPTS) == before
+    assert load_model(str(folder), LoadOptions(allow_pickle=True)).answer(PROMPTS) == before
 
 
 def test_safetensors_are_taken_where_both_are_there(folder: Path, tmp_path: Path) -> None:
     """Also when a pickle is allowed."""
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Hostile(tmp_path / "made")))
-    for trust in (Trust(), Trust(pickle=True)):
-        assert load_model(str(folder), LoadOptions(trust=trust)).answer(PROMPTS)
+    for allowed in (False, True):
+        assert load_model(str(folder), LoadOptions(allow_pickle=allowed)).answer(PROMPTS)
     assert not (tmp_path / "made").exists()
 
 
@@ -96,7 +96,7 @@ def test_an_index_that_names_no_shards_is_refused(
     index = {"metadata": {}, "weight_map": {"transformer.wte.weight": shard} if shard else {}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     with pytest.raises(ModelError, match=r"index.json"):
-        load_model(str(folder), LoadOptions(trust=Trust(pickle=pickle_allowed)))
+        load_model(str(folder), LoadOptions(allow_pickle=pickle_allowed))
     assert not (tmp_path / "made").exists()
 
 
@@ -162,13 +162,13 @@ def test_a_model_s_own_program_is_run_when_asked_for_and_is_part_of_the_fingerpr
     expected = plain.answer(PROMPTS)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
     with_a_program(folder, tmp_path / "made")
-    trusted = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
+    trusted = load_model(str(folder), LoadOptions(trust_remote_code=True))
     assert (tmp_path / "made").is_dir()
     assert trusted.answer(PROMPTS) == expected
     with (folder / "own.py").open("a", encoding="utf-8") as program:
         program.write("# a change\n")
     (tmp_path / "made").rmdir()
-    again = load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
+    again = load_model(str(folder), LoadOptions(trust_remote_code=True))
     assert len({plain.fingerprint, trusted.fingerprint, again.fingerprint}) == 3
 
 
@@ -200,10 +200,10 @@ def __getattr__(name): return Anything
 LOADING = """
 import sys
 from tacit.errors import ModelError
-from tacit.models.loading import LoadOptions, load_model, words_of
-from tacit.models.huggingface.trust import Trust
+from tacit.models.loading import load_model, words_of
+from tacit.models.options import LoadOptions
 
-options = LoadOptions(trust=Trust(remote_code="trusted" in sys.argv))
+options = LoadOptions(trust_remote_code="trusted" in sys.argv)
 try:
     words_of(sys.argv[1], options)
     load_model(sys.argv[1], options)
@@ -253,7 +253,7 @@ def test_a_process_that_has_kernels_already_loads_no_model_with_them(
         ModelError, match=r"the package kernels is already imported.*--trust-remote-code"
     ):
         load_model(str(folder))
-    assert load_model(str(folder), LoadOptions(trust=Trust(remote_code=True)))
+    assert load_model(str(folder), LoadOptions(trust_remote_code=True))
 
 
 @pytest.mark.parametrize(

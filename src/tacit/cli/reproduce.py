@@ -12,7 +12,7 @@ from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
-from tacit.models.settings import ModelSettings
+from tacit.models.options import ModelOptions
 from tacit.present.progress import Terminal
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.parts.options import PartsOptions
@@ -41,7 +41,7 @@ def parrot(
             "TSV, CSV, JSONL or Parquet."
         ),
     ] = None,
-    settings: ModelSettings,
+    settings: ModelOptions,
     engine: EngineOptions,
     store: given.StorePath = None,
     force: given.Force = False,

@@ -17,7 +17,7 @@ from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import SHARED
-from tacit.models.settings import ModelSettings
+from tacit.models.options import ModelOptions
 from tacit.options import declarations, option
 from tacit.present import progress
 from tacit.present.progress import Terminal
@@ -295,7 +295,7 @@ def _verb(kind: type[Probe]) -> Callable[..., None]:
         *,
         options: Any,  # noqa: ANN401 - an instance of kind.Options
         asked: Any,  # noqa: ANN401 - an Asked or AskedOrFile
-        settings: ModelSettings,
+        settings: ModelOptions,
         engine: EngineOptions,
         output: Output,
     ) -> None:
@@ -311,7 +311,7 @@ def _run(
     name: str,
     options: Any,  # noqa: ANN401 - an instance of the probe's options
     asked: Asked,
-    how: tuple[ModelSettings, EngineOptions],
+    how: tuple[ModelOptions, EngineOptions],
     output: Output,
 ) -> None:
     """Run a probe, draw the figures, and print the findings."""

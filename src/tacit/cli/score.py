@@ -15,7 +15,7 @@ from tacit.cli.run import echo_estimate
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import DataError
-from tacit.models.settings import ModelSettings
+from tacit.models.options import ModelOptions
 from tacit.present.progress import Terminal
 
 
@@ -39,7 +39,7 @@ def score(
             show_default="a space",
         ),
     ] = " ",
-    settings: ModelSettings,
+    settings: ModelOptions,
     engine: EngineOptions,
     store: given.StorePath = None,
     dry_run: given.DryRun = False,
@@ -59,7 +59,7 @@ def score(
     from tacit.runs.score_files import counts, is_scores, read_prompts, write_answers
 
     begun, reporter = time.monotonic(), Terminal()
-    options = settings.options([model])
+    options = settings.load.of([model])
     settings.described.of([model])  # raises if a name or a number is wrong
     if out.suffix != ".jsonl":
         raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
@@ -67,15 +67,12 @@ def score(
     asked = read_prompts(prompts, separator)
     kept = Store(store) if store else Store.default()
     engine.check([model], options)
-    costs = {
-        name: Cost.of(asked, settings.server.options())
-        for name in chats_of([model], options.server)
-    }
+    costs = {name: Cost.of(asked, options.server) for name in chats_of([model], options.server)}
     if dry_run and costs:
         echo_estimate(costs[model].to_json(), as_json=as_json)
         return
     if not dry_run:
-        reporter.confirm(costs, yes=settings.server.yes)
+        reporter.confirm(costs, yes=options.server.yes)
     started = engine.start(model, options, kept)
     scorer = started.model
     if dry_run:

@@ -14,7 +14,7 @@ from tacit.cli.options import declared, group
 from tacit.cli.run import example, probe_group
 from tacit.english import several
 from tacit.errors import RequestError, TooLongError
-from tacit.models.loading import LoadOptions
+from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
 from tacit.probes.base import ModelWords
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
 CLUSTER = "Cluster"
 

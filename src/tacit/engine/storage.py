@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
-from tacit.files import publish_bytes, unwritable
+from tacit.files import publish, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +74,7 @@ class Storage:
         """Write a file atomically: at once, or under another name that is changed at the end."""
         if self.folder is not None:
             try:
-                publish_bytes(self.folder / name, content)
+                publish(self.folder / name, lambda file: _fill(file, content))
             except WorkError as error:
                 raise StoreError(f"{error}; the store is unchanged") from error
             return
@@ -149,6 +149,10 @@ class Storage:
         except Exception as error:
             said = without_password(str(error)) or type(error).__name__
             raise StoreError(f"{self.shown(name)}: cannot {done}: {said}") from error
+
+
+def _fill(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
 
 
 def without_password(text: str) -> str:

@@ -11,7 +11,6 @@ from tacit.models.huggingface import gguf
 from tacit.models.huggingface.adapters import (
     adapter_files,
     check_adapter,
-    check_device_map,
     parameters_of,
     quantised,
 )
@@ -34,13 +33,7 @@ from tacit.models.huggingface.fingerprint import (
     weight_hashes,
 )
 from tacit.models.huggingface.hub import where_from
-from tacit.models.huggingface.trust import (
-    NO_TRUST,
-    Trust,
-    check_kernels,
-    code_hashes,
-    keep_kernels_away,
-)
+from tacit.models.huggingface.trust import check_kernels, code_hashes, keep_kernels_away
 from tacit.models.huggingface.weights import (
     check_choice,
     check_weights,
@@ -50,8 +43,10 @@ from tacit.models.huggingface.weights import (
     weight_files,
 )
 from tacit.models.openai.options import check_address, check_holds_no_key, is_address
+from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
 from tacit.models.registry import backend_of
+from tacit.options import validated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,56 +57,10 @@ if TYPE_CHECKING:
 
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.chat_template import Chat
-    from tacit.models.huggingface.masked import MaskedMode
     from tacit.models.huggingface.self_check import Checks
     from tacit.models.openai.options import ServerOptions
     from tacit.models.registry import Backend
     from tacit.requests import Vocabulary
-
-DTYPES = ("auto", "float32", "bfloat16", "float16")
-
-
-@dataclass(frozen=True)
-class LoadOptions:
-    """Options for loading a model.
-
-    Args:
-        revision: A branch, tag or commit of a model on the Hugging Face hub.
-        dtype: Number format of the weights. With ``auto``, unquantised weights are float32 on a
-            CPU, and all other weights keep their stored format.
-        device: The device that runs the model: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` and so on.
-        batch_tokens: Maximum number of tokens per forward pass, including padding. If None, the
-            limit is 2048 tokens on a CPU and 16384 tokens on other devices.
-        masked_mode: The mode in which masked models score answers of several tokens,
-            ``left-to-right`` or ``one-at-a-time``.
-        packing: Whether a causal model computes the common prefix of several prompts only once.
-            Packing is used only if a check shows that it does not change scores, so this option
-            affects only the run time.
-        server: Options for the connection to a server, used if the model's name is a server's
-            address.
-        chat: Whether prompts are formatted as a chat with the tokenizer's chat template.
-        adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: The device map, such as ``auto``, with which the package ``accelerate``
-            distributes the model over several devices; None to load the whole model on ``device``.
-        trust: Permissions to run the model's own Python code and to load pickled weights.
-
-    Examples:
-        >>> from tacit import LoadOptions
-        >>> LoadOptions(dtype="bfloat16", device="cuda").dtype
-        'bfloat16'
-    """
-
-    revision: str | None = None
-    dtype: str = "auto"
-    device: str = "auto"
-    batch_tokens: int | None = None
-    masked_mode: MaskedMode = "left-to-right"
-    packing: bool = True
-    server: ServerOptions | None = None
-    chat: bool = False
-    adapter: Path | None = None
-    device_map: str | None = None
-    trust: Trust = NO_TRUST
 
 
 def load_model(
@@ -155,7 +104,7 @@ def load_model(
         return other(name, options)
     hashes = hashes or FileHashes()
     record = Record.of(name, options, hashes)
-    keep_kernels_away(options.trust)
+    keep_kernels_away(trusted=options.trust_remote_code)
     try:
         _check_on_hub(name, options)
         import torch  # noqa: F401
@@ -164,16 +113,16 @@ def load_model(
         raise MissingPackage(error.name or "torch", "local") from error
     device = _device(options.device)
     config = load_part("config", name, options)
-    check_kernels(name, config, options.trust)
+    check_kernels(name, config, trusted=options.trust_remote_code)
     kind = kind_of(called or name, config)
     tokenizer = load_part("tokenizer", name, options)
     check_tokenizer(name, tokenizer, config)
     chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
     folder = files_of(name, options)
     if named_folder(name) is None:
-        fetch_weights(name, folder, options.revision, options.trust)
+        fetch_weights(name, folder, options)
     file = named_gguf(name)
-    files = (file,) if file else weight_files(folder, options.trust)
+    files = (file,) if file else weight_files(folder, pickled=options.allow_pickle)
     check_choice(name, config, files)
     if device.type == "cpu":
         from tacit.models.huggingface.local import keep_freed
@@ -207,11 +156,11 @@ def recorded_model(
     return RecordedModel(name, record, load) if record.content else load()
 
 
-def _served(name: str, options: ServerOptions | None, kept: Path | None) -> LanguageModel:
+def _served(name: str, options: ServerOptions, kept: Path | None) -> LanguageModel:
     from tacit.models.openai.completions import load_server
     from tacit.models.openai.loading import load_first_tokens, load_sampled
 
-    if options is None or options.api == "completions":
+    if options.api == "completions":
         return load_server(name, options, kept)
     if options.samples is not None:
         return load_sampled(name, options, kept)
@@ -241,7 +190,7 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     check_name(name, options)
     if not is_address(name) and _other_backend(name) is not None:
         return words_of_model(load_model(name, options))
-    keep_kernels_away(options.trust)
+    keep_kernels_away(trusted=options.trust_remote_code)
     try:
         _check_on_hub(name, options)
         import transformers  # noqa: F401
@@ -270,7 +219,7 @@ def is_here(name: str, options: LoadOptions) -> bool:
         is_address(name)
         or _other_backend(name) is not None
         or named_folder(name)
-        or is_downloaded(name, options.revision, options.trust)
+        or is_downloaded(name, options)
     )
 
 
@@ -295,6 +244,13 @@ def check_name(name: str, options: LoadOptions) -> None:
         return
     if _other_backend(name) is not None:
         return
+    validated(options)
+    _check_files(name, options)
+    if options.adapter is not None:
+        check_adapter(options.adapter, pickled=options.allow_pickle)
+
+
+def _check_files(name: str, options: LoadOptions) -> None:
     folder = named_folder(name)
     if not folder and named_path(name):
         raise ModelError(
@@ -310,20 +266,7 @@ def check_name(name: str, options: LoadOptions) -> None:
             raise ModelError(
                 f"{name}: the folder contains no config.json, so it is not a model folder"
             )
-        check_weights(name, folder, options.trust)
-    _check_options(options)
-
-
-def _check_options(options: LoadOptions) -> None:
-    """Raise ``ModelError`` if an option is invalid, before anything is loaded."""
-    if options.adapter is not None:
-        check_adapter(options.adapter, options.trust)
-    if options.device_map is not None:
-        check_device_map(options.device_map)
-    if options.dtype not in DTYPES:
-        raise ModelError(f"--dtype is {options.dtype!r}; expected one of {', '.join(DTYPES)}")
-    if options.batch_tokens is not None and options.batch_tokens < 1:
-        raise ModelError(f"--batch-tokens is {options.batch_tokens}; it must be at least 1")
+        check_weights(name, folder, pickled=options.allow_pickle)
 
 
 def _device(asked: str) -> torch.device:

@@ -12,7 +12,7 @@ from tacit.errors import RequestError
 from tacit.models.base import LanguageModel
 
 if TYPE_CHECKING:
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
 EXPECTED = (
     "a model's name, a tacit.LanguageModel, or a pair of a transformers model and its tokenizer"

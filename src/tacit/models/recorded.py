@@ -20,6 +20,7 @@ from tacit.models.base import Prepares
 from tacit.models.huggingface.checkpoint_files import named_path
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
+from tacit.models.openai.options import ServerOptions
 from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS
 from tacit.version import version
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tacit.models.base import LanguageModel, PredictsTokens
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.requests import Prompt
 
 _PACKAGES = (
@@ -57,7 +58,7 @@ class Record:
     @classmethod
     def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
         """Read the record of a model; it is empty if there is none."""
-        files = None if options.trust.remote_code else _files_of(name, options)
+        files = None if options.trust_remote_code else _files_of(name, options)
         if hashes.path is None or files is None:
             return cls(hashes)
         path = hashes.path.parent / "models" / f"{_key(files, options)}.json"
@@ -118,7 +119,7 @@ def _key(origin: Path, options: LoadOptions) -> str:
     stamps = [[str(file), asdict(stamp)] for file in files if (stamp := Stamp.of(file))]
     told = [
         stamps,
-        repr(replace(options, server=None)),
+        repr(replace(options, server=ServerOptions())),
         [version(), *map(_version, _PACKAGES)],
         [platform.node(), platform.machine()],
         [sorted(map(_text, Path(_GPUS).glob("*/information"))), Path("/dev/nvidiactl").exists()],

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.models.base import LanguageModel
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
     Backend: TypeAlias = Callable[[str, LoadOptions], LanguageModel]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Plan
     from tacit.findings.findings import Findings
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.probes.base import Probe, Requests
     from tacit.requests import Request
     from tacit.runs.folder import RunFolder
@@ -118,7 +118,7 @@ def is_sampled(name: str, loading: LoadOptions) -> bool:
     """Return whether a model's answers are obtained by sampling replies."""
     from tacit.models.openai.options import is_address
 
-    return is_address(name) and loading.server is not None and loading.server.samples is not None
+    return is_address(name) and loading.server.samples is not None
 
 
 def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
-from tacit.models.settings import ModelSettings
+from tacit.models.options import ModelOptions
 from tacit.options import build, declarations, sha256_of
 from tacit.probes.consistency import prediction
 from tacit.probes.consistency.features import BOTH
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.probes.base import Answers
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.predict import AnswerPrediction
@@ -105,8 +105,8 @@ class RunPredictor:
     def _answers(self, new: NewQuestion) -> Answers:
         groups = new.requests()
         requests = asking.ungrouped(groups)
-        server = self._settings.server
-        costs = {name: Cost.of(requests, server.options()) for name in self._chats}
+        server = self._settings.load.server
+        costs = {name: Cost.of(requests, server) for name in self._chats}
         self.reporter.confirm(costs, yes=server.yes)
         plan = self._engine.plan(requests)
         return asking.grouped(
@@ -118,15 +118,15 @@ class RunPredictor:
         return self.model or str(self.run.request["model"])
 
     @cached_property
-    def _settings(self) -> ModelSettings:
-        settings: ModelSettings = build(
-            ModelSettings, {**_named(ModelSettings, self.run.request), **self.settings}
+    def _settings(self) -> ModelOptions:
+        settings: ModelOptions = build(
+            ModelOptions, {**_named(ModelOptions, self.run.request), **self.settings}
         )
         return settings
 
     @cached_property
     def _loading(self) -> LoadOptions:
-        return self._settings.options([self._name], from_file=self.model is None)
+        return self._settings.load.of([self._name], from_file=self.model is None)
 
     @property
     def _chats(self) -> list[str]:

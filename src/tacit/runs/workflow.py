@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.engine.options import EngineOptions
 from tacit.errors import ModelError, RequestError
 from tacit.files import file_names
-from tacit.models.settings import ModelSettings
+from tacit.models.options import ModelOptions
 from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords
 from tacit.probes.registry import probe
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.findings.findings import Findings
     from tacit.models.base import LanguageModel
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.probes.base import Probe
     from tacit.runs.reporter import Reporter
 
@@ -49,11 +49,11 @@ class RunRequest:
     models: tuple[str, ...] = ()
     beliefs: Path | None = None
     out: Path | None = None
-    settings: ModelSettings = field(default_factory=ModelSettings)
+    settings: ModelOptions = field(default_factory=ModelOptions)
     engine: EngineOptions = field(default_factory=EngineOptions)
     store: Store | None = None
     reporter: Reporter = field(default_factory=Quiet)
-    own_settings: Mapping[str, ModelSettings] = field(default_factory=dict)
+    own_settings: Mapping[str, ModelOptions] = field(default_factory=dict)
     nested: bool = False
     objects: Mapping[str, LanguageModel] = field(default_factory=dict)
 
@@ -72,16 +72,16 @@ class RunRequest:
     @cached_property
     def loading(self) -> LoadOptions:
         """The loading options of all models without an entry in ``own_settings``."""
-        return self.settings.options(self.models)
+        return self.settings.load.of(self.models)
 
-    def settings_of(self, name: str) -> ModelSettings:
+    def settings_of(self, name: str) -> ModelOptions:
         """Return the settings with which a model is loaded."""
         return self.own_settings.get(name, self.settings)
 
     def loading_of(self, name: str) -> LoadOptions:
         """Return the options with which one model is loaded."""
         own = self.own_settings.get(name)
-        return self.loading if own is None else own.options([name], from_file=True)
+        return self.loading if own is None else own.load.of([name], from_file=True)
 
     @cached_property
     def _described(self) -> Mapping[str, Mapping[str, str | int]]:
@@ -118,7 +118,7 @@ class RunRequest:
         return {
             name: RunFolder(
                 folder,
-                {**request, **requested(self.settings_of(name).named), "model": name},
+                {**request, **requested(self.settings_of(name)), "model": name},
                 self.data,
                 self._described[name],
             )
@@ -235,7 +235,7 @@ class RunRequest:
             costs = {
                 name: self._cost(name)
                 for name in names
-                if self.chats(name) and self.settings_of(name).server.yes is yes
+                if self.chats(name) and self.settings_of(name).load.server.yes is yes
             }
             self.reporter.confirm(costs, yes=yes)
 
@@ -246,10 +246,9 @@ class RunRequest:
             self.probes[name].check_replies(sampled=sampled)
 
     def _cost(self, name: str) -> Cost:
-        from tacit.models.openai.options import ServerOptions
 
         requests = asking.ungrouped(asking.requests_of(self.probes[name]))
-        return Cost.of(requests, self.loading_of(name).server or ServerOptions())
+        return Cost.of(requests, self.loading_of(name).server)
 
 
 def _name_of(beliefs: Path) -> str:

@@ -10,13 +10,14 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError
-from tacit.models.loading import LoadOptions, load_model
+from tacit.errors import ModelError, RequestError, ScoringError
+from tacit.models.loading import load_model
 from tacit.models.openai.chat import ChatReply, read_replies
 from tacit.models.openai.chat_preflight import MOST_CALLS, same_replies
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import Backoff, ServerOptions, check_address
 from tacit.models.openai.preflight import TEXTS
+from tacit.models.options import LoadOptions
 from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
 from tests.models.openai.speaking import ChatRefusal, Speech, opinions
 
@@ -116,7 +117,7 @@ def test_a_chat_without_right_log_probabilities_is_refused(
 
 def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
     """Where the server's template lets it be."""
-    model = first_tokens(speaking(serve, thinks="tags"), thinking=0)
+    model = first_tokens(speaking(serve, thinks="tags"), thinking_tokens="0")
     assert model.answer(PROMPTS[:1])[0]["False"].logprob is not None
 
 
@@ -328,7 +329,7 @@ def test_a_thought_that_the_template_begins_is_never_read(serve: Serve, tmp_path
     """Those that do not end in the tokens that they have are cut while thinking."""
     # Two thoughts in three are of 60 words, the others of none.
     speech = {"thinks": "begun", "thought": lambda draw: 60 * (draw % 3 > 0)}
-    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=20)
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking_tokens="20")
     assert model.description["identity"]["begun"]
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert 26 <= votes.truncated <= 54
@@ -340,7 +341,9 @@ def test_the_reply_is_read_behind_the_thought(
     serve: Serve, tmp_path: Path, thinks: str, thinking: int | str
 ) -> None:
     """However the server tells of it; the votes are those of a model that does not think."""
-    model = sampled(speaking(serve, thinks=thinks, several="ignored"), 200, thinking=thinking)
+    model = sampled(
+        speaking(serve, thinks=thinks, several="ignored"), 200, thinking_tokens=thinking
+    )
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     shares = opinions(PROMPTS[0].text)
     expected = shares["True."] / (shares["True."] + shares["False"])
@@ -363,7 +366,7 @@ def test_a_hidden_thought_that_does_not_end_is_told(
     """Replies in which nothing is to be seen are no reason to speak of a cache."""
     server = speaking(serve, thinks="hidden", thought=lambda _: 150, own_limit=120)
     with pytest.raises(ModelError, match=reason):
-        sampled(server, thinking=thinking)
+        sampled(server, thinking_tokens=thinking)
 
 
 def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
@@ -372,7 +375,7 @@ def test_one_hidden_thought_in_many_is_told(serve: Serve) -> None:
     speech = {"thinks": "hidden", "thought": lambda draw: 30 * (draw % 4 == 0), "several": "right"}
     with pytest.raises(ModelError, match="reasons before it answers: limit the reasoning"):
         sampled(speaking(serve, **speech))
-    model = sampled(speaking(serve, **speech), thinking=100)
+    model = sampled(speaking(serve, **speech), thinking_tokens="100")
     assert model.description["several_at_once"]
 
 
@@ -381,7 +384,7 @@ def test_a_thought_that_is_cut_is_counted_apart(serve: Serve, tmp_path: Path, th
     """Those of more words than there is room for; no reply is read off them."""
     # One thought in three is of 40 words, the others of none; 16 more are left for the reply.
     speech = {"thinks": thinks, "thought": lambda draw: 40 * (draw % 3 == 0)}
-    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking=10)
+    model = sampled(speaking(serve, **speech, several="ignored"), 60, thinking_tokens="10")
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert 8 <= votes.truncated <= 34
     assert votes.truncated <= votes.unparsed
@@ -418,13 +421,13 @@ def test_thinking_that_was_not_asked_for_is_refused(
 ) -> None:
     """Before any reply is paid for, with what to do."""
     with pytest.raises(ModelError, match=reason):
-        sampled(speaking(serve, **speech), thinking=thinking)
+        sampled(speaking(serve, **speech), thinking_tokens=thinking)
 
 
 def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
     """Then replies are as short as those of a model that does not think."""
     server = speaking(serve, thinks="tags")
-    model = sampled(server, 4, thinking=0)
+    model = sampled(server, 4, thinking_tokens="0")
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert votes.truncated == 0
     assert all(request["max_tokens"] <= 16 for request in server.chats(PROMPTS[0].text))
@@ -468,28 +471,29 @@ def test_an_answer_without_a_choice_is_none_of_a_chat() -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"samples": 0}, "--samples is 0"),
-        ({"thinking": -1}, "--thinking-tokens is -1"),
-        ({"timeout": 0.0}, "--timeout is 0.0"),
-        ({"timeout": math.inf}, "--timeout is inf"),
+        ({"samples": 0}, "samples is 0"),
+        ({"thinking_tokens": "-1"}, "thinking_tokens is '-1'"),
+        ({"timeout": 0.0}, "timeout is 0.0"),
+        ({"timeout": math.inf}, "timeout is inf"),
         ({"tokenizer": Path("none")}, "--tokenizer applies only to a completions server"),
-        ({"thinking": 100}, "requires sampled replies"),
-        ({"thinking": "all"}, "requires sampled replies"),
+        ({"thinking_tokens": "100"}, "requires sampled replies"),
+        ({"thinking_tokens": "all"}, "requires sampled replies"),
         ({"api": "completions", "samples": 3}, "require --api chat"),
-        ({"api": "completions", "thinking": 0}, "require --api chat"),
+        ({"api": "completions", "thinking_tokens": "0"}, "require --api chat"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(given: dict[str, object], reason: str) -> None:
     """Before a server is asked."""
-    with pytest.raises(ModelError, match=reason):
+    with pytest.raises(RequestError, match=reason):
         check_address("http://host/v1", options(**given))
 
 
 def test_a_model_that_thinks_is_waited_for_longer() -> None:
     """Unless it is said for how long."""
-    assert ServerOptions().patience == ServerOptions(thinking=0).patience == 120
-    assert ServerOptions(thinking=50).patience == ServerOptions(thinking="all").patience == 600
-    assert ServerOptions(thinking="all", timeout=7.5).patience == 7.5
+    assert ServerOptions().patience == ServerOptions(thinking_tokens="0").patience == 120
+    for thinking in ("50", "all"):
+        assert ServerOptions(thinking_tokens=thinking).patience == 600
+    assert ServerOptions(thinking_tokens="all", timeout=7.5).patience == 7.5
 
 
 def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) -> None:

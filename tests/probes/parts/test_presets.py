@@ -14,7 +14,8 @@ from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGene
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
-from tacit.models.loading import LoadOptions, load_model
+from tacit.models.loading import load_model
+from tacit.models.options import LoadOptions
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind

@@ -144,8 +144,8 @@ def test_yaml_s_own_types_are_those_of_the_option(workplace: Path) -> None:
     assert consistency.background.relations == "IsA,PartOf"
     assert parts.things == "egg,tree"
     (model,) = read.models
-    assert model.settings.local.revision == "12"
-    assert model.settings.server.thinking_tokens == "0"
+    assert model.settings.load.revision == "12"
+    assert model.settings.load.server.thinking_tokens == "0"
 
 
 def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
@@ -156,7 +156,7 @@ def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
     read = SuiteFile.read(file, {"drawings": "drawn", "limit": 3, "device": "cpu"})
     assert read.runs[0].options.drawings == Path.cwd() / "drawn"
     assert read.runs[0].options.limit == 3
-    assert {model.settings.local.device for model in read.models} == {"cpu"}
+    assert {model.settings.load.device for model in read.models} == {"cpu"}
     for given, message in (
         ({"limmit": 3}, r"--set has the unknown key limmit; .*\(did you mean limit\?\)"),
         ({"limit": 0}, "--set limit=0: limit is 0; it must be"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.fingerprint import FileHashes
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
     from tacit.requests import Vocabulary
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
-    from tacit.models.huggingface.trust import Trust
-
 # Adapters that change a model's layers and are read from one file. XLORA is not one: it reads any
 # file that its config names.
 _OF_LAYERS = """
@@ -26,7 +24,6 @@ _OF_LAYERS = """
     TRAINABLE_TOKENS VBLORA VERA
 """
 _OF_TOKENS = "CPT MULTITASK_PROMPT_TUNING PREFIX_TUNING PROMPT_TUNING P_TUNING"
-DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 
 
 def quantised(config: PreTrainedConfig) -> str | None:
@@ -44,7 +41,7 @@ def parameters_of(model: PreTrainedModel) -> int | None:
     return model.num_parameters() if counted else None
 
 
-def check_adapter(folder: Path, trust: Trust) -> None:
+def check_adapter(folder: Path, *, pickled: bool) -> None:
     """Check, before loading, that a folder contains an adapter of a supported type."""
     if not (folder / "adapter_config.json").is_file():
         raise ModelError(
@@ -58,7 +55,7 @@ def check_adapter(folder: Path, trust: Trust) -> None:
         raise ModelError(
             f"--adapter {folder}: the folder contains no weights (adapter_model.safetensors)"
         )
-    if not trust.pickle:
+    if not pickled:
         raise ModelError(f"--adapter {folder}: its weights are a pickle; {HOW_TO_PICKLE}")
 
 
@@ -87,14 +84,6 @@ def _check_kind(folder: Path) -> None:
             f"--adapter {folder}: {file.name} sets megatron_config, which makes peft import "
             f"{config.get('megatron_core')!r}; Megatron models are not supported: remove this "
             "setting"
-        )
-
-
-def check_device_map(device_map: str) -> None:
-    """Raise if a device map is not supported."""
-    if device_map not in DEVICE_MAPS:
-        raise ModelError(
-            f"--device-map is {device_map!r}; expected one of {', '.join(DEVICE_MAPS)}"
         )
 
 

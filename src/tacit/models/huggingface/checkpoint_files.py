@@ -14,7 +14,7 @@ from tacit.models.registry import DEMOS, folder_of
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
 
 def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN401 - config or tokenizer
@@ -25,7 +25,7 @@ def load_part(what: str, name: str, options: LoadOptions) -> Any:  # noqa: ANN40
     where = source_of(name, options.revision)
     try:
         return loader.from_pretrained(
-            location_of(name), **where, trust_remote_code=options.trust.remote_code
+            location_of(name), **where, trust_remote_code=options.trust_remote_code
         )
     except Exception as error:  # libraries raise many kinds of errors, also bare Exceptions
         if "trust_remote_code" in str(error):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,21 +22,9 @@ _REMOTE = "transformers_modules"
 _KERNELS = "kernels"
 
 
-@dataclass(frozen=True)
-class Trust:
-    """The user's permissions to run code from a model's files."""
-
-    remote_code: bool = False
-    pickle: bool = False
-
-
-NO_TRUST = Trust()
-"""The default: no Python code of the model is run, and no pickle is loaded."""
-
-
-def keep_kernels_away(trust: Trust) -> None:
+def keep_kernels_away(*, trusted: bool) -> None:
     """Hide the package ``kernels`` from transformers, unless remote code is allowed."""
-    if trust.remote_code:
+    if trusted:
         return
     if sys.modules.get(_KERNELS) is not None:
         raise ModelError(
@@ -48,10 +35,10 @@ def keep_kernels_away(trust: Trust) -> None:
     sys.modules[_KERNELS] = None  # type: ignore[assignment] # None marks a missing module
 
 
-def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
+def check_kernels(name: str, config: PreTrainedConfig, *, trusted: bool) -> None:
     """Raise if a config makes transformers compute attention with code from the hub."""
     attention = getattr(config, "_attn_implementation", None)
-    if not trust.remote_code and "/" in str(attention):
+    if not trusted and "/" in str(attention):
         raise ModelError(
             f"{name}: its config.json selects code from the hub ({attention!r}) to compute "
             "attention, and such code is not run by default: remove attn_implementation from the "
@@ -60,7 +47,7 @@ def check_kernels(name: str, config: PreTrainedConfig, trust: Trust) -> None:
     for part in config.sub_configs:
         inner: Any = getattr(config, part, None)
         if hasattr(inner, "sub_configs"):
-            check_kernels(name, inner, trust)
+            check_kernels(name, inner, trusted=trusted)
 
 
 HOW_TO_PICKLE = (

@@ -13,7 +13,7 @@ from tacit.models.huggingface.adapters import placing, quantised, with_adapter
 from tacit.models.huggingface.checkpoint_files import location_of, named_gguf, source_of
 from tacit.models.huggingface.gguf import as_plain, dequantising
 from tacit.models.huggingface.hub import first_line, loading_error, where_from
-from tacit.models.huggingface.trust import HOW_TO_PICKLE, Trust
+from tacit.models.huggingface.trust import HOW_TO_PICKLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 
-    from tacit.models.loading import LoadOptions
+    from tacit.models.options import LoadOptions
 
 
 _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
 
 
-def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
+def weight_files(folder: Path, *, pickled: bool) -> tuple[Path, ...]:
     """Return the weight files in a folder; empty if the folder contains no usable weights."""
-    for plain in (_SAFE, _PICKLE) if trust.pickle else (_SAFE,):
+    for plain in (_SAFE, _PICKLE) if pickled else (_SAFE,):
         if (folder / plain).is_file():
             return (folder / plain,)
         index = folder / f"{plain}.index.json"
@@ -38,7 +38,7 @@ def weight_files(folder: Path, trust: Trust) -> tuple[Path, ...]:
     return ()
 
 
-def check_weights(name: str, folder: Path, trust: Trust) -> None:
+def check_weights(name: str, folder: Path, *, pickled: bool) -> None:
     """Raise if a folder contains an adapter, or contains no weights that may be loaded."""
     # transformers would load the adapter, but only if peft is installed.
     if (folder / "adapter_config.json").is_file():
@@ -46,9 +46,9 @@ def check_weights(name: str, folder: Path, trust: Trust) -> None:
             f"{name}: the folder contains an adapter (adapter_config.json) as well as a model: "
             "move the adapter to a separate folder, and pass that folder as --adapter to use it"
         )
-    if weight_files(folder, trust):
+    if weight_files(folder, pickled=pickled):
         return
-    pickles = weight_files(folder, Trust(pickle=True))
+    pickles = weight_files(folder, pickled=True)
     if not pickles:
         raise ModelError(f"{name}: the folder contains no weights ({_SAFE} or {_PICKLE})")
     raise ModelError(f"{name}: its weights ({pickles[0].name}) are a pickle; {HOW_TO_PICKLE}")
@@ -64,31 +64,31 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
             )
 
 
-def fetch_weights(name: str, folder: Path, revision: str | None, trust: Trust) -> None:
+def fetch_weights(name: str, folder: Path, options: LoadOptions) -> None:
     """Download a hub model's weight file or index of shards, and check the model's folder."""
     from transformers.utils.hub import cached_file
 
-    plain = (_SAFE, _PICKLE) if trust.pickle else (_SAFE,)
+    plain = (_SAFE, _PICKLE) if options.allow_pickle else (_SAFE,)
     wanted = (file for each in plain for file in (each, f"{each}.index.json"))
     for file in ("adapter_config.json", *wanted):
         try:
             cached_file(
                 name,
                 file,
-                **where_from(name, revision),
+                **where_from(name, options.revision),
                 _raise_exceptions_for_missing_entries=False,
             )
         except OSError as error:
             raise loading_error(name, "its weights cannot be loaded", error) from error
-        if weight_files(folder, trust):
+        if weight_files(folder, pickled=options.allow_pickle):
             break
     try:
-        check_weights(name, folder, trust)
+        check_weights(name, folder, pickled=options.allow_pickle)
     except ModelError as error:
         raise ModelError(f"{error} (its weights cannot be loaded)") from error
 
 
-def is_downloaded(name: str, revision: str | None, trust: Trust) -> bool:
+def is_downloaded(name: str, options: LoadOptions) -> bool:
     """Return whether the hub's cache contains a model's config and all its weight files."""
     try:
         from huggingface_hub import try_to_load_from_cache
@@ -96,8 +96,9 @@ def is_downloaded(name: str, revision: str | None, trust: Trust) -> bool:
         return False
 
     try:
-        config = try_to_load_from_cache(name, "config.json", revision=revision)
-        files = weight_files(Path(config).parent, trust) if isinstance(config, str) else ()
+        config = try_to_load_from_cache(name, "config.json", revision=options.revision)
+        folder = Path(config).parent if isinstance(config, str) else None
+        files = weight_files(folder, pickled=options.allow_pickle) if folder else ()
     except (OSError, ValueError, ModelError):  # not a valid name on the hub, or a damaged index
         return False
     return bool(files) and all(file.is_file() for file in files)
@@ -174,8 +175,8 @@ def load_weights(
                 **source_of(name, options.revision),
                 config=config,
                 dtype="auto" if dtype == "auto" else getattr(torch, dtype),
-                trust_remote_code=options.trust.remote_code,
-                use_safetensors=None if options.trust.pickle else True,
+                trust_remote_code=options.trust_remote_code,
+                use_safetensors=None if options.allow_pickle else True,
                 output_loading_info=True,
                 ignore_mismatched_sizes=True,  # rejected below, with a clear message
                 **_attention(config),
@@ -189,7 +190,7 @@ def load_weights(
         if isinstance(failure, NetworkError):
             raise failure from error
         said = first_line(error)
-        if not options.trust.pickle and "safetensors" in said:
+        if not options.allow_pickle and "safetensors" in said:
             said += f"; if they are a pickle: {HOW_TO_PICKLE}"
         how = f" (quantised: {quantised(config)})" if quantised(config) else ""
         raise ModelError(f"{name}: its weights{how} cannot be loaded: {said}") from error

@@ -6,16 +6,16 @@ import ipaddress
 import math
 import os
 import socket
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 - option types are read at run time
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from tacit.addresses import holds_secret
 from tacit.errors import ModelError
+from tacit.options import internal, option, validated
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tenacity import RetryCallState
 
 KEYS = ("TACIT_API_KEY", "OPENAI_API_KEY")
@@ -30,7 +30,6 @@ HOSTS = "TACIT_API_KEY_HOSTS"
 SHORT, LONG = 120.0, 600.0
 """Default timeouts in seconds: ``SHORT``, or ``LONG`` if the model is asked to reason."""
 
-Api = Literal["completions", "chat"]
 Thinking = int | Literal["all"] | None
 
 
@@ -51,20 +50,83 @@ class Backoff:
         return max(drawn, min(getattr(failure, "wait", 0.0), self.most))
 
 
+def _reasoning(given: str | None) -> str | None:
+    if given in (None, "all") or (str(given).isascii() and str(given).isdecimal()):
+        return given
+    raise ValueError(f"is {given!r}; it must be a number of tokens, or all")
+
+
+def _seconds(given: float | None) -> float | None:
+    if given is None or 0 < given < math.inf:
+        return given
+    raise ValueError(f"is {given}; it must be a number of seconds above 0")
+
+
+_SERVER, _CHAT = "Server", "Server: chat"
+
+
 @dataclass(frozen=True)
 class ServerOptions:
     """Options for querying a server."""
 
-    served_model: str | None = None
-    tokenizer: Path | None = None
-    concurrency: int = 8
-    timeout: float | None = None
-    backoff: Backoff = field(default_factory=Backoff)
-    api: Api = "completions"
-    samples: int | None = None
-    thinking: Thinking = None
-    seed: int = 0
-    from_file: bool = False
+    served_model: str | None = option(
+        None,
+        help="Name of the model on the server [default: the only model on the server].",
+        group=_SERVER,
+    )
+    tokenizer: Path | None = option(
+        None,
+        help="The served model's tokenizer.json, or the folder that contains this file.",
+        group=_SERVER,
+    )
+    concurrency: int = option(
+        8, help="Number of simultaneous requests.", least=1, group=_SERVER, requested=False
+    )
+    timeout: float | None = option(
+        None,
+        help="Time limit of one request in seconds [default: 120, or 600 for reasoning models].",
+        check=_seconds,
+        group=_SERVER,
+        requested=False,
+    )
+    api: Literal["completions", "chat"] = option(
+        "completions", help="The API of the server to use: completions or chat.", group=_SERVER
+    )
+    samples: int | None = option(
+        None,
+        help=(
+            "With --api chat: sample N replies per prompt and score each answer by its share of "
+            "the replies [default: score answers by the log-probabilities of the reply's first "
+            "token]."
+        ),
+        least=1,
+        group=_CHAT,
+    )
+    thinking_tokens: str | None = option(
+        None,
+        help="With --api chat: maximum number of reasoning tokens, or 0 (no reasoning) or all (no "
+        "limit).",
+        check=_reasoning,
+        group=_CHAT,
+    )
+    yes: bool = option(
+        default=False,
+        help="Do not ask for confirmation of the cost of a chat API.",
+        group=_CHAT,
+        requested=False,
+        permits=True,
+    )
+    backoff: Backoff = internal(Backoff())
+    seed: int = internal(0)
+    from_file: bool = internal(default=False)
+
+    @property
+    def thinking(self) -> Thinking:
+        """The most tokens of reasoning; None for the server's default."""
+        given = self.thinking_tokens
+        if given is None or given == "all":
+            return "all" if given else None
+        return int(given)
 
     @property
     def patience(self) -> float:
@@ -112,16 +174,9 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
             "the server's address has no host, an invalid port or an invalid character; expected "
             "one such as http://localhost:8000/v1"
         )
+    validated(options)
     if options.from_file:
         _check_may_get_key(name)
-    if options.concurrency < 1:
-        raise ModelError(f"--concurrency is {options.concurrency}; it must be at least 1")
-    if options.timeout is not None and not 0 < options.timeout < math.inf:
-        raise ModelError(f"--timeout is {options.timeout}; it must be a number of seconds above 0")
-    if options.samples is not None and options.samples < 1:
-        raise ModelError(f"--samples is {options.samples}; it must be at least 1")
-    if isinstance(options.thinking, int) and options.thinking < 0:
-        raise ModelError(f"--thinking-tokens is {options.thinking}; it must be 0 or more, or all")
     if options.api == "chat" and not options.samples and options.thinking not in (None, 0):
         raise ModelError(
             "--thinking-tokens requires sampled replies, because first-token log-probabilities do "

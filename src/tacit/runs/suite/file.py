@@ -12,8 +12,8 @@ from tacit.documents import Document, read_as, similar, unknown_key
 from tacit.errors import DataError, RequestError
 from tacit.files import file_name
 from tacit.models.openai.options import check_holds_no_key, is_address
+from tacit.models.options import ModelOptions
 from tacit.models.registry import DEMOS
-from tacit.models.settings import ModelSettings
 from tacit.options import OptionError, build, declarations
 from tacit.probes.registry import probe, probes
 
@@ -81,7 +81,7 @@ class ModelEntry:
     """A model of a suite; ``described`` is its family and its number of parameters, if given."""
 
     name: str
-    settings: ModelSettings
+    settings: ModelOptions
     described: Mapping[str, str]
     location: tuple[str, int]
 
@@ -97,7 +97,7 @@ class RunEntry:
     location: tuple[str, int]
 
     @property
-    def described(self) -> ModelSettings:
+    def described(self) -> ModelOptions:
         """Settings with the family and the number of parameters of each model."""
         given = {
             key: {
@@ -105,7 +105,7 @@ class RunEntry:
             }
             for key in _DESCRIBING
         }
-        settings: ModelSettings = build(ModelSettings, given)
+        settings: ModelOptions = build(ModelOptions, given)
         return settings
 
 
@@ -205,7 +205,7 @@ class _Reader:
             if name in found:
                 problem = f"the model {name} is given twice; give it once"
                 raise self.document.error(problem, *location)
-            settings = self._options(ModelSettings, entry, location)
+            settings = self._options(ModelOptions, entry, location)
             described = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
             found[name] = ModelEntry(_model_name(name, self.base), settings, described, location)
         return found
@@ -276,7 +276,7 @@ class _Reader:
 
 
 def _check_given(given: Mapping[str, Any], entries: Sequence[_Run]) -> None:
-    kinds = (*(probe(entry.probe).Options for entry in entries), ModelSettings)
+    kinds = (*(probe(entry.probe).Options for entry in entries), ModelOptions)
     known = dict.fromkeys(key for kind in kinds for key in declarations(kind))
     for key in given:
         if key not in known or key in _DESCRIBING:

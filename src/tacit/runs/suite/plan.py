@@ -72,7 +72,7 @@ class Plan:
         """The request for each run in the suite, by the name of the run."""
         for model in self.file.models:
             try:
-                loading = model.settings.options([model.name], from_file=True)
+                loading = model.settings.load.of([model.name], from_file=True)
                 self.engine.check([model.name], loading)
             except RequestError as error:
                 raise self.file.error(error, model) from error
