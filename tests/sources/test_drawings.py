@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import DataError, RequestError
-from tacit.sources.drawings import Drawing, demo_drawings, read_drawings, read_things
+from tacit.sources.drawings import (
+    Drawing,
+    demo_drawings,
+    is_things,
+    read_drawings,
+    read_things,
+    undrawn,
+)
 
 RELATIONS = ("part of", "inside", "behind", "above", "surrounds", "requires", "connects", "next to")
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
@@ -161,6 +168,14 @@ def test_things_are_read_with_their_parts(tmp_path: Path) -> None:
     write(tmp_path, "Everyday thing\tParts\r\nCar\troof , CPU,wheel\r\n", "things.tsv")
     assert read_things(tmp_path) == {"car": ("roof", "cpu", "wheel")}
     assert read_things(tmp_path / "things.tsv") == read_things(tmp_path)
+
+
+def test_a_folder_of_things_alone_has_no_drawings(tmp_path: Path) -> None:
+    """One with annotations has."""
+    (tmp_path / "things.tsv").write_text("Everyday thing\tParts\ncup\thandle, rim\n")
+    assert is_things(tmp_path)
+    assert [drawing.thing for drawing in undrawn(tmp_path)] == ["cup"]
+    assert not is_things(demo_drawings())
 
 
 @pytest.mark.parametrize("things", [[], [""], [" ", ""]])

@@ -130,15 +130,6 @@ def test_nothing_asked_is_undefined() -> None:
     assert Bootstrap().difference(["a"], [[1], [0]], [[1], [0]]).value is None
 
 
-def test_one_cluster_has_a_value_and_no_interval() -> None:
-    """Also when others have nothing to count, and when one of two ratios rests on it."""
-    assert Bootstrap().ratio(["a", "b"], [1, 0], [4, 0]) == Estimate(0.25, None, None)
-    over, under = [[1, 1], [1, 0]], [[2, 2], [4, 0]]
-    made = Bootstrap().difference(["a", "b"], over, under)
-    assert (made.estimate, made.p_value) == (Estimate(-0.25, None, None), None)
-    assert Bootstrap().ratio(["a", "b"], [1, 0], [4, 0]).interval is None
-
-
 def test_a_mean_of_ratios_is_of_those_that_are_defined() -> None:
     """1 of 2, 1 of 4 and 0 of 0 have the mean 3/8."""
     made = Bootstrap().mean_of_ratios(
@@ -153,14 +144,6 @@ def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     whole = Bootstrap().ratio(range(17), over[0], under[0])
     monkeypatch.setattr(bootstrap, "_CELLS", 100)
     assert Bootstrap().ratio(range(17), over[0], under[0]) == whole
-
-
-def test_another_seed_draws_otherwise() -> None:
-    """The seed is used, and another gives nearly the same interval."""
-    over, under = observed(100, 1)
-    first, second = (Bootstrap(seed=seed).ratio(range(100), over[0], under[0]) for seed in (0, 1))
-    assert (first.low, first.high) != (second.low, second.high)
-    assert first.low == pytest.approx(second.low, abs=0.005)
 
 
 def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
@@ -185,31 +168,6 @@ def test_intervals_cover_as_often_as_they_say() -> None:
         assert made.high is not None
         held += made.low <= 0.6 <= made.high
     assert 0.90 <= held / 200 <= 0.99
-
-
-@settings(max_examples=50, deadline=None)
-@given(tables)
-def test_a_share_and_its_interval_lie_between_0_and_1(table: list[tuple[int, int]]) -> None:
-    """And the ends are in order."""
-    made = QUICK.ratio(*parts(table))
-    if made.value is not None:
-        assert 0 <= made.value <= 1
-    if made.low is not None and made.high is not None:
-        assert 0 <= made.low <= made.high <= 1
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.integers(0, 10), min_size=2, max_size=40))
-def test_the_interval_holds_the_share_where_clusters_weigh_the_same(right: list[int]) -> None:
-    """Resampled means of equal clusters lie around their mean."""
-    made = Bootstrap().ratio(range(len(right)), right, [10] * len(right))
-    assert made.value is not None
-    if len(right) < bootstrap.FEWEST_CLUSTERS or len(set(right)) == 1:
-        assert made.interval is None
-        return
-    assert made.low is not None
-    assert made.high is not None
-    assert made.low - 1e-12 <= made.value <= made.high + 1e-12
 
 
 @settings(max_examples=50, deadline=None)

@@ -240,32 +240,6 @@ def test_the_true_lift_is_held_where_there_is_one(monkeypatch: pytest.MonkeyPatc
     assert 0.90 <= held <= 0.98
 
 
-def test_the_simulation_prints_a_line() -> None:
-    """Each method's share and width, of six samples."""
-    line = SIMULATION.row(INDEPENDENT, 28, 6, 0)
-    assert line["anchors"] == "28"
-    assert {"percentile", "BCa", "bootstrap-t", SIMULATION.CHOSEN} < set(line)
-
-
-def samples() -> st.SearchStrategy[list[tuple[bool, int, int]]]:
-    """Rows of a cluster each, some of them right and some wrong."""
-    rows = st.tuples(st.booleans(), st.integers(0, 6), st.integers(0, 12))
-    return st.lists(rows, min_size=6, max_size=40).filter(
-        lambda rows: 0 < sum(right for right, _, _ in rows) < len(rows)
-    )
-
-
-@settings(max_examples=60, deadline=None)
-@given(rows=samples(), permutations=st.sampled_from([39, 100, 250, 999]))
-def test_p_value_and_interval_agree(rows: list[tuple[bool, int, int]], permutations: int) -> None:
-    """The p-value is at most 2.5 % exactly where the interval lies above chance."""
-    right, score, cluster = zip(*rows, strict=True)
-    made = permuted(Rows.of(right, score, cluster), Permutations(permutations))
-    for one, back, chance in zip(made, (lift_of, auroc_of), (0.0, 0.5), strict=True):
-        low = one.interval(0.0, back, 0.95).low
-        assert low is None or (one.p_value <= 0.025) == (low > chance)
-
-
 def test_a_confounder_is_adjusted_for_and_knowledge_is_not() -> None:
     """Where few-fact questions are easier, only the plain chance level suggests knowledge."""
     right, score, facts, cluster = drawn(1000, 3)
@@ -359,19 +333,6 @@ def predictable(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     random = np.random.default_rng(6)
     score = random.integers(0, 8, n)
     return random.random(n) < 0.2 + score / 14, score, random.integers(0, n // 2, n)
-
-
-def test_all_figures_are_those_of_their_own_functions() -> None:
-    """The entry adds nothing of its own."""
-    right, score, clusters = predictable(200)
-    made = predict(right, score, clusters)
-    precision, chance = average_precision(right, score), chance_level(right, score)
-    assert precision is not None
-    assert chance is not None
-    assert (made.n, made.clusters, made.right) == (200, len(set(clusters.tolist())), right.sum())
-    assert (made.average_precision, made.chance) == (precision, chance)
-    assert made.lift.value == pytest.approx((precision - chance) / (1 - chance))
-    assert made.auroc.value == auroc(right, score)
 
 
 def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import combinations
 
@@ -90,41 +89,12 @@ def test_auroc_is_the_share_of_pairs_in_order(rows: list[tuple[bool, int]]) -> N
     assert auroc(*split(rows)) == (None if expected is None else pytest.approx(float(expected)))
 
 
-@given(ROWS, st.sampled_from([math.exp, math.atan, lambda x: 7 * x - 2, lambda x: x**3]))
-def test_only_the_order_of_scores_counts(rows: list[tuple[bool, int]], rising: object) -> None:
-    """A rising transformation changes neither figure."""
-    right, score = split(rows)
-    assert callable(rising)
-    other = [rising(each) for each in score]
-    assert average_precision(right, other) == average_precision(right, score)
-    assert auroc(right, other) == auroc(right, score)
-
-
-@given(st.lists(st.booleans(), min_size=1).filter(any))
-def test_a_constant_score_gives_the_share_of_what_is_right(right: list[bool]) -> None:
-    """And ranks no better than a coin."""
-    constant = [0.5] * len(right)
-    assert average_precision(right, constant) == pytest.approx(sum(right) / len(right))
-    assert auroc(right, constant) == (None if all(right) else 0.5)
-
-
 @given(st.lists(st.booleans(), min_size=1).filter(any))
 def test_a_perfect_score_is_exactly_one(right: list[bool]) -> None:
     """All right rows above all wrong ones, however they are spread within."""
     score = [10 * r + k / len(right) for k, r in enumerate(right)]
     assert average_precision(right, score) == 1.0
     assert auroc(right, score) == (None if all(right) else 1.0)
-
-
-@given(ROWS)
-def test_reversed_scores_reverse_the_area(rows: list[tuple[bool, int]]) -> None:
-    """The areas of a score and its negative add up to 1."""
-    right, score = split(rows)
-    forward, backward = auroc(right, score), auroc(right, [-each for each in score])
-    if forward is None or backward is None:
-        assert forward is backward
-    else:
-        assert forward + backward == pytest.approx(1)
 
 
 def test_what_has_no_two_sides_is_undefined() -> None:

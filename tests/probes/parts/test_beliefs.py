@@ -8,7 +8,7 @@ import pytest
 from tacit.errors import DataError
 from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.probe import PartsProbe
-from tacit.sources.drawings import demo_drawings, is_things, read_things, undrawn
+from tacit.sources.drawings import demo_drawings
 from tacit.tables import write_table
 
 if TYPE_CHECKING:
@@ -123,15 +123,6 @@ def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) ->
     assert [drawing.parts for drawing in probe.drawings] == [("lid", "spout")]
     assert probe.questions.height == 2 * 14
     assert probe.gold.is_empty()
-
-
-def test_a_folder_of_things_alone_has_no_drawings(tmp_path: Path) -> None:
-    """One with annotations has."""
-    (tmp_path / "things.tsv").write_text("Everyday thing\tParts\ncup\thandle, rim\n")
-    assert is_things(tmp_path)
-    assert [drawing.thing for drawing in undrawn(tmp_path)] == ["cup"]
-    assert not is_things(demo_drawings())
-    assert set(read_things(demo_drawings())) == {"lantern", "peach", "watering can"}
 
 
 def test_a_thing_with_one_part_leaves_nothing_to_ask(tmp_path: Path) -> None:

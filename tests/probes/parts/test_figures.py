@@ -132,15 +132,6 @@ def test_accuracy_at_says_the_improvement_and_n() -> None:
     assert {"share of drawings", "minimum accuracy (%)", "improvement"} <= set(said)
 
 
-def test_a_missing_interval_has_no_band() -> None:
-    """At s = 100 there is none: bands end at 90."""
-    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}))).to_dict()
-    bands = [each for each in within(chart) if "area" in str(each.get("mark"))]
-    assert len(bands) == 3
-    for band in bands:
-        assert 100 not in {row["s"] for row in chart["datasets"][band["data"]["name"]]}
-
-
 def test_a_point_of_a_curve_without_an_interval_is_hollow() -> None:
     """At s = 100 both series have none; the improvement never has one, so its marks are filled."""
     chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": AT}))).to_dict()
@@ -210,13 +201,6 @@ def test_all_things_are_the_middle() -> None:
     }
     expected = {f"m: things {ranks} by accuracy" for ranks in ("21 to 40", "41 to 60", "61 to 80")}
     assert expected <= set(texts(svg(chart)))
-
-
-def test_each_model_has_a_chart() -> None:
-    """Named above it, with its own rows alone."""
-    both = pl.concat([AT.with_columns(model=pl.lit(name)) for name in ("one", "two")])
-    chart = drawn(FIGURES["accuracy_at"](of_one({"accuracy_at": both}))).to_dict()
-    assert [each["title"]["text"] for each in chart["vconcat"]] == ["one", "two"]
 
 
 def rates(rate: float | None = 0.25) -> pl.DataFrame:
@@ -313,15 +297,6 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     for file in files:
         assert file.read_bytes().startswith(begins[file.suffix])
         assert file.stat().st_size > 1000
-
-
-@pytest.mark.slow
-def test_the_same_tables_give_the_same_bytes(tmp_path: Path) -> None:
-    """However many figures this process drew before."""
-    one = write(TABLES, tmp_path / "one")
-    other = write(TABLES, tmp_path / "other")
-    assert len(one) == 4
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in other]
 
 
 @pytest.mark.parametrize("palette", PALETTES)

@@ -14,14 +14,11 @@ import pytest
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
 from tacit.charts.theme import PALETTES, Theme
-from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
 from tacit.probes.parts.details import graph_files
 from tacit.probes.parts.edges import edges, without_implied
 from tacit.probes.parts.graph import parts_graphs
-from tacit.sources.drawings import read_drawings
-from tacit.sources.statements import all_statements, drawing_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -346,28 +343,3 @@ def test_the_typical_drawing_has_the_median_of_violations() -> None:
     beliefs = pl.concat([one.with_columns(annotator=pl.lit(name)) for name in names])
     assert files(beliefs, None, [9, 5, 1]) == ["parts_graph-egg-a2"]
     assert files(beliefs, ["egg"], [9, 5, 1]) == [f"parts_graph-egg-{name}" for name in names]
-
-
-def test_names_of_files_hold_no_path() -> None:
-    """A thing may be called ``../x``; two that come out alike are numbered."""
-    one = table(EGG, set(), set())
-    things = ("../x", "..\\x")
-    beliefs = pl.concat([one.with_columns(thing=pl.lit(thing)) for thing in things])
-    first, second = files(beliefs, things, [0, 0])
-    assert second == f"{first}-2"
-    assert not set("/\\") & set(first)
-
-
-@pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
-@pytest.mark.parametrize("n", [3, 7, 10, 13])
-def test_real_drawings_have_no_violation(n: int) -> None:
-    """What people drew of four things, believed as drawn."""
-    drawing = next(each for each in read_drawings(PARROT, PARTS.relations) if len(each.parts) == n)
-    gold = enrich(drawing_statements([drawing]), PARTS)
-    names = ["thing", "annotator", "subject", "relation", "object"]
-    beliefs = all_statements([drawing], PARTS.relations).join(gold, on=names, how="left")
-    true = pl.col("label").fill_null(value=False)
-    beliefs = beliefs.with_columns(p_true=true.cast(pl.Float64), before=true, paper=true)
-    found = edges_of(beliefs, "before")
-    assert keys(found) == keys(edges_of(beliefs, "label")) != set()
-    assert all(edge.fault is None for edge in found)
