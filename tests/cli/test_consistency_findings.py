@@ -82,7 +82,7 @@ def run(found: Findings, tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("runs") / "run"
     run = RunFolder(folder, {"probe": "consistency", "model": "it"})
     run.begin({"model": {"name": "it", "elicitation": "log-probabilities"}, "data": {}})
-    run.finish(found.unscored({OUTSIDE: 7}))
+    run.finish(found.with_summary(unscored={OUTSIDE: 7}))
     (read,) = read_runs([folder])
     return read
 

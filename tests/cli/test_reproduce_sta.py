@@ -59,7 +59,7 @@ def test_a_person_reads_tables(
 
 def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) -> None:
     """Below the tables with what is missing, and in each row."""
-    found = Made(skill=1).findings().with_elicitation("log-probabilities of whole answers")
+    found = Made(skill=1).findings().with_summary(elicitation="log-probabilities of whole answers")
     run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     run.finish(replace(found, summary={**found.summary, "missing": 3}))

@@ -11,14 +11,9 @@ from tacit.findings.comparison import by_family, comparison, slopes
 from tacit.findings.findings import SHARED, Findings
 from tacit.findings.measure import Measure, mean
 from tacit.findings.numbers import size
-from tacit.probes.assumptions import measures as assumptions
-from tacit.probes.consistency import measures as consistency
 from tacit.probes.parts import measures as parts
 from tacit.statistics import Bootstrap
 from tacit.statistics.tests import holm
-from tests.peers.test_consistency_measures import findings as anchors_of
-from tests.peers.test_consistency_measures import independent, made
-from tests.probes.assumptions.test_measures import recalled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -98,46 +93,6 @@ def test_slopes_of_main_measures() -> None:
     assert (undefined["slope"], undefined["note"]) == (None, "undefined for a model")
 
 
-def test_consistency_over_size() -> None:
-    """Slopes of figures computed by other libraries, on resamples of concepts drawn by hand."""
-    rows = {name: made(seed, 120) for seed, name in enumerate("acb")}
-    found = {name: anchors_of(of) for name, of in rows.items()}
-    table = slopes(consistency.measures, found, SIZES, FEW)
-    names = ["background score, mean over questions", "questions right", "lift above chance"]
-    assert table["measure"].to_list() == names
-    concepts = sorted({row[1] for row in rows["a"]})
-    draws = np.random.default_rng(2).integers(0, len(concepts), size=(40, len(concepts)))
-    resampled = [
-        {
-            name: independent([row for at in draw for row in of if row[1] == concepts[at]])
-            for name, of in rows.items()
-        }
-        for draw in draws
-    ]
-
-    def fitted(found: dict[str, dict[str, float]], figure: str) -> float:
-        return float(np.polyfit([1, 2, 3], [found[name][figure] for name in "acb"], 1)[0])
-
-    for row in table.iter_rows(named=True):
-        values = {name: independent(of) for name, of in rows.items()}
-        assert row["slope"] == pytest.approx(fitted(values, row["measure"]))
-        ends = np.quantile([fitted(found, row["measure"]) for found in resampled], [0.025, 0.975])
-        assert [row["slope_low"], row["slope_high"]] == pytest.approx(list(ends))
-
-
-def test_only_anchors_of_all_models_count() -> None:
-    """An anchor that one model lacks is left out of all; without a common one, no value."""
-    rows = {name: made(seed, 60) for seed, name in enumerate("abc")}
-    whole = {name: anchors_of(of[:50]) for name, of in rows.items()}
-    some = {name: anchors_of(of[: 50 if name == "b" else 60]) for name, of in rows.items()}
-    one, other = (slopes(consistency.measures, each, SIZES, FEW) for each in (whole, some))
-    assert one.equals(other)
-    apart = [(f"x{at}", *row[1:]) for at, row in enumerate(made(1, 20))]
-    none = {"a": anchors_of(made(2, 20)), "b": anchors_of(apart)}
-    table = slopes(consistency.measures, none, {"opt": {"a": 1, "b": 2}}, FEW)
-    assert table.select("n", "slope").unique().rows() == [(0, None)]
-
-
 def test_violations_over_size() -> None:
     """Rates cover decided constraints; the note counts the undecided ones."""
     counts = {
@@ -167,23 +122,6 @@ def test_violations_over_size() -> None:
     assert row["slope"] == pytest.approx(np.polyfit([1, 2, 3], rates, 1)[0])
     assert (row["measure"], row["n"]) == ("violation, micro, before repair", 3)
     assert row["note"] == "undecided constraints are left out: 2 for a, 9 for c, 0 for b"
-
-
-def test_ranks_over_size() -> None:
-    """The mean reciprocal rank over the concepts that all models rank."""
-    ranks: dict[str, list[int | None]] = {
-        "a": [4, 2, 5, 1],
-        "b": [1, 1, None, 1],
-        "c": [2, 1, 1, 2],
-    }
-    found = {name: recalled(of) for name, of in ranks.items()}
-    (row,) = slopes(assumptions.measures, found, SIZES, FEW).to_dicts()
-    means = [(1 / 4 + 1 / 2 + 1) / 3, (1 / 2 + 1 + 1 / 2) / 3, 1.0]
-    assert row["slope"] == pytest.approx(np.polyfit([1, 2, 3], means, 1)[0])
-    assert (row["n"], row["measure"].partition(" (")[0]) == (
-        3,
-        "mean reciprocal rank, 1 property stated",
-    )
 
 
 @pytest.mark.parametrize(

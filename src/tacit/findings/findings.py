@@ -87,27 +87,15 @@ class Findings:
             for spec in declared
             if spec.printed and spec.name in self.tables and spec.name not in self.summary
         }
-        return replace(self, summary={**self.summary, **rows}) if rows else self
+        return self.with_summary(**rows)
 
-    def with_elicitation(self, how: str | None) -> Findings:
-        """Return a copy with the elicitation method, if it is known, in the summary."""
-        return self if how is None else replace(self, summary={"elicitation": how, **self.summary})
-
-    def with_next_tokens(self, tokens: Mapping[str, Any] | None) -> Findings:
-        """Return a copy of the findings, with the likeliest next tokens added to the summary."""
-        return replace(self, summary={**self.summary, "next_tokens": tokens}) if tokens else self
-
-    def unscored(self, reasons: Mapping[str, int]) -> Findings:
-        """Return a copy of the findings whose summary counts the unscored answers by reason."""
-        return replace(self, summary={**self.summary, "unscored": dict(reasons)})
+    def with_summary(self, **entries: Any) -> Findings:  # noqa: ANN401 - JSON
+        """Return a copy with more entries in the summary."""
+        return replace(self, summary={**self.summary, **entries})
 
     def skipped(self, prompts: Collection[tuple[Any, str]]) -> Findings:
-        """Return a copy of the findings, with a table and a count of the skipped prompts.
-
-        Args:
-            prompts: The prompts that were too long, each with the reason as a message.
-        """
-        found = replace(self, summary={**self.summary, "skipped": len(prompts)})
+        """Return a copy with a table and a count of the skipped prompts, each with the reason."""
+        found = self.with_summary(skipped=len(prompts))
         if not prompts:
             return found
         table = SHARED[SKIPPED].frame(

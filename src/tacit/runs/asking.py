@@ -68,9 +68,11 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
             findings = probe.measure(answers)
         if not answers.sampled:
             scores = [one for one in found if isinstance(one, Scores)]
-            findings = findings.unscored(missing_by_reason(scores)).skipped(plan.skipped.items())
-        findings = findings.with_elicitation(engine.model.description.get("elicitation"))
-        return folder.finish(findings.with_next_tokens(tokens()))
+            unscored = missing_by_reason(scores)
+            findings = findings.with_summary(unscored=unscored).skipped(plan.skipped.items())
+        elicitation = engine.model.description.get("elicitation")
+        known = {"elicitation": elicitation, "next_tokens": tokens()}
+        return folder.finish(findings.with_summary(**{k: v for k, v in known.items() if v}))
 
 
 def grouped(groups: Mapping[str, Requests], found: Sequence[Any]) -> Answers:

@@ -215,7 +215,7 @@ class RunRequest:
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
         with folder.failing():
-            findings = folder.finish(made.measure_file(beliefs).with_elicitation(FROM_FILE))
+            findings = folder.finish(made.measure_file(beliefs).with_summary(elicitation=FROM_FILE))
         return _run(folder, findings, name)
 
     def start(self, name: str) -> Engine:

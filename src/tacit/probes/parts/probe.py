@@ -190,7 +190,7 @@ class PartsProbe(Probe):
         else:
             more["answer_probability"] = beliefs.answer_probability(found)
             more["spanned"] = int(frame["spanned"].sum())
-        return replace(findings, summary={**findings.summary, **more})
+        return findings.with_summary(**more)
 
     def measure_file(self, beliefs: Path) -> Findings:
         """Compute the findings from a file of beliefs; see ``Probe.measure_file``."""
@@ -221,7 +221,7 @@ class PartsProbe(Probe):
         }
         summary = self._summary(answers, tables, made)
         found = Findings(answers, tables, summary)
-        return replace(found, summary={**summary, "verdict": verdict(found).to_json()})
+        return found.with_summary(verdict=verdict(found).to_json())
 
     def _summary(
         self, answers: pl.DataFrame, tables: dict[str, pl.DataFrame], made: RepairedBeliefs
