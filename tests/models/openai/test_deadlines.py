@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import re
@@ -203,6 +204,16 @@ def test_who_interrupts_waits_for_nothing_and_may_ask_again(which: str) -> None:
             assert program.communicate(timeout=GENEROUS) == ("interrupted\n", "")
         finally:
             program.kill()
+
+
+def test_a_notebook_asks_beside_its_own_event_loop() -> None:
+    """In a cell, which that loop runs."""
+
+    async def cell() -> object:
+        return client(address, GENEROUS).complete({"prompt": "a"})
+
+    with raw(lambda connection: connection.sendall(CLOSING)) as address:
+        assert asyncio.run(cell()) == json.loads(ANSWER)
 
 
 def test_after_a_failure_the_same_client_asks_again() -> None:
