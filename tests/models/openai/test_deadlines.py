@@ -142,15 +142,16 @@ def test_connections_are_used_again_and_broken_ones_are_not() -> None:
     assert len(opened) == 3
 
 
+@pytest.mark.slow
 def test_a_request_that_waits_for_its_turn_keeps_its_time() -> None:
     """The deadline is of the request: others may have all connections meanwhile."""
 
     def late(connection: socket.socket) -> None:
-        time.sleep(1.2)
+        time.sleep(3.0)
         connection.sendall(CLOSING)
 
     with raw(late) as address:
-        options = ServerOptions(concurrency=1, timeout=2.0, backoff=Backoff(attempts=1))
+        options = ServerOptions(concurrency=1, timeout=5.0, backoff=Backoff(attempts=1))
         asked = Client(address, options)
         assert asked.at_once(asked.complete, [{"prompt": "a"}] * 2, 2) == [{"model": "m"}] * 2
 
