@@ -208,13 +208,13 @@ def test_who_interrupts_waits_for_nothing_and_may_ask_again(which: str) -> None:
 
 
 def test_a_notebook_asks_beside_its_own_event_loop() -> None:
-    """In a cell, which that loop runs."""
+    """The loop runs whatever asks."""
 
-    async def cell() -> object:
+    async def asks() -> object:
         return client(address, GENEROUS).complete({"prompt": "a"})
 
     with raw(lambda connection: connection.sendall(CLOSING)) as address:
-        assert asyncio.run(cell()) == json.loads(ANSWER)
+        assert asyncio.run(asks()) == json.loads(ANSWER)
 
 
 def test_after_a_failure_the_same_client_asks_again() -> None:
