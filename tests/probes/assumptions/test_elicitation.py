@@ -5,12 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import CONCEPTS, Elicited, elicit, elicitation_text
-from tacit.probes.assumptions.responses import SINGULAR, Response, completion
-from tacit.probes.assumptions.wording import american, is_plural, spellings
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import options
@@ -92,103 +89,11 @@ def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
     }
 
 
-def test_a_response_named_twice_has_its_highest_frequency(tmp_path: Path) -> None:
-    """Equal ones come in the order of the file."""
-    norms = small(tmp_path, "pan\tis hot\t2\t", "pan\tis big\t3\t", "pan\tis hot_warm\t3\t")
-    (prompt,) = elicit(norms, options(norms, responses="feature")).prompts
-    assert list(words(prompt).items()) == [("hot", 3), ("big", 3), ("warm", 3)]
-
-
-def test_two_spellings_are_one_response(tmp_path: Path) -> None:
-    """With the higher frequency, under the spelling that has it; both are accepted."""
-    norms = small(
-        tmp_path, "elephant\tis grey\t9\t", "elephant\tis gray\t2\t", "elephant\tis big\t4\t"
-    )
-    (prompt,) = elicit(norms, options(norms)).prompts
-    assert prompt.responses == (
-        Response("grey", 9, ("grey", "gray")),
-        Response("big", 4, ("big",)),
-    )
-    assert elicit(norms, options(norms)).completions("is") == ["grey", "gray", "big"]
-
-
-@pytest.mark.parametrize(
-    ("said", "completed"),
-    [
-        ("is big", ("is", "big")),
-        ("is a tool", ("is a", "tool")),
-        ("is an animal", ("is a", "animal")),
-        ("has fur", ("has", "fur")),
-        ("has a tail", ("has a", "tail")),
-        ("is made of metal", ("made of", "metal")),
-        ("is made of stainless steel", None),
-        ("is very big", None),
-        ("is found in woods", None),
-        ("is made", None),
-        ("is not", None),
-        ("has no", None),
-        ("eats grass", None),
-        ("does not fly", None),
-        ("is", None),
-    ],
-)
-def test_one_word_completes_a_relation(said: str, completed: tuple[str, str] | None) -> None:
-    """What has more words behind it, or another verb, completes none."""
-    assert completion(said) == completed
-
-
 def test_corrections_and_rare_properties(norms: Norms) -> None:
     """A correction stands for all that a property gave; the least frequency leaves out the rest."""
     found = elicit(norms, options(norms, least_people=8), [Correction("has fur_hair", "has fluff")])
     (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
     assert words(bear) == {"fluff": 27, "claws": 15}
-
-
-@pytest.mark.parametrize(
-    ("concept", "plural"),
-    [
-        *[(one, True) for one in ("jeans", "scissors", "beans", "mice", "feet", "sunglasses")],
-        *[(one, True) for one in ("glasses", "tongs", "sets_of_keys", "shorts")],
-        *[(one, False) for one in ("bear", "bus", "rhinoceros", "asparagus", "glass", "lens")],
-        *[
-            (one, False)
-            for one in ("sheep", "compass", "iris", "rice", "christmas_tree", "seal_(x)")
-        ],
-    ],
-)
-def test_plurals_are_told(concept: str, plural: bool) -> None:  # noqa: FBT001 - a test's parameter
-    """By the lists, the lexicon, and the s of what neither knows."""
-    assert is_plural(concept) is plural
-
-
-@pytest.mark.parametrize(
-    ("word", "both"),
-    [
-        ("grey", ("grey", "gray")),
-        ("gray", ("gray", "grey")),
-        ("Grey", ("Grey", "Gray")),
-        ("tyres", ("tyres", "tires")),
-        ("fibers", ("fibers", "fibres")),
-        ("multi-coloured", ("multi-coloured", "multi-colored")),
-        ("big", ("big",)),
-        ("glass", ("glass",)),
-    ],
-)
-def test_spellings_go_both_ways(word: str, both: tuple[str, ...]) -> None:
-    """Plurals, capitals and pieces between hyphens too; most words have one."""
-    assert spellings(word) == both
-    assert {american(one) for one in both} == {american(word)}
-
-
-def test_the_pairs_of_spellings_are_pairs() -> None:
-    """Two different words in lower case; none stands in two pairs."""
-    path = Path(__file__).parents[3] / "src/tacit/data/templates/spellings.yaml"
-    pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    both = [*pairs, *pairs.values()]
-    assert all(isinstance(word, str) and word.isalpha() and word.islower() for word in both)
-    assert len(set(both)) == len(both)
-    lines = [line.split(":")[0] for line in path.read_text().splitlines() if ":" in line]
-    assert sorted(set(lines[-len(pairs) :])) == sorted(pairs)
 
 
 @needs_buchanan
@@ -206,5 +111,3 @@ def test_the_real_norms_make_elicitation_prompts() -> None:
         "plural": 15,
     }
     assert {"children", "feet", "scissors"} < removed["plural"]
-    # "is a sounds", "has a toolboxes"
-    assert found.notes[SINGULAR] == 6

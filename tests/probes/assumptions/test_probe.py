@@ -118,18 +118,6 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
     assert row["candidates"] == 3
 
 
-def test_both_wordings_stand_in_one_run(norms: Norms) -> None:
-    """The same concepts, told apart by the column ``wording``."""
-    rows = run(probe_of(norms, "causal", wording="both", concepts="tagged")).tables["retrieval"]
-    concepts = {
-        wording: part["concept"].unique(maintain_order=True).to_list()
-        for (wording,), part in rows.group_by("wording")
-    }
-    assert concepts["sentence"] == concepts["blank-last"] == ["bear", "seal_(animal)", "unicorn"]
-    by_number = run(probe_of(norms, "causal", wording="both")).tables["retrieval_by_number"]
-    assert set(by_number["wording"]) == {"sentence", "blank-last"}
-
-
 @pytest.mark.parametrize(
     ("kind", "wording"),
     [
@@ -227,12 +215,6 @@ def test_models_without_a_common_word_are_refused() -> None:
         Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
 
 
-def test_norms_without_a_concept_to_ask_about_are_refused(norms: Norms) -> None:
-    """The message says what each filter left out."""
-    with pytest.raises(RequestError, match="fewer than 99 usable properties"):
-        probe_of(norms, least=99)
-
-
 def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Norms) -> None:
     """Words that the model does not have are counted, and so are its own that are left out."""
     words = Vocabulary(["bear", "fur", "zebra"])
@@ -285,12 +267,6 @@ def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
     gone = FakeModel(lambda *asked: None if asked[1] == "fox" else value(*asked), words=WORDS)
     found = measured(probe_of(norms, model=gone), gone).summary["candidates"]
     assert found["retrieval"] == {"sentence": None}
-
-
-def test_articles_are_chosen_for_a_list_of_candidates_only(norms: Norms) -> None:
-    """A vocabulary would be scored word by word."""
-    with pytest.raises(RequestError, match="add --vocabulary concepts"):
-        Assumptions.of(AssumptionsOptions(norms.path, articles="candidate"))
 
 
 def test_every_request_has_a_key_that_says_what_it_asks(norms: Norms) -> None:

@@ -38,46 +38,18 @@ def row_of(table: pl.DataFrame, row: str, column: str = "") -> dict[str, Any]:
     return rows.row(0, named=True)
 
 
-def table_2(measure: str) -> dict[str, dict[str | None, float | None]]:
-    """A measure of Table 2 by relation and model."""
-    found: dict[str, dict[str | None, float | None]] = {}
-    for one in printed_values("assumptions"):
-        if (one.table, one.column) == ("2", measure):
-            found.setdefault(one.row, {})[one.model] = one.value
-    return found
-
-
 def test_table_2_is_whole() -> None:
     """Five relations, three measures of four models, and the number of prompts."""
-    for measure in ("mAP vocabulary", "mAP sensible", "spearman"):
-        table = table_2(measure)
-        assert list(table) == list(load_templates().relations)
-        for values in table.values():
-            assert list(values) == list(MODELS)
-            assert all(value is not None and 0 < value < 1 for value in values.values())
-    prompts = {relation: values[None] for relation, values in table_2("prompts").items()}
-    assert prompts == {"is": 583, "is a": 506, "has": 564, "has a": 537, "made of": 495}
-
-
-def test_the_sensible_words_are_always_easier() -> None:
-    """As the paper says of its Table 2 ("performance increases ubiquitously")."""
-    sensible = table_2("mAP sensible")
-    for relation, values in table_2("mAP vocabulary").items():
-        for model, value in values.items():
-            easier = sensible[relation][model]
-            assert value is not None
-            assert easier is not None
-            assert easier > value
-
-
-def test_roberta_large_has_up_to_double_the_precision() -> None:
-    """As the paper says of it: it is the best everywhere, and of has it has twice the next."""
-    ratios = []
-    for values in table_2("mAP vocabulary").values():
-        *others, best = (value or 0 for value in values.values())
-        assert best > max(others)
-        ratios.append(best / max(others))
-    assert 2 < max(ratios) < 2.4
+    found: dict[str, dict[str, list[str | None]]] = {}
+    for one in printed_values("assumptions"):
+        if one.table == "2":
+            assert one.column == "prompts" or 0 < (one.value or 0) < 1
+            found.setdefault(one.column, {}).setdefault(one.row, []).append(one.model)
+    relations = load_templates().relations
+    assert found.pop("prompts") == {relation: [None] for relation in relations}
+    measures = ("mAP vocabulary", "mAP sensible", "spearman")
+    models = {relation: list(MODELS) for relation in relations}
+    assert found == dict.fromkeys(measures, models)
 
 
 @pytest.mark.parametrize(
@@ -100,12 +72,6 @@ def test_a_published_value_stands_in_its_row(
 ) -> None:
     """As the paper prints it."""
     assert row_of(compared(found), row, column)["published"] == value
-
-
-def test_a_range_keeps_both_ends(found: Findings) -> None:
-    """And has no single value."""
-    row = row_of(compared(found), "MRR at 10 properties")
-    assert (row["low"], row["high"], row["published"]) == (0.5, 0.85, None)
 
 
 def test_empty_findings_have_nothing_of_ours(found: Findings) -> None:
@@ -211,23 +177,15 @@ def test_without_a_model_only_data_have_a_difference(found: Findings) -> None:
 
 
 def test_a_model_has_its_own_figures_only(found: Findings) -> None:
-    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone."""
+    """Tables 1 and 3 and the text's figures are of the large RoBERTa alone; a mean of no one."""
     base, large = (compared(found, model) for model in ("bert-base", "roberta-large"))
     assert row_of(base, "has", "mAP vocabulary")["published"] == 0.098
     assert "3" not in set(base["table"])
     assert "MRR at 1 property" not in set(base["row"])
     assert "MRR at 1 property" in set(large["row"])
     assert base.filter(table="1")["column"].unique().to_list() == ["production frequency"]
-
-
-def test_a_mean_over_models_is_compared_with_none(found: Findings) -> None:
-    """One run is no mean over four models."""
-    table = compared(found)
-    row = row_of(table, "is a: mAP without the preface, less with")
-    assert row["published"] == 0.06
-    assert row["ours"] is not None
-    assert row["difference"] is None
-    assert "mean over the four models" in row["column"]
+    mean = row_of(large, "is a: mAP without the preface, less with")
+    assert (mean["published"], mean["difference"]) == (0.06, None)
 
 
 def test_every_printed_value_has_one_of_ours(found: Findings) -> None:

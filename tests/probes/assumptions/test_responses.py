@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.elicitation import elicit
-from tacit.probes.assumptions.responses import (
-    FALLEN_BACK,
-    MERGED,
-    SINGULAR,
-    UNSAYABLE,
-    ResponseReader,
-)
-from tacit.probes.assumptions.wording import singular
+from tacit.probes.assumptions.responses import Response, completion, read_responses
 from tacit.sources.alternatives import read_alternatives
 from tacit.sources.norms import Norms, Property, read_norms
 from tests.probes.assumptions.made_up import options
@@ -79,7 +72,7 @@ def test_an_accordion_is_no_keyboard(tmp_path: Path) -> None:
 
 
 def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) -> None:
-    """Its own wording with its frequency; how many properties did so is told."""
+    """Its own wording with its frequency."""
     norms = cslb(
         tmp_path,
         "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3",
@@ -88,7 +81,6 @@ def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) ->
     )
     assert responses(norms, "has") == {"wheels": 9}
     assert responses(norms, "is") == {"red": 5, "big": 4}
-    assert elicit(norms, options(norms)).notes[FALLEN_BACK] == 2
 
 
 def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
@@ -113,16 +105,12 @@ def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> 
     assert responses(norms, "has") == {"handles": 2}
     assert responses(norms, "has a", "feature") == {"handle": 20}
     assert responses(norms, "has a", "feature", "jug") == {"handle": 20}
-    assert elicit(norms, options(norms)).notes[MERGED] == 1
-    assert elicit(norms, options(norms, responses="feature")).notes[MERGED] == 2
 
 
 def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
-    """One that has no singular is left out, and counted."""
+    """One that has no singular is left out."""
     norms = cslb(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
     assert responses(norms, "has a") == {"wing": 5}
-    notes = elicit(norms, options(norms)).notes
-    assert (notes[SINGULAR], notes[UNSAYABLE], notes[MERGED]) == (1, 1, 0)
 
 
 def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> None:
@@ -138,17 +126,26 @@ def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> N
     assert responses(norms, "has", concept="ox") == {"horns": 4}
 
 
-def test_two_spellings_of_one_feature_are_given_by_all_their_people(tmp_path: Path) -> None:
-    """Under the more frequent spelling."""
-    norms = cslb(tmp_path, "elephant\tis grey_gray\t5\tis grey;is gray\t1 2;3 4 5")
-    (prompt,) = elicit(norms, options(norms)).prompts
-    (response,) = prompt.responses
-    assert (response.word, response.frequency) == ("gray", 5)
-    assert set(response.spellings) == {"gray", "grey"}
+def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) -> None:
+    """Of two features, or in two spellings, of which the more frequent one stands."""
+    norms = cslb(
+        tmp_path,
+        "elephant\tis grey\t9\t\t",
+        "elephant\tis gray\t2\t\t",
+        "elephant\tis big\t4\t\t",
+        "elephant\tis big_huge\t5\t\t",
+        "mouse\tis grey_gray\t5\tis grey;is gray\t1 2;3 4 5",
+    )
+    asked = elicit(norms, options(norms))
+    assert [one.responses for one in asked.prompts] == [
+        (Response("grey", 9, ("grey", "gray")), Response("big", 5, ("big",))),
+        (Response("gray", 5, ("gray", "grey")),),
+    ]
+    assert asked.completions("is") == ["grey", "gray", "big"]
 
 
 def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
-    """Each filter's count is told, in order; the others are asked about by preset."""
+    """By the filters in order; the others are asked about by preset."""
     norms = cslb(
         tmp_path,
         *(
@@ -180,7 +177,7 @@ def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -
     frequency = len({person for _, person in given_by})
     one = Property("ball", "is red", frequency, None, read.texts, read.people)
     norms = Norms(Path("norms.dat"), "cslb", (one,), 1, {})
-    found = ResponseReader(Corrections(norms)).read([one])["is"]
+    found = read_responses([one], Corrections(norms))["is"]
     assert {response.word: response.frequency for response in found} == {
         word: len({person for other, person in given_by if other == key})
         for key, word in words.items()
@@ -189,12 +186,25 @@ def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -
 
 
 @pytest.mark.parametrize(
-    ("word", "one"),
+    ("said", "completed"),
     [
-        *(("handles", "handle"), ("feet", "foot"), ("keyrings", "keyring"), ("handle", "handle")),
-        *(("bus", "bus"), ("series", "series"), ("scissors", None), ("glasses", None)),
+        ("is big", ("is", "big")),
+        ("is a tool", ("is a", "tool")),
+        ("is an animal", ("is a", "animal")),
+        ("has fur", ("has", "fur")),
+        ("has a tail", ("has a", "tail")),
+        ("is made of metal", ("made of", "metal")),
+        ("is made of stainless steel", None),
+        ("is very big", None),
+        ("is found in woods", None),
+        ("is made", None),
+        ("is not", None),
+        ("has no", None),
+        ("eats grass", None),
+        ("does not fly", None),
+        ("is", None),
     ],
 )
-def test_the_singular_of_a_word(word: str, one: str | None) -> None:
-    """A word that is only used in the plural has none."""
-    assert singular(word) == one
+def test_one_word_completes_a_relation(said: str, completed: tuple[str, str] | None) -> None:
+    """What has more words behind it, or another verb, completes none."""
+    assert completion(said) == completed

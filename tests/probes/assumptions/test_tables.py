@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-import pytest
 
-from tacit.errors import FindingsError
 from tacit.findings.spec import selected
 from tacit.probes.assumptions.probe import Assumptions
-from tacit.probes.assumptions.tables import TABLES
 from tests.probes.assumptions.findings_by_hand import RESPONSES, Made
 
 if TYPE_CHECKING:
-    from tacit.findings.spec import Details, TableSpec
+    from tacit.findings.spec import Details
 
 FINDINGS = Made().findings()
 
@@ -22,16 +19,6 @@ FINDINGS = Made().findings()
 def details(most: int = 10**6) -> dict[str, Details]:
     """The tables for reading by their names."""
     return {view.spec.name: view for view in Assumptions.details(FINDINGS, {}, most)}
-
-
-@pytest.mark.parametrize("spec", TABLES.values(), ids=lambda spec: spec.name)
-def test_every_column_is_declared(spec: TableSpec) -> None:
-    """A table with another column is refused."""
-    tables = {"questions": FINDINGS.questions, **FINDINGS.tables}
-    table = tables[spec.name]
-    spec.check(table)
-    with pytest.raises(FindingsError, match="undeclared column other"):
-        spec.check(table.with_columns(other=1))
 
 
 def test_headlines_are_rows_of_stored_tables() -> None:

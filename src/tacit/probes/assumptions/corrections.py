@@ -48,14 +48,15 @@ def read_corrections(path: Path | str) -> tuple[Correction, ...]:
             1,
         )
     known: dict[tuple[str | None, str], Correction] = {}
-    for row, cells in enumerate(table.iter_rows(named=True)):
-        told = (" ".join(str(cells.get(name) or "").split()) for name in _COLUMNS)
-        concept, feature, wording = told
-        entry = Correction(feature, wording, concept or None, line_of_row(path, row))
-        before = known.setdefault(_key(entry.concept, entry.feature), entry)
+    for at, row in enumerate(table.iter_rows(named=True)):
+        concept, feature, wording = (
+            " ".join(str(row.get(name) or "").split()) for name in _COLUMNS
+        )
+        entry = Correction(feature, wording, concept or None, line_of_row(path, at))
         problem = _problem(entry)
-        if problem is None and before is not entry:
-            problem = f"corrects {entry.shown} again; line {before.line} already does"
+        before = known.setdefault(_key(entry.concept, entry.feature), entry)
+        if before is not entry:
+            problem = problem or f"corrects {entry.shown} again; line {before.line} already does"
         if problem is not None:
             raise DataError(problem, path, entry.line)
     if not known:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.properties import SEVERAL_WORDS, TAGGED, Step, apply_filters
-from tacit.probes.assumptions.responses import Response, ResponseReader
+from tacit.probes.assumptions.responses import Response, read_responses
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_plural, is_tagged, shipped_nouns
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
@@ -42,11 +42,10 @@ class Elicited(NamedTuple):
 
 @dataclass(frozen=True)
 class Elicitation:
-    """What prompts ask for, the effect of each filter, and counts of responses."""
+    """What prompts ask for, and the effect of each filter."""
 
     prompts: tuple[Elicited, ...]
     steps: tuple[Step, ...]
-    notes: Mapping[str, int]
 
     def completions(self, relation: str) -> list[str]:
         """Return people's completions of a relation, collected over all concepts."""
@@ -78,11 +77,13 @@ def elicit(
     norms: Norms, options: AssumptionsOptions, corrections: Sequence[Correction] = ()
 ) -> Elicitation:
     """Collect people's responses to the concepts that pass every filter."""
-    reader = ResponseReader(Corrections(norms, corrections), options.responses)
-    properties, least = norms.by_concept(), options.least_people
+    known, least = Corrections(norms, corrections), options.least_people
+    properties = norms.by_concept()
     left, steps = apply_filters(CONCEPTS, list(properties), str, _tests(options.concepts))
     read = {
-        name: reader.read(one for one in properties[name] if one.frequency >= least)
+        name: read_responses(
+            (one for one in properties[name] if one.frequency >= least), known, options.responses
+        )
         for name in left
     }
     for relation in load_templates().relations:
@@ -97,7 +98,7 @@ def elicit(
         for name in names
     )
     asked = tuple(prompt for prompt in prompts if prompt.responses)
-    return Elicitation(asked, (*steps, *limit), dict(reader.notes))
+    return Elicitation(asked, (*steps, *limit))
 
 
 def _tests(concepts: ConceptPreset) -> Iterator[tuple[str, Callable[[str], bool]]]:

@@ -38,7 +38,7 @@ def retrieval_examples(shown: Shown) -> Drawn | None:
     if table is None or top is None:
         return None
     probability = pl.when("whole_sentence").then("renormalised").otherwise("logprob").exp()
-    table, top = (by_wording(each.with_columns(shown=probability)) for each in (table, top))
+    table, top = (by_wording(each.with_columns(probability=probability)) for each in (table, top))
     table = table.filter(pl.col("category").is_null(), order=MAIN)
     top = top.filter(pl.col("place") <= BEST)
     shares = _SHARES if table["of"].n_unique() == 1 else _SHARES[1:2]
@@ -118,13 +118,13 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
 def _candidates(top: pl.DataFrame, word: str, colours: Palette) -> Iterator[Mapping[str, Any]]:
     """Yield the cells of the best candidates."""
     for row in top.iter_rows(named=True):
-        probability = written(row["shown"], "percent")
+        probability = written(row["probability"], "percent")
         place = f"place {row['place']} of {several(row['n'], 'property', 'properties')}"
         yield {
             "n": row["n"],
             "column": _COLUMNS[row["place"] - 1],
             "text": f"{row['word']} {probability}",
-            "hue": mixed(colours.before, row["shown"]),
+            "hue": mixed(colours.before, row["probability"]),
             "framed": row["word"] == word,
             "tip": f"{row['word']}: probability {probability}, {place}",
         }
@@ -135,7 +135,7 @@ def _ranks(part: pl.DataFrame, concept: str) -> Iterator[Mapping[str, Any]]:
     for row in part.iter_rows(named=True):
         texts = {
             "rank": written(row["rank"], "count"),
-            "probability": written(row["shown"], "percent"),
+            "probability": written(row["probability"], "percent"),
         }
         for column, text in texts.items():
             tip = f"{concept}, {several(row['n'], 'property', 'properties')}: {column} {text}"

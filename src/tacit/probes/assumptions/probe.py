@@ -288,7 +288,6 @@ class AssumptionsProbe(Probe):
             "ties": {"rule": TIES, "concepts": sum(map(has_ties, first.concepts))},
             "norms": {"concepts": len(norms.by_concept()), "properties": len(norms.properties)},
             "uncounted": {why: list(lines) for why, lines in norms.uncounted.items()},
-            "responses": dict(self.probe.elicited.notes),
             "vocabulary": {
                 "name": "concepts" if first.listed else file,
                 "words": len(first.vocabulary),

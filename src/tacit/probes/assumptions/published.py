@@ -28,7 +28,7 @@ TABLES = (
 )
 """The names of the tables with values that can be compared with Weir et al. (2020)."""
 
-_SHOWN = {"each": "all four models", "mean": "mean over the four models of Weir et al. 2020"}
+_SEVERAL = {"each": "all four models", "mean": "mean over the four models of Weir et al. 2020"}
 _DIGITS = 6
 _COLUMNS = (
     *("table", "row", "column", "ours", "published", "low", "high", "difference"),
@@ -45,15 +45,15 @@ def published_table(
     if model is not None and model not in MODELS:
         raise RequestError(f"the paper has no model {model!r}; expected one of {', '.join(MODELS)}")
     ours = {**tables, **dict(_derived(tables, summary))}
-    wanted = {None, *_SHOWN, model} if model else {None, *_SHOWN, *MODELS}
+    wanted = {None, *_SEVERAL, model} if model else {None, *_SEVERAL, *MODELS}
     printed = [cell for cell in printed_values(PAPER) if cell.model in wanted]
     found = beside([_named(cell, model) for cell in printed], ours, _DIGITS)
     rows = [
         _compared(cell, row["difference"], ours, model)
         for cell, row in zip(printed, found.iter_rows(named=True), strict=True)
     ]
-    more = {"candidates": pl.Int64, "chance": pl.Float64, "note": pl.String}
-    compared = pl.DataFrame(rows, {"difference": pl.Float64, **more}, orient="row")
+    types = {"difference": pl.Float64, "candidates": pl.Int64, "chance": pl.Float64}
+    compared = pl.DataFrame(rows, {**types, "note": pl.String})
     elicitation = pl.lit(summary.get("elicitation"), pl.String).alias("elicitation")
     return found.with_columns(*compared.iter_columns(), elicitation).select(_COLUMNS)
 
@@ -62,7 +62,7 @@ def _named(cell: PrintedValue, model: str | None) -> PrintedValue:
     """Append the name of the model to the column name of a published value."""
     if cell.model in {None, model}:
         return cell
-    of = _SHOWN.get(str(cell.model), cell.model)
+    of = _SEVERAL.get(str(cell.model), cell.model)
     return replace(cell, column=f"{cell.column}, {of}".removeprefix(", "))
 
 
@@ -71,15 +71,18 @@ def _compared(
     difference: float | None,
     tables: Mapping[str, pl.DataFrame],
     model: str | None,
-) -> tuple[float | None, int | None, float | None, str | None]:
+) -> dict[str, Any]:
     """Return the difference, candidates, chance and a note; no difference to other models."""
     rows, unmet = cell.rows(tables), cell.unmet(tables)
     row = rows.row(0, named=True) if rows is not None and "requires" in cell.block else {}
     if cell.model == "mean" or (cell.model is not None and model is None):
         difference = None
-    note = None if difference is None else unmet
-    chance = row.get(cell.block.get("chance", ""))
-    return None if unmet else difference, row.get("candidates"), chance, note
+    return {
+        "difference": None if unmet else difference,
+        "candidates": row.get("candidates"),
+        "chance": row.get(cell.block.get("chance", "")),
+        "note": None if difference is None else unmet,
+    }
 
 
 def _derived(
@@ -89,8 +92,8 @@ def _derived(
     import polars as pl
 
     by_number, by_relation = tables["retrieval_by_number"], tables["elicitation_by_relation"]
-    told = summary["vocabulary"]
-    name = "own" if told["shared"] == told["own"] else told["name"]
+    of = summary["vocabulary"]
+    name = "own" if of["shared"] == of["own"] else of["name"]
     vocabulary = pl.lit(name).alias("vocabulary")
     wordings = by_number["wording"].unique(maintain_order=True).to_list()
     wording = "sentence" if "sentence" in wordings or not wordings else wordings[0]
@@ -104,7 +107,7 @@ def _derived(
     asked = tables["retrieval"].filter(pl.col("category").is_null(), wording=wording, order=MAIN)
     yield "asked", asked
     # The sensible candidates are a subset of the words that models share.
-    words = pl.lit(told["shared"], pl.Int64).alias("words")
+    words = pl.lit(of["shared"], pl.Int64).alias("words")
     yield "elicitation_by_relation", by_relation.with_columns(vocabulary, words)
     people, ranked, top = (
         tables[table]
@@ -129,14 +132,13 @@ def _counts(retrieval: pl.DataFrame, summary: Mapping[str, Any]) -> pl.DataFrame
     """Return the numbers of concepts, properties per concept, and random property orders."""
     import polars as pl
 
-    concepts, properties = (summary["norms"][of] for of in ("concepts", "properties"))
-    names = retrieval["order"].unique().to_list()
-    drawn = [name.split("-") for name in names if name.startswith("random-")]
+    concepts, properties = summary["norms"]["concepts"], summary["norms"]["properties"]
+    random = retrieval["order"].unique().str.extract_groups(r"random-(\d+)-(\d+)").struct.unnest()
+    sets, orders = (column.drop_nulls().n_unique() or None for column in random.iter_columns())
     rows = {
         "concepts in the norms": concepts,
         "mean number of properties per concept in the norms (approximate)": properties / concepts,
-        "random sets": len({each[1] for each in drawn}) or None,
-        "random orders of the properties per random selection": len({each[2] for each in drawn})
-        or None,
+        "random sets": sets,
+        "random orders of the properties per random selection": orders,
     }
     return pl.DataFrame(list(rows.items()), {"row": pl.String, "value": pl.Float64}, orient="row")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.probes.assumptions.alternatives import worded, wordings
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.corrections import Corrections
     from tacit.probes.assumptions.options import ResponsePreset
     from tacit.sources.norms import Property
-
-MERGED = "singular and plural merged"
-SINGULAR = "plural put in the singular"
-UNSAYABLE = "plural without a singular left out"
-FALLEN_BACK = "counted by the feature, people not known"
-NOTES = (MERGED, SINGULAR, UNSAYABLE, FALLEN_BACK)
 
 # Words that cannot be a one-word response: they negate, or the text after them is cut off.
 _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})
@@ -45,92 +38,73 @@ class Predicate:
     people: frozenset[str] | None = None
 
 
-@dataclass
-class ResponseReader:
-    """A reader that extracts people's one-word responses from the properties of a concept."""
-
-    corrections: Corrections
-    counting: ResponsePreset = "people"
-    notes: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(NOTES, 0)))
-    """For each note in ``NOTES``, the number of responses or wordings that it applies to."""
-
-    def read(self, properties: Iterable[Property]) -> Mapping[str, tuple[Response, ...]]:
-        """Return one concept's responses for each relation, by decreasing frequency."""
-        found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
-        for one in properties:
-            for (relation, _), forms in self._completions(one).items():
-                answer = self._answer(relation, forms)
-                if answer is not None:
-                    found[relation].append(answer)
-        return {relation: _merged(answers) for relation, answers in found.items()}
-
-    def _completions(self, one: Property) -> Mapping[tuple[str, str], list[tuple[str, Predicate]]]:
-        """Group a property's wordings, such as "has fur", by relation ("has") and word ("fur")."""
-        found: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
-        for said in self._counted_predicates(one):
-            completed = completion(said.text)
-            if completed is not None:
+def read_responses(
+    properties: Iterable[Property],
+    corrections: Corrections,
+    counting: ResponsePreset = "people",
+) -> Mapping[str, tuple[Response, ...]]:
+    """Return a concept's one-word responses for each relation, by decreasing frequency."""
+    found: dict[str, list[tuple[str, int]]] = {name: [] for name in load_templates().relations}
+    for one in properties:
+        forms: dict[tuple[str, str], list[tuple[str, Predicate]]] = {}
+        for given in _predicates(one, corrections, counting):
+            if (completed := completion(given.text)) is not None:
                 relation, word = completed
                 number = word if relation == "is" else singular(word) or word
                 key = relation, american(comparable(number))
-                found.setdefault(key, []).append((word, said))
-        return found
+                forms.setdefault(key, []).append((word, given))
+        for (relation, _), some in forms.items():
+            found[relation] += _answer(relation, some)
+    return {relation: _merged(answers) for relation, answers in found.items()}
 
-    def _counted_predicates(self, one: Property) -> Iterator[Predicate]:
-        """Yield those predicates of a property that count as responses."""
-        own = self.corrections.wording(one)
-        if own is not None:
-            yield Predicate(own, one.frequency)
-            return
-        alternatives = [] if self.counting == "first" else list(self._alternatives(one))
-        known = len(one.alternatives) == 1 or bool(one.people)
-        if self.counting == "people" and known:
-            for text, at in alternatives:
-                people = one.people[at] if len(one.alternatives) > 1 else None
-                yield Predicate(text, one.frequency if people is None else len(people), people)
-            return
-        if self.counting == "people":
-            self.notes[FALLEN_BACK] += bool(one.alternatives)
-        every = self.counting == "feature"
-        features = wordings(one.feature) if every else [one.feature]
-        said = [predicate(text) for text in features] + [text for text, _ in alternatives if every]
-        yield from (Predicate(text, one.frequency) for text in said if text is not None)
 
-    def _alternatives(self, one: Property) -> Iterator[tuple[str, int]]:
-        """Yield each predicate formed from people's wordings of a property, with an index."""
+def _predicates(
+    one: Property, corrections: Corrections, counting: ResponsePreset
+) -> Iterator[Predicate]:
+    """Yield those predicates of a property that count as responses."""
+    own = corrections.wording(one)
+    if own is not None:
+        yield Predicate(own, one.frequency)
+        return
+    alone = len(one.alternatives) == 1
+    if counting == "people" and (alone or one.people):
         for at, text in enumerate(one.alternatives):
-            for each in wordings(text):
-                if (said := worded(each, one.feature)) is not None:
-                    yield said, at
-
-    def _answer(self, relation: str, forms: list[tuple[str, Predicate]]) -> tuple[str, int] | None:
-        """Return a response's most frequent form, and how many people gave any of its forms."""
-        words = self._sayable(relation, forms)
-        counts = {word: _people(said for one, said in forms if one == word) for word in words}
-        if not counts:
-            return None
-        everyone = _people(said for _, said in forms)
-        return max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
-
-    def _sayable(self, relation: str, forms: list[tuple[str, Predicate]]) -> list[str]:
-        """Return the words that fit the relation's prompt, such as singulars for "has a ___"."""
-        words = list(dict.fromkeys(word for word, _ in forms))
-        if relation == "is":
-            return words
-        plurals = [word for word in words if is_plural(word)]
-        singulars = [word for word in words if word not in plurals]
-        self.notes[MERGED] += bool(plurals and singulars)
-        if not relation.endswith(" a") or not plurals:
-            return words
-        if not singulars:
-            singulars = list(dict.fromkeys(filter(None, map(singular, plurals))))
-            self.notes[SINGULAR if singulars else UNSAYABLE] += 1
-        return singulars
+            people = None if alone else one.people[at]
+            count = one.frequency if people is None else len(people)
+            yield from (Predicate(each, count, people) for each in _worded([text], one))
+        return
+    every = counting == "feature"
+    texts = [predicate(text) for text in (wordings(one.feature) if every else [one.feature])]
+    texts += _worded(one.alternatives, one) if every else []
+    yield from (Predicate(text, one.frequency) for text in texts if text is not None)
 
 
-def completion(said: str) -> tuple[str, str] | None:
+def _worded(alternatives: Iterable[str], one: Property) -> list[str]:
+    """Return the predicates formed from people's wordings of a property."""
+    each = (worded(text, one.feature) for whole in alternatives for text in wordings(whole))
+    return [text for text in each if text is not None]
+
+
+def _answer(relation: str, forms: list[tuple[str, Predicate]]) -> Iterator[tuple[str, int]]:
+    """Yield a response's most frequent form, if any, and how many people gave any of its forms."""
+    words = _sayable(relation, list(dict.fromkeys(word for word, _ in forms)))
+    counts = {word: _people(given for one, given in forms if one == word) for word in words}
+    if counts:
+        everyone = _people(given for _, given in forms)
+        yield max(counts, key=lambda word: (counts[word], is_plural(word))), everyone
+
+
+def _sayable(relation: str, words: list[str]) -> list[str]:
+    """Return the words that fit the relation's prompt: singulars for "has a ___"."""
+    if not relation.endswith(" a"):
+        return words
+    singulars = [word for word in words if not is_plural(word)]
+    return singulars or list(dict.fromkeys(filter(None, map(singular, words))))
+
+
+def completion(text: str) -> tuple[str, str] | None:
     """Split a predicate into a relation and a one-word completion, or return None."""
-    words = said.split(" ")
+    words = text.split(" ")
     verb, rest = words[0], words[1:]
     if verb not in {"is", "has"} or not rest or rest[-1].lower() in _NO_RESPONSE:
         return None
@@ -145,9 +119,8 @@ def completion(said: str) -> tuple[str, str] | None:
 def _people(given: Iterable[Predicate]) -> int:
     """Count the participants who gave at least one of the predicates in ``given``."""
     every = list(given)
-    named = [said.people for said in every]
-    known = frozenset[str]().union(*(people for people in named if people is not None))
-    return max([len(known), *(said.frequency for said in every if said.people is None)])
+    known = frozenset[str]().union(*(one.people for one in every if one.people is not None))
+    return max([len(known), *(one.frequency for one in every if one.people is None)])
 
 
 def _merged(answers: Iterable[tuple[str, int]]) -> tuple[Response, ...]:
