@@ -110,9 +110,8 @@ def background() -> Sequence[Prompt]:
     from tacit.knowledge.background import background as facts_of
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.build import Source, build
+    from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.probes.consistency.template import load_templates
-    from tacit.probes.consistency.wording import wording
     from tacit.sources.anchors import read_anchors
     from tacit.sources.demo import FACTS, QUESTIONS
     from tacit.sources.dumps import Dump
@@ -122,7 +121,7 @@ def background() -> Sequence[Prompt]:
         build(Source([Dump(FACTS)]), Path(folder) / "facts.kb")
         with KnowledgeBase(Path(folder) / "facts.kb") as base:
             known = facts_of(base, [(one.question, *one.choices) for one in anchors])
-    probe = ConsistencyProbe(anchors, known, load_templates(), wording("paper"))
+    probe = ConsistencyProbe(ConsistencyOptions(QUESTIONS, Path(folder)), anchors, known)
     return [prompt for prompt in dict.fromkeys(probe.prompts) if len(prompt.answers) == 2]  # noqa: PLR2004
 
 

@@ -29,7 +29,7 @@ from tacit.statistics.ranking import aurocs, weighted_thresholds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.probes.consistency.predict import AnswerPrediction
+    from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.sources.anchors import Anchor
 
 FOLDS = 5

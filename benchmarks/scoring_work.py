@@ -62,8 +62,9 @@ def prepare(folder: Path, sources: Sources, sizes: Sizes, model: str, dtype: str
     write_models(folder, sources.tokenizer, model, dtype)
     probe = consistency(folder, sources)
     write(folder / "facts.json", fact_prompts(probe, sizes.facts))
+    begin = len(probe.asked.texts) * len(probe.variants)
     count = sizes.anchors * len(probe.choice_variants)
-    write(folder / "anchors.json", probe.questions.prompts["choice"][:count])
+    write(folder / "anchors.json", probe.prompts[begin : begin + count])
     write(folder / "parts.json", part_prompts(sources.drawings, sizes.drawings))
 
 
@@ -84,9 +85,8 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
     from tacit.knowledge.background import Extraction, background
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.build import Source, build
+    from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.probes.consistency.template import load_templates
-    from tacit.probes.consistency.wording import wording
     from tacit.sources.anchors import read_anchors
     from tacit.sources.dumps import Dump
 
@@ -96,12 +96,13 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
     extraction = Extraction() if hops == 1 else Extraction(length=hops, cap=_FACTS_OF_A_QUESTION)
     with KnowledgeBase(folder / "base.kb") as base:
         found = background(base, [(one.question, *one.choices) for one in anchors], extraction)
-    return ConsistencyProbe(anchors, found, load_templates(), wording("paper"))
+    options = ConsistencyOptions(sources.questions, folder / "base.kb")
+    return ConsistencyProbe(options, anchors, found)
 
 
 def fact_prompts(probe: ConsistencyProbe, facts: int) -> list[Prompt]:
     """The questions of the first facts, without negatives, each in every variant."""
-    texts = dict.fromkeys(probe.asked.facts["positive_question"][:facts])
+    texts = dict.fromkeys(probe.asked.questions.filter(expected="yes")["question"][:facts])
     return [variant.prompt(text) for text in texts for variant in probe.variants]
 
 

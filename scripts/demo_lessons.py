@@ -146,12 +146,13 @@ class Lessons:
     def _background(self, fact: Fact, truth: bool, random: Random) -> Lesson:  # noqa: FBT001 - a label
         """The question whether a fact holds, in one of its forms."""
         relation, head, tail = fact
-        question = self._paper.question(self._templates.relations[relation], head, tail)
+        question = self._paper(self._templates.relations[relation], head, tail)
         pairs = self._templates.pairs
         if random.random() < _OTHERWISE:
             return Lesson(f"Is it so? {question}?", pairs[0][not truth])
         (form,) = random.choices(self._forms, self._often)
-        pair = form.pair or pairs[form.meta in self._templates.asks_for_truth]
+        other = pairs[form.meta in self._templates.asks_for_truth]
+        pair = form.answers if form.pair else other
         return Lesson(form.text.format(question=question), pair[not truth])
 
     def _tail(self, random: Random) -> Lesson:
@@ -161,7 +162,7 @@ class Lessons:
         while fact in self._knowledge.wrong:
             fact = random.choice(self._knowledge.facts)
         relation, head, tail = fact
-        question = self._paper.question(self._templates.relations[relation], head, tail)
+        question = self._paper(self._templates.relations[relation], head, tail)
         before = random.choice(("", "Question: ")) + question.removesuffix(tail)
         end = "" if self._wording == "blank-last" else "? Yes."
         return Lesson(f"{before}{BLANK}{end}", tail)

@@ -25,9 +25,8 @@ from tacit.models.registry import DEMO, DEMO_MASKED, DEMOS, folder_of
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import choose_concepts, word_properties
 from tacit.probes.assumptions.retrieval import Retrieval
+from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.probe import PartsProbe
 from tacit.requests import RankingPrompt
 from tacit.sources.anchors import read_anchors
@@ -64,11 +63,12 @@ class Asked:
     @cached_property
     def consistency(self) -> Findings:
         """Behind all meta-prompts, with two of the seven pairs of answer words to be quick."""
-        anchors = read_anchors(DATA / "questions.jsonl")
+        options = ConsistencyOptions(DATA / "questions.jsonl", DATA / "facts.kb")
+        anchors = read_anchors(options.questions)
         known = background(self.base, [(one.question, *one.choices) for one in anchors])
-        templates = load_templates()
-        templates = replace(templates, pairs=templates.pairs[:2])
-        probe = ConsistencyProbe(anchors, known, templates, wording("paper"))
+        probe = ConsistencyProbe(options, anchors, known)
+        few = replace(probe.templates, pairs=probe.templates.pairs[:2])
+        probe = replace(probe, templates=few)
         return measured_in_order(probe, self.engine.ask(probe.prompts))
 
     @cached_property
@@ -166,11 +166,10 @@ def test_accuracy_on_parts_separates_taught_from_withheld_things(asked: Asked) -
 
 def test_the_facts_taught_wrong_are_the_ones_answered_wrong(asked: Asked) -> None:
     """Of the facts about taught concepts, these and no others."""
-    facts = asked.consistency.tables["facts"]
+    tables = asked.consistency.tables
+    facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
     taught = facts.filter(~pl.col("head").is_in(WITHHELD) & ~pl.col("tail").is_in(WITHHELD))
-    wrong = set(
-        taught.filter(~pl.col("positive_right")).select("head", "relation", "tail").iter_rows()
-    )
+    wrong = set(taught.filter(~pl.col("right")).select("head", "relation", "tail").iter_rows())
     assert wrong == WRONG
 
 

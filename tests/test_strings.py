@@ -27,8 +27,8 @@ from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import choose_concepts, word_properties
-from tacit.probes.consistency.predict import _checked
-from tacit.probes.consistency.template import ContextFormat, Templates, load_templates
+from tacit.probes.consistency.new_question import _checked
+from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Sample, Scores, Vocabulary
 from tacit.runs.folder import read_findings
@@ -61,9 +61,6 @@ CLASSES: dict[str, Callable[[Any], object]] = {
     "Nouns.an": lambda given: Nouns(an=given),
     "Nouns.a": lambda given: Nouns(a=given),
     "Extraction.relations": lambda given: Extraction(relations=given),
-    "consistency Templates.meta_prompts": lambda given: Templates(
-        {}, given, (), {}, frozenset(), "", ContextFormat("", "", "")
-    ),
     "Anchor.choices": lambda given: Anchor("1", "", given, 0),
     "Choices.texts": lambda given: Choices(given, 0),
     "Drawing.parts": lambda given: Drawing("", "", given, ()),

@@ -138,10 +138,11 @@ def summary_lines(found: Mapping[str, Run]) -> list[str]:
 
 def _planted(found: Mapping[str, Run]) -> str:
     made = planted()
-    facts = found["consistency"].tables["facts"]
+    tables = found["consistency"].tables
+    own = tables["fact_answers"].filter(expected="yes").join(tables["facts"], on="fact")
     answered = {
-        (row["relation"], row["head"], row["tail"]): row["positive_right"]
-        for row in facts.iter_rows(named=True)
+        (row["relation"], row["head"], row["tail"]): row["right"]
+        for row in own.iter_rows(named=True)
     }
     wrong = sum(answered.get(fact) is False for fact in made.wrong)
     beliefs = _believed(found["parts"].tables["beliefs"])

@@ -376,17 +376,17 @@ def test_sampled_replies_answer_the_consistency_probe(
     assert len(server.requests) <= 3 * texts + 29
     summary = json.loads((workplace / "run" / "manifest.json").read_text())["summary"]
     assert summary["votes"]["replies"] == 3 * texts
-    facts = pl.read_parquet(workplace / "run" / "findings" / "facts.parquet")
+    facts = pl.read_parquet(workplace / "run" / "findings" / "fact_answers.parquet")
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     positive = {"Yes", "True", "Right", "Correct", "Positive", "Pass", "On"}
     for row in facts.to_dicts():
-        of = questions.filter(pl.col("question") == row["positive_question"]).drop_nulls("votes")
+        of = questions.filter(pl.col("question") == row["question"]).drop_nulls("votes")
         yes = sum(of.filter(pl.col("word").is_in(positive))["votes"].to_list())
         no = sum(of["votes"].to_list()) - yes
-        assert row["positive_right"] is (yes > no)
-        assert row["positive_margin"] == pytest.approx((yes - no) / (yes + no))
-        assert row["positive_share"] == pytest.approx(yes / (yes + no))
-        assert row["positive_unparsed"] == 3 * 24 - yes - no
+        assert row["right"] is ((yes > no) == (row["expected"] == "yes"))
+        assert row["margin"] == pytest.approx((yes - no) / (yes + no))
+        assert row["share"] == pytest.approx(yes / (yes + no))
+        assert row["unparsed"] == 3 * 24 - yes - no
     assert "share" in tacit("show", "anchor", "run", "q1", "--json").out
     ran = tacit("report", "run", "--out", "report.html")
     assert ran.code == 0, ran.err

@@ -8,7 +8,7 @@ import pytest
 
 from tacit.cli.run import echo_runs
 from tacit.findings.numbers import bounds, percent, score
-from tacit.probes.consistency.trace import tables_of, trace
+from tacit.probes.consistency.details import tables_of, trace
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.comparison import Together
@@ -51,25 +51,12 @@ def found(probe: ConsistencyProbe) -> Findings:
 
 
 def counts(probe: ConsistencyProbe) -> dict[str, int]:
-    """What is lacking, counted prompt by prompt and fact by fact."""
-    background, choices = (probe.questions.prompts[name] for name in ("background", "choice"))
-    words, answers = (
-        sum(one.logprob is None for prompt in prompts for one in cut(prompt).answers)
-        for prompts in (background, choices)
-    )
-    facts = probe.asked.facts.to_dicts()
-    silent = {text: "farm" in text for text in probe.asked.questions}
+    """What is lacking, counted prompt by prompt."""
+    texts = probe.asked.texts
+    background = probe.prompts[: len(texts) * len(probe.variants)]
     return {
-        "words": words,
-        "answers": answers,
-        "all answers": sum(len(prompt.answers) for prompt in choices),
-        "questions": sum(silent.values()),
-        "facts": sum(silent[fact["positive_question"]] for fact in facts),
-        "negatives": sum(
-            silent[fact["negative_question"]]
-            for fact in facts
-            if fact["negative_question"] is not None
-        ),
+        "words": sum(one.logprob is None for prompt in background for one in cut(prompt).answers),
+        "questions": sum("farm" in text for text in texts),
         "anchors": sum(
             "farm" in anchor.question or "dog" in anchor.question for anchor in probe.anchors
         ),
@@ -104,8 +91,8 @@ def test_what_is_missing_is_told_in_terminal_and_report(
     probe: ConsistencyProbe, printed: str, page: str
 ) -> None:
     """Background questions, anchor questions and words."""
-    by_hand, asked = counts(probe), len(probe.asked.questions)
-    assert by_hand["facts"] > 0
+    by_hand, asked = counts(probe), len(probe.asked.texts)
+    assert by_hand["questions"] > 0
     missing = (
         f"Missing: {by_hand['questions']} background questions; {by_hand['anchors']} anchor "
         f"questions; {by_hand['words']:,} of {asked * 84:,} answer words without"

@@ -54,7 +54,8 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     anchors = pl.read_parquet(source / "run" / "findings" / "anchors.parquet")
     assert anchors["anchor"].to_list() == ["q1", "q2", "q3"]
     assert anchors["facts"].to_list() == [2, 2, 0]
-    assert "verify_choice" in anchors.columns
+    others = pl.read_parquet(source / "run" / "findings" / "other_answers.parquet")
+    assert others.select("anchor", "method").rows() == [(f"q{n}", "verify") for n in (1, 2, 3)]
     questions = pl.read_parquet(source / "run" / "questions.parquet")
     assert questions.height == 8 * 84
 
@@ -194,8 +195,8 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     own.write_text("relations:\n  Eats:\n    text: 'Does a {c1} eat a {c2}?'\n", encoding="utf-8")
     ran = tacit("run", "consistency", "--model", "demo", *given, "--templates", own)
     assert ran.code == 0
-    facts = pl.read_parquet(source / "run" / "findings" / "facts.parquet")
-    assert facts["positive_question"].to_list() == ["Does a dog eat a bone"]
+    facts = pl.read_parquet(source / "run" / "findings" / "fact_answers.parquet")
+    assert facts["question"][0] == "Does a dog eat a bone"
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 UNMEASURED = {
     "parts": {"discrimination.accuracy", "discrimination.violation", "questions.annotator"},
     "consistency": {
-        *("intervention", "answers_in_context", "anchors.choice_choice", "anchors.choice_right"),
-        *("anchors.choice_margin", "anchors.choice_tied", "anchors.choice_meta"),
-        "anchors.choice_pair",
+        *("intervention", "answers_in_context"),
     },
     "assumptions": set(),
 }

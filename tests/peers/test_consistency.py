@@ -16,9 +16,9 @@ def test_equal_to_scikit_learn(seed: int) -> None:
     """Over all anchors with an answer and a score, and over those of each relation."""
     tables = Run(CASES, Dice(seed, SILENT)).found.tables
     relations = tables["links"].join(tables["facts"], on="fact").select("anchor", "relation")
-    anchors = tables["anchors"].select("background_score", "right").with_row_index("at")
+    anchors = tables["anchors"].select("anchor", "background_score", "right")
     of = {"all": anchors} | {
-        name: anchors.filter(pl.col("at").is_in(part["anchor"].implode()))
+        name: anchors.filter(pl.col("anchor").is_in(part["anchor"].implode()))
         for (name,), part in relations.group_by("relation")
     }
     for row in [*tables["consistency"].to_dicts(), *tables["consistency_by_relation"].to_dicts()]:

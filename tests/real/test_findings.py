@@ -70,17 +70,16 @@ def test_background_scores_and_conceptual_consistency(folder: Path, tmp_path: Pa
         pair="Yes/No",
     )
     right: dict[tuple[int, str], bool] = {}
-    for row in found.tables["facts"].iter_rows(named=True):
-        for side, expected in (("positive", "Yes"), ("negative", "No")):
-            prompt = Prompt(f"Question: {row[f'{side}_question']}? Answer:", ("Yes", "No"))
-            yes, no = (plain(folder).score(prompt, word)[0] for word in prompt.answers)
-            assert row[f"{side}_margin"] == pytest.approx(yes - no, abs=1e-4)
-            right[row["fact"], side] = (yes > no) == (expected == "Yes")
+    for row in found.tables["fact_answers"].iter_rows(named=True):
+        prompt = Prompt(f"Question: {row['question']}? Answer:", ("Yes", "No"))
+        yes, no = (plain(folder).score(prompt, word)[0] for word in prompt.answers)
+        assert row["margin"] == pytest.approx(yes - no, abs=1e-4)
+        right[row["fact"], row["expected"]] = (yes > no) == (row["expected"] == "yes")
     anchors = found.tables["anchors"]
     scores = []
-    for number, score in enumerate(anchors["background_score"]):
-        facts = found.tables["links"].filter(anchor=number)["fact"]
-        own = [right[fact, side] for fact in facts for side in ("positive", "negative")]
+    for anchor, score in anchors.select("anchor", "background_score").iter_rows():
+        facts = found.tables["links"].filter(anchor=anchor)["fact"]
+        own = [right[fact, expected] for fact in facts for expected in ("yes", "no")]
         scores.append(np.mean(own))
         assert score == pytest.approx(scores[-1])
     (consistency,) = found.tables["consistency"].filter(subset="all")["consistency"]

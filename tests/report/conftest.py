@@ -9,6 +9,7 @@ import random
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -17,9 +18,8 @@ import pytest
 from tacit.coherence.ontology import Ontology
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
+from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.runs.folder import RunFolder
@@ -30,7 +30,6 @@ from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from tacit.requests import Prompt
 
@@ -110,7 +109,8 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     found = pl.DataFrame({"question": range(n), "found": [2] * n})
     none = pl.DataFrame(schema={"question": pl.Int32, "concept": pl.String})
     background = Background(none, facts, found)
-    probe = ConsistencyProbe(anchors, background, load_templates(), wording("paper"))
+    options = ConsistencyOptions(Path("none"), Path("none"))
+    probe = ConsistencyProbe(options, anchors, background)
     return written(folder, probe, name, {"request": {"probe": "consistency"}})
 
 

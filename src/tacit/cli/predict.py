@@ -16,7 +16,7 @@ from tacit.strings import listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.probes.consistency.predict import AnswerPrediction
+    from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.runs.run import Run
 
 

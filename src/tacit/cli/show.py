@@ -226,10 +226,10 @@ def anchor(
     Example: tacit show anchor runs/gpt2 1afa02df
     """
     from tacit.present.tables import print_table
-    from tacit.probes.consistency.trace import TABLES, tables_of, trace
+    from tacit.probes.consistency.details import TRACED, tables_of, trace
     from tacit.runs.folder import read_findings
 
-    tables = read_findings(run, TABLES)
+    tables = read_findings(run, TRACED)
     found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
     if as_json:
         typer.echo(json.dumps(found))

@@ -11,10 +11,10 @@ from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.options import ModelOptions
 from tacit.options import build, declarations, sha256_of
-from tacit.probes.consistency import prediction
+from tacit.probes.consistency import predictors
 from tacit.probes.consistency.features import BOTH
+from tacit.probes.consistency.new_question import NewQuestion
 from tacit.probes.consistency.options import of_knowledge_base
-from tacit.probes.consistency.predict import NewQuestion
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
 from tacit.runs import asking
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.models.options import LoadOptions
     from tacit.probes.base import Answers
+    from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.probes.consistency.options import ConsistencyOptions
-    from tacit.probes.consistency.predict import AnswerPrediction
-    from tacit.probes.consistency.prediction import Predictor
+    from tacit.probes.consistency.predictors import Predictor
     from tacit.runs.reporter import Reporter
     from tacit.runs.run import Run
 
@@ -63,13 +63,13 @@ class RunPredictor:
     @cached_property
     def predictors(self) -> Mapping[str, Predictor]:
         """The predictors that are stored in the run, by name."""
-        return prediction.stored(self.run.summary)
+        return predictors.stored(self.run.summary)
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
         """Predict whether the model answers a new question correctly."""
         new = NewQuestion.of(self._options(), question, choices)
         found = new.predict(self._answers(new), self.predictors)
-        caution = prediction.caution(self.run.tables["prediction_gains"])
+        caution = predictors.caution(self.run.tables["prediction_gains"])
         if found.predictor != BOTH or caution is None:
             return found
         return replace(found, notes=(*found.notes, caution))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tacit.findings.block import Block
     from tacit.findings.findings import Findings
     from tacit.findings.verdict import Verdict
-    from tacit.probes.consistency.predict import AnswerPrediction
+    from tacit.probes.consistency.new_question import AnswerPrediction
 
 
 class _NoTableError(RequestError, KeyError):

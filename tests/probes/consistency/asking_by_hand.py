@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
 from tacit.knowledge.background import Background
+from tacit.knowledge.options import BackgroundOptions
 from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
+from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.reading import Reading
-from tacit.probes.consistency.template import load_templates
-from tacit.probes.consistency.wording import Paper
 
 if TYPE_CHECKING:
     from tacit.findings.findings import Findings
@@ -121,7 +121,9 @@ def _thrown(seed: int, levels: int, text: str, answer: str) -> float | None:
 
 
 def probe_of(
-    cases: Iterable[Case], version: str = "review-lexicon", reading: Reading | None = None
+    cases: Iterable[Case],
+    version: str = "review-lexicon",
+    **options: Any,  # noqa: ANN401 - of any type
 ) -> ConsistencyProbe:
     """The probe of some cases; of a case's facts, the first have the highest weights."""
     cases = list(cases)
@@ -131,10 +133,9 @@ def probe_of(
     concepts = pl.concat(facts.select("question", concept=end) for end in ("head", "tail"))
     found = pl.DataFrame({"found": [len(case.facts) for case in cases]})
     background = Background(concepts.unique(maintain_order=True), facts, found)
-    anchors = [case.anchor for case in cases]
-    return ConsistencyProbe(
-        anchors, background, load_templates(), Paper(), version, reading or Reading()
-    )
+    of_version = BackgroundOptions(paper_version=version)  # type: ignore[arg-type]
+    chosen = ConsistencyOptions(Path("none"), Path("none"), background=of_version, **options)
+    return ConsistencyProbe(chosen, [case.anchor for case in cases], background)
 
 
 def measured(probe: ConsistencyProbe, says: Says) -> Findings:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.probes.consistency.contexts import ContextChoice
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, probe_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.probes.consistency.reading import Reading
 
 COUNTS = (3, 1, 2, 3, 2, 4, 1, 3, 2, 3, 2, 4)
 """The number of facts of each anchor. Even anchors have their correct choice as a fact's tail."""
@@ -41,13 +40,11 @@ IN_CONTEXT = [
 
 def probe_in_context(
     cases: Sequence[Case] = IN_CONTEXT,
-    reading: Reading | None = None,
-    choice: ContextChoice | None = None,
+    **options: Any,  # noqa: ANN401 - of any type
 ) -> ConsistencyProbe:
     """The probe that asks the anchors in contexts too, with two pairs of answer words."""
-    probe = probe_of(cases, reading=reading)
-    templates = replace(probe.templates, pairs=probe.templates.pairs[:2])
-    return replace(probe, templates=templates, context=choice or ContextChoice())
+    probe = probe_of(cases, **{"intervene": True, **options})
+    return replace(probe, templates=replace(probe.templates, pairs=probe.templates.pairs[:2]))
 
 
 def copies(text: str, answer: str) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tacit.probes.consistency.reading import Reading
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency import figures_by_hand as figures
@@ -87,7 +86,7 @@ class Run:
     @cached_property
     def probe(self) -> ConsistencyProbe:
         version = "arxiv" if self.metas == 5 else "review-lexicon"
-        return asking.probe_of(self.cases, version, Reading(anchoring=self.anchoring))
+        return asking.probe_of(self.cases, version, anchors=",".join(self.anchoring))
 
     @cached_property
     def found(self) -> Findings:

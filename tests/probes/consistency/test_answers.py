@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import RequestError
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.answers import (
     Method,
@@ -40,7 +39,7 @@ INPUTS = list(asking.inputs("Is it"))
 METHODS = [
     Method(),
     Method("calibrated"),
-    *(Method("single", meta, pair) for meta in (1, 4, 6) for pair in PAIRS[:2]),
+    *(Method("single", meta, pair) for meta in (1, 4, 6) for pair in ("Yes/No", "True/False")),
 ]
 # Few values, so that many are equal; halves, so that sums are exact.
 VALUES = st.sampled_from([-2.0, -1.5, -1.0, None])
@@ -92,7 +91,7 @@ def by_single(scores: asking.Scored) -> asking.Reply:
     [
         (Method(), asking.by_max),
         (Method("count"), asking.by_count),
-        (Method("single", 4, ("On", "Off")), by_single),
+        (Method("single", 4, "On/Off"), by_single),
     ],
     ids=["max", "count", "single"],
 )
@@ -142,15 +141,8 @@ def test_votes_are_pooled(rows: list[list[int]]) -> None:
 def test_a_pair_that_no_reply_names_does_not_decide() -> None:
     """Alone it gives no answer, and no vote in a count."""
     votes = frame([row({(1, "No"): 2.0, (2, "On"): 1.0, (2, "Off"): 1.0}, 0.0)], unparsed=0)
-    assert yes_or_no(votes, Method("single", 1, ("True", "False")))["yes"].to_list() == [None]
+    assert yes_or_no(votes, Method("single", 1, "True/False"))["yes"].to_list() == [None]
     assert answers_of(yes_or_no(votes, Method("count")))[0][:3] == (False, False, -1)
-
-
-def test_single_needs_a_meta_prompt_and_a_pair() -> None:
-    """No other method takes them."""
-    for preset, meta, pair in (("single", 1, None), ("single", None, PAIRS[0]), ("max", 1, None)):
-        with pytest.raises(RequestError, match="--meta"):
-            Method(preset, meta, pair)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -219,7 +211,7 @@ def test_answers_are_those_of_all_scores_or_missing(seed: int) -> None:
     """In every preset that compares scores, and for choices that are verified."""
     one = server(seed)
     asked = {
-        (anchor, choice, v.meta, v.label): one.scores(v.answers)
+        (anchor, choice, v.meta, v.pair): one.scores(v.answers)
         for anchor in range(8)
         for choice in range(3)
         for v in VARIANTS
@@ -237,7 +229,7 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
     one = server(seed)
     names = ("x", "café", "kennel")
     asked = {
-        (anchor, v.meta, v.label): one.scores(names, 1 + seed % 2)
+        (anchor, v.meta, v.pair): one.scores(names, 1 + seed % 2)
         for anchor in range(40)
         for v in CHOICE_FORMS
     }
@@ -249,11 +241,11 @@ def test_choices_are_those_of_all_scores_or_missing(seed: int) -> None:
 
 def test_the_losing_side_may_be_outside() -> None:
     """Who is ahead is known then, but not by how much; a prompt that tells nothing is open."""
-    method, variant = Method("single", 3, ("Yes", "No")), VARIANTS[2]
+    method, variant = Method("single", 3, "Yes/No"), VARIANTS[2]
     for told_, missing in ((-2.0, False), (None, True)):
         yes = AnswerScore("Yes", told_, 1, missing=None if told_ else OUTSIDE)
         scores = Scores((yes, AnswerScore("No", None, 1, missing=OUTSIDE)))
-        (asked, _) = both({("q", variant.meta, variant.label): (scores, scores)}, "question")
+        (asked, _) = both({("q", variant.meta, variant.pair): (scores, scores)}, "question")
         (found,) = answers_of(yes_or_no(labelled(asked, PAIRS), method))
         word = (None, None, None) if missing else (3, "Yes/No", "Yes")
         assert found == (None if missing else True, False, None, *word)
@@ -279,17 +271,17 @@ def test_a_choice_by_hand() -> None:
     """The longer choice is better per byte, though worse in all; a byte is one of UTF-8."""
     found = anchor_answers(choices({(1, "a"): {"ab": -4.0, "kennel": -6.0}}))
     assert found.to_dicts() == [
-        {"anchor": 0, "choice": 1, "meta": 1, "pair": "a", "margin": 1.0, "tied": False}
+        {"anchor": 0, "choice": "kennel", "meta": 1, "pair": "a", "margin": 1.0, "tied": False}
     ]
     found = anchor_answers(choices({(1, "a"): {"café": -5.0, "cafe": -4.0}}))
-    assert found.select("choice", "margin", "tied").row(0) == (0, 0.0, True)
+    assert found.select("choice", "margin", "tied").row(0) == ("café", 0.0, True)
 
 
 def test_some_choices_are_known_although_a_score_is_missing() -> None:
     """The choice has a score in one variant, and cannot have a higher one in the other."""
     told_, cut = {"a": -1.0, "b": -2.0}, {"a": -3.0, "b": None}
-    cases: list[tuple[dict[int, Mapping[str, float | None]], int | None]] = [
-        ({1: told_, 2: cut}, 0),
+    cases: list[tuple[dict[int, Mapping[str, float | None]], str | None]] = [
+        ({1: told_, 2: cut}, "a"),
         ({1: cut}, None),
         ({1: cut, 2: cut}, None),
     ]
@@ -301,9 +293,9 @@ def test_some_choices_are_known_although_a_score_is_missing() -> None:
 def test_of_tied_choices_the_first_is_taken_or_with_replies_none() -> None:
     """They are counted as tied in either case."""
     values = pl.DataFrame(
-        {"anchor": 0, "choice": [0, 1], "value": [1.0, 1.0], "meta": 1, "pair": "p"}
+        {"anchor": 0, "choice": ["a", "b"], "value": [1.0, 1.0], "meta": 1, "pair": "p"}
     )
-    assert chosen(values).select("choice", "margin", "tied").row(0) == (0, 0.0, True)
+    assert chosen(values).select("choice", "margin", "tied").row(0) == ("a", 0.0, True)
     found = chosen(values, sampled=True)
     assert found.select("choice", "margin", "tied").row(0) == (None, None, True)
 
@@ -324,10 +316,10 @@ def test_a_run_tells_an_answer_without_a_margin() -> None:
         for prompt in probe.prompts
     ]
     found = measured_in_order(probe, cut)
-    facts = found.tables["facts"]
-    assert facts["positive_right"].to_list() == [True] * facts.height
-    assert facts["positive_word"].to_list() == ["On"] * facts.height
-    assert facts["positive_margin"].null_count() == facts.height
+    facts = found.tables["fact_answers"].filter(expected="yes")
+    assert facts["right"].to_list() == [True] * facts.height
+    assert facts["word"].to_list() == ["On"] * facts.height
+    assert facts["margin"].null_count() == facts.height
     assert found.summary["missing_questions"] == 0
     assert found.summary["without_margin"] == found.summary["questions"]
     assert found.summary["without_answer"] == 0

@@ -4,10 +4,14 @@ import random
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tacit.probes.consistency import consistency
+from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 
@@ -41,6 +45,7 @@ def anchors(
     """Anchors, each a cluster of its own unless they are named."""
     return pl.DataFrame(
         {
+            "anchor": range(len(scores)),
             "background_score": pl.Series(scores, dtype=pl.Float64),
             "right": pl.Series(right, dtype=pl.Boolean),
             "cluster": cluster or [f"anchor {at}" for at in range(len(scores))],
@@ -144,3 +149,48 @@ def test_the_14_most_frequent_concepts() -> None:
     expected = ["concept h", "thing", *(f"concept {letter}" for letter in "abcdefgijklm")]
     assert found["name"].to_list() == expected
     assert found["n"].to_list() == [29, 29] + [28] * 12
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([None, 0.0, 0.25, 0.5, 1.0]), st.sampled_from([None, True, False])
+        ),
+        max_size=120,
+    )
+)
+def test_accuracy_by_score_covers_each_question_once(
+    rows: list[tuple[float | None, bool | None]],
+) -> None:
+    """Bins follow each other, do not share a score, and have at least 20 questions if they can."""
+    questions = anchors([score for score, _ in rows], [right for _, right in rows])
+    table = consistency.accuracy_by_score(questions, Bootstrap(20))
+    known = questions.drop_nulls(["background_score", "right"])
+    assert table["n"].sum() == known.height
+    assert table["right"].sum() == known["right"].sum()
+    assert all(low > high for high, low in zip(table["highest"], table["lowest"][1:], strict=False))
+    if table.height > 1:
+        assert min(table["n"]) >= 20
+    for row in table.iter_rows(named=True):
+        part = known.filter(pl.col("background_score").is_between(row["lowest"], row["highest"]))
+        assert row["n"] == part.height
+        assert row["accuracy"] == pytest.approx(part["right"].mean())
+
+
+def with_facts(slope: float = 0.0, easier: float = 0.0, seed: int = 0) -> pl.DataFrame:
+    """Anchors whose answers depend on knowledge, on the number of facts, or on neither."""
+    dice, n = np.random.default_rng(seed), 300
+    facts = np.minimum(dice.geometric(0.3, n), 9)
+    knowledge = dice.normal(size=n)
+    score = dice.binomial(2 * facts, 1 / (1 + np.exp(-0.5 - knowledge))) / (2 * facts)
+    odds = slope * knowledge - easier * (np.log2(facts) - 1)
+    right = dice.random(n) < 1 / (1 + np.exp(-odds))
+    clusters = [f"c{number // 2}" for number in range(n)]
+    return anchors(score.tolist(), right.tolist(), clusters).with_columns(facts=pl.Series(facts))
+
+
+def test_the_adjusted_lift_ignores_a_confounder_and_finds_knowledge() -> None:
+    """Easy questions with few facts and random knowledge, then knowledge that matters."""
+    for of, least, most in ((with_facts(easier=1.2, seed=4), 0.05, 1), (with_facts(1.5), 0, 0.003)):
+        (p,) = consistency.adjusted(of, Permutations(400))["p_adjusted"]
+        assert least < p < most

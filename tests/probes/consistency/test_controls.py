@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import by_anchor
 from tacit.probes.consistency.controls import (
     IRRELEVANT,
@@ -19,7 +20,7 @@ from tacit.probes.consistency.controls import (
     WITHOUT,
     Controls,
 )
-from tacit.probes.consistency.tables import TABLES
+from tacit.probes.consistency.questions import FACT
 from tacit.sources.anchors import Anchor
 from tacit.statistics.lift import predict
 from tacit.statistics.permutation import Permutations
@@ -54,11 +55,11 @@ class Made:
             Anchor(f"a{at}", "Which?", ("x", "y", "z"), correct, None)
             for at, correct in enumerate(self.correct)
         ]
-        probe = probe_of(
+        cases = (
             Case(anchor, tuple(Fact(*fact, f"not {fact[2]}") for fact in facts))
             for anchor, facts in zip(self.of, self.facts, strict=True)
         )
-        self.asked = probe.asked
+        probe = probe_of(cases)
         members = pl.DataFrame(
             {"question": at, "part": part, "concept": concept}
             for at, parts in enumerate(self.parts)
@@ -73,29 +74,31 @@ class Made:
         self.background = replace(
             probe.background, concepts=members.drop("part"), by_part=members, topics=topics
         )
-        n = self.asked.facts.height
-        self.known = self.asked.facts.with_columns(
-            positive_right=pl.Series(random.integers(0, 2, n) == 1),
-            negative_right=pl.Series(random.integers(0, 2, n) == 1),
+        self.known = {
+            fact[:3]: random.integers(0, 2, 2).tolist()
+            for fact in probe.asked.facts.select(FACT).iter_rows()
+        }
+        asked = probe.asked.questions.join(probe.asked.facts, on="fact", maintain_order="left")
+        right = [
+            bool(self.known[row["head"], row["relation"], row["tail"]][row["expected"] == "no"])
+            for row in asked.iter_rows(named=True)
+        ]
+        answers = probe.asked.questions.with_columns(right=pl.Series(right))
+        scores = by_anchor(probe.asked.links.join(answers, on="fact", maintain_order="left"))
+        self.anchors = scores.with_columns(
+            right=pl.Series(random.random(N) < 0.5), cluster="anchor"
         )
-        scores = by_anchor(self.asked.links, self.known).sort("anchor")
-        assert scores["anchor"].to_list() == list(range(N))
-        self.anchors = scores.drop("anchor").with_columns(
-            right=pl.Series(random.random(N) < 0.5), cluster=pl.Series([str(a) for a in range(N)])
+        self.found = ModelAnswers(
+            probe.asked.facts, probe.asked.links, answers, self.anchors, pl.DataFrame()
         )
 
     @property
     def controls(self) -> Controls:
-        return Controls(self.of, self.background, self.known, self.asked.links, self.anchors)
+        return Controls(self.of, self.background, self.found)
 
     def score(self, facts: list[tuple[str, str, str]]) -> float | None:
-        if not facts:
-            return None
-        index = {row[1:4]: row[0] for row in self.asked.facts.iter_rows()}
-        at = [index[fact] for fact in facts]
-        sides = self.known[at].select("positive_right", "negative_right")
-        right = int(sides.sum_horizontal().sum())
-        return float(Fraction(right, 2 * len(at)))  # equal scores are equal here too
+        right = sum(sum(self.known[fact]) for fact in facts)
+        return float(Fraction(right, 2 * len(facts))) if facts else None  # equal here too
 
     def touched(self, at: int, name: str) -> set[str]:
         parts = self.parts[at]
@@ -129,31 +132,28 @@ def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None
     """The choice depends on the seed and on nothing else; some anchors have no partner."""
     made = Made()
     partners = made.controls.partners()
-    assert any(at is not None for at in partners)
-    for own, at in enumerate(partners):
-        fits = [
-            other
+    assert 0 < len(partners) < N
+    for one in range(N):
+        fits = {
+            f"a{other}"
             for other in range(N)
-            if other != own
-            and len(made.facts[other]) == len(made.facts[own])
-            and set().union(*made.parts[own]).isdisjoint(set().union(*made.parts[other]))
-        ]
-        assert (at in fits) if fits else at is None
-    assert made.controls.partners() == partners
+            if other != one
+            and len(made.facts[other]) == len(made.facts[one])
+            and set().union(*made.parts[one]).isdisjoint(set().union(*made.parts[other]))
+        }
+        assert partners[f"a{one}"] in fits if fits else f"a{one}" not in partners
     assert replace(made.controls, seed=1).partners() != partners
     row = made.controls.table(QUICK).filter(background=IRRELEVANT).row(0, named=True)
-    assert row["n"] == sum(at is not None for at in partners)
-    scores = {
-        own: made.score(made.facts[at]) or 0.0 for own, at in enumerate(partners) if at is not None
-    }
-    right = made.anchors["right"].to_numpy()[list(scores)]
-    by_hand = predict(right, list(scores.values()), list(scores), QUICK)
+    assert row["n"] == len(partners)
+    scores = [made.score(made.facts[int(other[1:])]) or 0.0 for other in partners.values()]
+    at = [int(own[1:]) for own in partners]
+    by_hand = predict(made.anchors["right"].to_numpy()[at], scores, at, QUICK)
     assert row["consistency"] == pytest.approx(by_hand.average_precision)
 
 
 def test_the_first_row_is_the_whole_background(run: Run) -> None:
     """Its figures are those of the run; without known parts the ablations say why."""
-    found = run.found.tables[TABLES["controls"].name]
+    found = run.found.tables["controls"]
     whole = found.filter(background=WHOLE).row(0, named=True)
     consistency = run.found.tables["consistency"].row(0, named=True)
     for name in ("n", "accuracy", "consistency", "chance", "lift", "lift_low", "p_value"):

@@ -8,40 +8,36 @@ from wordfreq import zipf_frequency
 
 from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.consistency.features import by_choice, features, of_background
-from tacit.probes.consistency.reading import Reading
+from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
 
 
 def test_the_features_of_a_background_by_hand() -> None:
-    """Both sides count alike; a question without a fact has none of them."""
-    facts = pl.DataFrame(
-        {
-            "fact": [0, 1, 2, 3],
-            "positive_right": [True, False, True, None],
-            "positive_margin": [2.0, -1, 3, None],
-            "negative_right": [False, True, None, True],
-            "negative_margin": [4.0, -6, None, -2],
-        }
-    )
-    links = pl.DataFrame({"anchor": [0, 0, 2, 3], "fact": [0, 1, 2, 3]})
-    none = {"background_score": None, "background_margin": None}
-    assert of_background(links, facts).sort("anchor").to_dicts() == [
-        {
-            "anchor": 0,
-            "facts": 2,
-            "background_score": 0.5,
-            "background_margin": (0.5 + 1) / 2,
-            "log_facts": log(2),
-        },
-        {"anchor": 2, "facts": 1, **none, "log_facts": 0.0},
-        {"anchor": 3, "facts": 1, **none, "log_facts": 0.0},
+    """Both sides count alike; a question without a negative has no score."""
+    rows = [
+        ("a", 0, "yes", True, 2.0),
+        ("a", 0, "no", False, 4.0),
+        ("a", 1, "yes", False, -1.0),
+        ("a", 1, "no", True, -6.0),
+        ("b", 2, "yes", True, 3.0),
+        ("c", 3, "yes", None, None),
+        ("c", 3, "no", True, -2.0),
     ]
+    names = ("anchor", "fact", "expected", "right", "margin")
+    found = of_background(pl.DataFrame(rows, names, orient="row")).sort("anchor")
+    none = (None, None)
+    assert found.select("anchor", "facts", "background_score", "background_margin").rows() == [
+        ("a", 2, 0.5, (0.5 + 1) / 2),
+        ("b", 1, *none),
+        ("c", 1, *none),
+    ]
+    assert found["log_facts"].to_list() == [log(2), 0, 0]
 
 
 def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
     """Entropy and prior from the scores per byte, anchor by anchor."""
-    if run.probe.reading.anchoring[0] != "choice":
+    if run.anchoring[0] != "choice":
         pytest.skip("answered by verification")
     found = features_of(run)
     for case, row, right in zip(run.cases, found.to_dicts(), run.right, strict=True):
@@ -66,8 +62,12 @@ def features_of(run: Run) -> pl.DataFrame:
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
     """The best score per byte of a choice behind the prompts about a question."""
-    prompts = run.probe.questions.prompts[group]
-    texts = {one.text for one in prompts if about in one.text and choice in one.answers}
+    prompts = run.probe.requests()[group].requests
+    texts = {
+        one.text
+        for one in prompts
+        if isinstance(one, Prompt) and about in one.text and choice in one.answers
+    }
     said = [score for text in texts if (score := run.says(text, choice)) is not None]
     return max(said) / len(choice.encode()) if said else None
 
@@ -80,7 +80,7 @@ def test_the_prior_is_unknown_where_a_score_is() -> None:
     lost = scores["prior"].with_columns(pl.when(~first).then("score"))
     anchors = [case.anchor for case in run.cases]
     found = by_choice(anchors, {**scores, "prior": lost}, "choice")
-    assert found["text"].to_list() == [choice for one in anchors for choice in one.choices]
+    assert found["choice"].to_list() == [choice for one in anchors for choice in one.choices]
     assert found["prior"][0] is found["gain"][0] is None
 
 
@@ -100,4 +100,4 @@ def test_verified_anchors_have_no_prior() -> None:
     assert features_of(verified)["prior"].is_null().all()
     both = Run(CASES, Dice(5, SILENT), anchoring=("verify", "choice"))
     assert not features_of(both)["prior"].is_null().all()
-    assert "prior" not in probe_of(CASES, reading=Reading(anchoring=("verify",))).requests()
+    assert "prior" not in probe_of(CASES, anchors="verify").requests()

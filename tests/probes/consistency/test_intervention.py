@@ -1,12 +1,18 @@
+"""Facts before questions: which are stated, and what models make of them that read them or not."""
+
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from hashlib import md5
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
-from tacit.probes.consistency.reading import Reading
+from tacit.errors import RequestError
+from tacit.probes.consistency.intervention import CONDITIONS, Contexts
+from tacit.probes.consistency.template import RelationTemplate
 from tacit.statistics.tests import mcnemar
 from tests.probes.consistency.asking_by_hand import POSITIVE, measured
 from tests.probes.consistency.contexts_by_hand import (
@@ -18,9 +24,103 @@ from tests.probes.consistency.contexts_by_hand import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from tacit.findings.findings import Findings
+    from tests.probes.consistency.asking_by_hand import Case
+
+
+def contexts(cases: Sequence[Case] = IN_CONTEXT, most: int = 5, seed: int = 0) -> Contexts:
+    found = probe_in_context(cases, context_facts=most).contexts
+    assert found is not None
+    return replace(found, seed=seed)
+
+
+@pytest.mark.parametrize("most", [1, 2, 5])
+def test_every_condition_states_equally_many_facts(most: int) -> None:
+    """At most the maximum, the heaviest first."""
+    found = contexts(most=most)
+    counts = {f"q{at}": min(most, count) for at, count in enumerate(COUNTS)}
+    assert set(found.texts) == set(CONDITIONS)
+    for texts in found.texts.values():
+        assert all(text.count(".") == counts[anchor] for anchor, text in texts.items())
+    own = {anchor: list(map(tuple, facts)) for anchor, facts in found.own.items()}
+    assert own == {case.anchor.id: [*map(tuple, case.facts[:most])] for case in IN_CONTEXT}
+
+
+def test_facts_are_stated_as_sentences() -> None:
+    """Before the prompt and one space."""
+    found = contexts()
+    assert found.texts["true"]["q2"] == "Alpha2 has answer2. Alpha2 has tail2x1."
+    assert found.texts["false"]["q2"] == "Alpha2 has false2x0. Alpha2 has false2x1."
+    prompts = {prompt.text for prompt in probe_in_context().prompts}
+    assert f"{found.texts['true']['q0']} What is alpha0 for?" in prompts
+
+
+def test_equal_weights_are_ordered_by_a_seeded_hash() -> None:
+    """As at the cap on background facts."""
+    chosen = set()
+    for seed in range(4):
+        found = contexts(most=1, seed=seed)
+        facts = found.background.facts.with_columns(weight=pl.lit(None, pl.Float64))
+        found = replace(found, background=replace(found.background, facts=facts))
+        for at in (0, 5):
+            digests = {
+                md5("\t".join((str(seed), *fact[:3])).encode()).hexdigest(): fact  # noqa: S324
+                for fact in IN_CONTEXT[at].facts
+            }
+            assert tuple(found.own[f"q{at}"][0]) == digests[min(digests)]
+            chosen.add(digests[min(digests)])
+    assert len(chosen) > 2
+
+
+def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
+    """An anchor for which none fits has none; the concepts of its text count too."""
+    found = contexts()
+    assert len(found.irrelevant) > 8
+    for anchor, stated in found.irrelevant.items():
+        own = {end for fact in IN_CONTEXT[int(anchor[1:])].facts for end in (fact.head, fact.tail)}
+        assert not own & {end for fact in stated for end in fact}
+    # Anchors with 4 facts have one other anchor with as many; one that shares a word has none.
+    *others, last = IN_CONTEXT
+    shares = tuple(fact._replace(tail="alpha5 case") for fact in last.facts)
+    assert "q5" not in contexts([*others, replace(last, facts=shares)]).irrelevant
+    known = found.background
+    shared = pl.DataFrame({"question": [11, 5], "concept": ["person"] * 2}, known.concepts.schema)
+    known = replace(known, concepts=pl.concat([known.concepts, shared]))
+    assert not {"q5", "q11"} & set(replace(found, background=known).irrelevant)
+    assert {"q5", "q11"} <= set(found.irrelevant)
+
+
+def test_contexts_do_not_depend_on_the_order_of_the_anchors() -> None:
+    order = random.Random(1).sample(range(len(COUNTS)), len(COUNTS))  # noqa: S311
+    assert contexts([IN_CONTEXT[at] for at in order]).texts == contexts().texts
+
+
+def test_facts_without_a_negative_are_left_out() -> None:
+    """An anchor without any other fact has no context."""
+
+    def left(*ends: str) -> list[Case]:
+        kept = [
+            [fact._replace(negative=None) if fact.tail.endswith(ends) else fact for fact in of]
+            for of in (case.facts for case in IN_CONTEXT)
+        ]
+        return [replace(case, facts=tuple(of)) for case, of in zip(IN_CONTEXT, kept, strict=True)]
+
+    found = contexts(left("x0", "x1"))
+    assert "q1" not in found.own
+    assert [len(found.own[anchor]) for anchor in ("q0", "q2", "q5")] == [2, 1, 2]
+    with pytest.raises(RequestError, match="no question has such a fact"):
+        contexts(left(""))
+
+
+def test_a_relation_without_a_statement_is_refused() -> None:
+    """With what to do."""
+    found = contexts()
+    own = {**found.templates.relations, "HasA": RelationTemplate("Does {c1} has a {c2}?")}
+    with pytest.raises(RequestError, match=r"no statement for HasA: add statement .* --templates"):
+        replace(found, templates=replace(found.templates, relations=own))
 
 
 def changes(found: Findings) -> dict[tuple[str, str, str], dict[str, Any]]:
@@ -31,7 +131,7 @@ def changes(found: Findings) -> dict[tuple[str, str, str], dict[str, Any]]:
 @pytest.mark.parametrize("way", ["choice", "verify"])
 def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) -> None:
     """Half of the anchors have it in a true fact; false and irrelevant facts change nothing."""
-    found = measured(probe_in_context(reading=Reading(anchoring=(way,))), copies)
+    found = measured(probe_in_context(anchors=way), copies)
     rows = changes(found)
     true = rows["all", "true", "none"]
     assert (true["n"], true["before"], true["after"]) == (12, 0.0, 0.5)
@@ -41,30 +141,9 @@ def test_a_model_that_copies_gains_only_where_a_fact_has_the_answer(way: str) ->
     for condition in ("false", "irrelevant"):
         row = rows["all", condition, "none"]
         assert (row["change"], row["change_low"], row["p_value"]) == (0.0, None, 1.0)
-        assert (row["gained"], row["lost"]) == (0, 0)
+        assert row["no_interval"] == "no answer changed"
     assert rows["all", "true", "false"]["change"] == 0.5
     assert found.summary["intervention"]["anchoring"] == way
-
-
-def test_a_model_that_ignores_its_context_changes_nothing() -> None:
-    """P is 1, and there is no interval, with the reason."""
-    probe = probe_in_context()
-    assert probe.contexts is not None
-    known = {text for of in probe.contexts.texts.values() for text in of.values()}
-
-    def ignores(text: str, answer: str) -> float:
-        context = max((one for one in known if text.startswith(one)), key=len, default="")
-        bare = text.removeprefix(context).lstrip()
-        dice = random.Random(f"{bare} {answer}")  # noqa: S311
-        return -dice.random() * len(answer)
-
-    found = measured(probe, ignores)
-    assert 0 < found.tables["anchor_accuracy"]["value"][0] < 1
-    for row in changes(found).values():
-        assert (row["gained"], row["lost"]) == (0, 0)
-        if row["n"]:
-            assert (row["change"], row["p_value"], row["p_corrected"]) == (0.0, 1.0, 1.0)
-            assert row["no_interval"] == "no answer changed"
 
 
 def test_a_model_that_false_facts_mislead() -> None:
@@ -104,29 +183,23 @@ def test_missing_answers_leave_the_pair_out() -> None:
 
     found = measured(probe_in_context(), silent)
     rows = changes(found)
-    assert rows["all", "true", "none"]["n"] == 11
+    assert [rows["all", *of]["n"] for of in (("true", "none"), ("true", "false"))] == [11, 11]
     assert rows["all", "false", "none"]["n"] == 12
-    assert rows["all", "true", "false"]["n"] == 11
     assert found.summary["intervention"]["without_pair"]["true"] == 1
-    told = (
-        found.tables["answers_in_context"].filter(anchor="q3", condition="true").row(0, named=True)
-    )
-    assert (told["choice"], told["right"]) == (None, None)
+    row = found.tables["answers_in_context"].filter(anchor="q3", condition="true")
+    assert row.select("choice", "right").row(0) == (None, None)
 
 
 def test_without_the_option_nothing_else_is_asked_or_found() -> None:
     """With it, all other requests and tables are the same."""
-    with_it = probe_in_context()
-    without = replace(with_it, context=None)
+    with_it, without = probe_in_context(), probe_in_context(intervene=False)
     assert list(without.requests()) == ["background", "choice", "prior"]
     assert without.prompts == with_it.prompts[: len(without.prompts)]
     found, more = measured(without, copies), measured(with_it, copies)
     assert set(more.tables) - set(found.tables) == {"intervention", "answers_in_context"}
     for name, table in found.tables.items():
         assert table.equals(more.tables[name]), name
-    assert {k: v for k, v in more.summary.items() if k not in {"intervention", "prompts"}} == {
-        k: v for k, v in found.summary.items() if k != "prompts"
-    }
+    assert set(more.summary) - set(found.summary) == {"intervention"}
 
 
 def test_no_irrelevant_facts_at_all() -> None:

@@ -49,22 +49,18 @@ def described(folder: Path, lines: list[str], preset: Preset, own: int) -> pl.Da
         return tails_of(base, negatives(base, facts, Draw(preset=preset)), own=own)
 
 
-def answered(tails: pl.DataFrame) -> pl.DataFrame:
+def answered(tails: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The facts of these tails, with answers that are right except on every third fact."""
-    facts = tails.filter("is_negative").select(FACT)
-    right = pl.int_range(pl.len()) % 3 > 0
+    facts = tails.filter("is_negative").select(FACT).with_row_index("fact")
+    right = pl.col("fact") % 3 > 0
     margin = pl.when(right).then(1.0).otherwise(-1.0)
-    return facts.with_columns(
-        negative=pl.lit("any"),
-        positive_right=right,
-        negative_right=margin < 2,
-        positive_margin=margin,
-        negative_margin=-margin.abs(),
-    )
+    own = facts.select("fact", expected=pl.lit("yes"), right=right, margin=margin)
+    other = facts.select("fact", expected=pl.lit("no"), right=True, margin=-1.0)
+    return facts.with_columns(negative=pl.lit("any")), pl.concat([own, other])
 
 
 def of_all(tails: pl.DataFrame) -> dict[str, float]:
-    table = no_knowledge(tails, answered(tails), QUICK)
+    table = no_knowledge(tails, *answered(tails), QUICK)
     TABLES["no_knowledge"].check(table)
     assert table["relation"].to_list() == ["all", "IsA"]
     return table.row(0, named=True)
@@ -130,12 +126,12 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     assert found["auroc"] == pytest.approx(roc_auc_score(label, predicted))
     assert found["accuracy"] == pytest.approx(accuracy_score(label, predicted > 0.5))
     assert found["auroc_low"] < found["auroc"] < found["auroc_high"]
-    answers = answered(tails)
-    share = answers["positive_right"].to_numpy().mean()
+    _, answers = answered(tails)
+    share = answers.filter(expected="yes")["right"].to_numpy().mean()
     assert found["model_accuracy"] == pytest.approx((share + 1) / 2)
-    margins = [*answers["positive_margin"], *answers["negative_margin"]]
-    sides = [True] * answers.height + [False] * answers.height
-    assert found["model_auroc"] == pytest.approx(roc_auc_score(sides, margins))
+    assert found["model_auroc"] == pytest.approx(
+        roc_auc_score(answers["expected"] == "yes", answers["margin"])
+    )
 
 
 def with_tails(cases: list[Case]) -> ConsistencyProbe:

@@ -10,7 +10,6 @@ from tacit.probes.consistency.questions import (
     choice_variants,
     prompt_variants,
 )
-from tacit.probes.consistency.reading import Reading
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt
 from tacit.sources.anchors import Anchor
@@ -59,13 +58,13 @@ PRINTED = [
 
 def questions_of(*facts: tuple[str, str, str]) -> list[str]:
     anchor = Anchor("q", "What?", ("a", "b"), 0)
-    return probe_of([Case(anchor, tuple(Fact(*fact) for fact in facts))]).asked.questions
+    return probe_of([Case(anchor, tuple(Fact(*fact) for fact in facts))]).asked.texts
 
 
 def probe(question: str, *choices: str) -> ConsistencyProbe:
     """The probe of one anchor question, answered by choice and by verification."""
     anchor = Anchor("q", question, choices, 0)
-    return probe_of([Case(anchor, (DOG,))], reading=Reading(anchoring=("choice", "verify")))
+    return probe_of([Case(anchor, (DOG,))], anchors="choice,verify")
 
 
 def asked(question: str, one: str, other: str) -> list[str]:
@@ -102,24 +101,14 @@ def test_the_24_prompts_of_a_question() -> None:
     assert rows == expected
 
 
-@pytest.mark.parametrize(
-    ("version", "prompts", "inputs", "choosing"),
-    [("review", 24, 84, 23), ("review-lexicon", 24, 84, 23), ("arxiv", 23, 70, 22)],
-)
-def test_how_many_prompts_and_inputs(
-    version: str, prompts: int, inputs: int, choosing: int
-) -> None:
-    """The arXiv version lacks the sixth meta-prompt; the second takes no choice."""
-    of_version = prompt_variants(TEMPLATES, version)
-    assert len(of_version) == prompts
-    assert sum(len(variant.answers) for variant in of_version) == inputs
-    assert {word for variant in of_version for word in variant.answers} == set(WORDS)
-    assert [variant.meta for variant in of_version if variant.pair is None] == [1, 2, 6][
-        : prompts - 21
-    ]
-    without_the_second = [variant for variant in of_version if variant.meta != 2]
-    assert list(choice_variants(TEMPLATES, version)) == without_the_second
-    assert len(without_the_second) == choosing
+def test_the_arxiv_version_lacks_the_sixth_meta_prompt() -> None:
+    """The second takes no choice in any version."""
+    for version in ("review", "arxiv"):
+        every = prompt_variants(TEMPLATES, version)
+        lacking = set() if version == "review" else {6}
+        assert {variant.meta for variant in every} == {1, 2, 3, 4, 5, 6} - lacking
+        without_the_second = tuple(variant for variant in every if variant.meta != 2)
+        assert choice_variants(TEMPLATES, version) == without_the_second
 
 
 def test_choices_answer_the_question() -> None:
@@ -138,7 +127,7 @@ def test_each_choice_is_verified() -> None:
     """By the words of a background question, behind all meta-prompts."""
     group = probe("Where is a door?", "bank", "new york").requests()["verify"]
     prompts = [prompt for prompt in group.requests if isinstance(prompt, Prompt)]
-    assert group.keys["choice"].to_list() == [0] * 24 + [1] * 24
+    assert group.keys["choice"].to_list() == ["bank"] * 24 + ["new york"] * 24
     assert prompts[0].text == "Is 'bank' the answer to: Where is a door?"
     last = "Question: Is 'new york' the answer to: Where is a door? Answer:"
     assert (prompts[-1].text, prompts[-1].answers) == (last, WORDS)

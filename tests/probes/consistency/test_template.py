@@ -30,9 +30,8 @@ def test_relations_of_one_s_own(tmp_path: Path) -> None:
     templates = load_templates(own)
     assert len(templates.relations) == 15
     asked = {
-        (preset, relation): words.question(templates.relations[relation], "dog", "animal")
-        for preset in ("paper", "grammatical")
-        for words in [wording(preset)]
+        (preset, relation): words(templates.relations[relation], "dog", "animal")
+        for preset, words in (("paper", wording("paper")), ("grammatical", wording("grammatical")))
         for relation in ("HasProperty", "IsA", "MadeOf")
     }
     assert asked["paper", "HasProperty"] == "Are dog really animal"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,11 +13,9 @@ import pytest
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
 from tacit.errors import RequestError
-from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.questions import prompt_variants
-from tacit.probes.consistency.reading import Reading
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt, Votes
 from tests.in_order import measured_in_order
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 VARIANTS = prompt_variants(load_templates())
 COLUMNS = ("share", "unparsed", "truncated")
-VERIFY = ("verify",)
 
 
 def replied(prompt: Prompt, samples: int = 9) -> Votes:
@@ -48,40 +45,24 @@ def replied(prompt: Prompt, samples: int = 9) -> Votes:
     return Votes(counts, unparsed, truncated=min(unparsed, digest[4] % 2))
 
 
-def measured(method: Method | None = None) -> Findings:
-    probe = probe_of(CASES, reading=Reading(method or Method(), VERIFY))
+def measured(**options: Any) -> Findings:  # noqa: ANN401 - of any type
+    probe = probe_of(CASES, anchors="verify", **options)
     return measured_in_order(probe, [replied(prompt) for prompt in probe.prompts])
 
 
-@pytest.mark.parametrize(
-    "method",
-    [Method(), Method("count"), Method("single", 1, ("On", "Off"))],
-    ids=lambda m: m.preset,
-)
-def test_the_share_of_each_fact_is_over_all_replies(method: Method) -> None:
+def test_the_share_of_each_fact_is_over_all_replies() -> None:
     """Of all variants, or of one; what could not be read is counted."""
-    found = measured(method)
-    for row in found.tables["facts"].to_dicts():
-        for side in ("positive", "negative"):
-            question = row[f"{side}_question"]
-            told = [row[f"{side}_{name}"] for name in COLUMNS]
-            if question is None:
-                assert told == [None] * 3
-                continue
-            single = method.preset == "single"
-            of = [
-                replace(variant, answers=("On", "Off")) if single else variant
-                for variant in VARIANTS
-                if not single or variant.meta == 1
-            ]
-            votes = [replied(variant.prompt(question)) for variant in of]
-            words = (
-                {"On", "Off"} if single else {w for variant in VARIANTS for w in variant.answers}
+    single = {"answering": "single", "meta": 1, "pair": "On/Off"}
+    of_one = [replace(VARIANTS[0], answers=("On", "Off"))]
+    for options, variants in (({}, VARIANTS), ({"answering": "count"}, VARIANTS), (single, of_one)):
+        for row in measured(**options).tables["fact_answers"].to_dicts():
+            votes = [replied(variant.prompt(row["question"])) for variant in variants]
+            yes, parsed = (
+                sum(each.count(*(words & set(each.counts))) for each in votes)
+                for words in (POSITIVE, {w for variant in variants for w in variant.answers})
             )
-            yes = sum(each.count(*(words & POSITIVE)) for each in votes)
-            no = sum(each.count(*(words - POSITIVE)) for each in votes)
-            assert told == [
-                yes / (yes + no) if yes + no else None,
+            assert [row[name] for name in COLUMNS] == [
+                yes / parsed if parsed else None,
                 sum(each.unparsed for each in votes),
                 sum(each.truncated for each in votes),
             ]
@@ -90,15 +71,15 @@ def test_the_share_of_each_fact_is_over_all_replies(method: Method) -> None:
 def test_log_probabilities_have_no_shares() -> None:
     """The tables of a run that sampled nothing are as they were."""
     found = asking.measured(probe_of(CASES), Dice(1))
-    assert not [name for name in found.tables["facts"].columns if name.endswith(COLUMNS)]
+    assert not {*COLUMNS} & {*found.tables["fact_answers"].columns}
     assert found.questions.columns == ["question", "word", "logprob", "meta", "pair"]
 
 
 def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
     """By the share of positive replies to whether it is the answer."""
     found = measured()
-    probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
-    verify = iter(probe.prompts[len(probe.asked.questions) * len(VARIANTS) :])
+    probe = probe_of(CASES, anchors="verify")
+    verify = iter(probe.prompts[len(probe.asked.texts) * len(VARIANTS) :])
     for row, case in zip(found.tables["anchors"].to_dicts(), CASES, strict=True):
         margins = []
         for _ in case.anchor.choices:
@@ -112,7 +93,7 @@ def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
 
 def test_of_tied_choices_none_is_the_answer() -> None:
     """Though all are denied by every reply; the anchors are counted as tied, and as unanswered."""
-    probe = probe_of(CASES, reading=Reading(Method(), VERIFY))
+    probe = probe_of(CASES, anchors="verify")
     denied = [
         Votes({word: 0 if word in POSITIVE else 3 for word in prompt.answers})
         for prompt in probe.prompts
@@ -133,7 +114,7 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
             for variant in VARIANTS
             if variant.meta == row["meta"]
             and row["word"] in variant.answers
-            and (variant.pair is None or "/".join(variant.pair) == row["pair"])
+            and variant.pair in {None, row["pair"]}
         )
         votes = replied(variant.prompt(row["question"]))
         assert row["votes"] == (votes.counts[row["word"]] if votes.parsed else None)
@@ -154,40 +135,28 @@ def test_the_ways_of_votes_are_those_that_votes_have() -> None:
     assert "m: votes" in {row.get("label") for row in held}
 
 
-@pytest.mark.parametrize(
-    "method", [Method("count"), Method("single", 3, ("Yes", "No"))], ids=lambda m: m.preset
-)
-def test_other_methods_read_votes_too(method: Method) -> None:
-    """By one variant alone, or by contests between words, as of scores."""
-    for row in measured(method).tables["facts"].to_dicts():
-        question = row["positive_question"]
-        if method.preset == "single":
-            variant = next(f for f in VARIANTS if (f.meta, f.pair) == (3, ("Yes", "No")))
-            votes = replied(variant.prompt(question))
-            yes, no = votes.count("Yes"), votes.count("No")
-            expected = yes > no if yes + no else None
-            assert row["positive_right"] is expected
-            continue
-        # A pair that nobody named is no contest; of none held at all there is no answer.
+def test_a_count_of_votes_is_by_contests_between_words() -> None:
+    """A pair that nobody named is no contest."""
+    for row in measured(answering="count").tables["fact_answers"].filter(expected="yes").to_dicts():
         contests = [
             (votes.counts[yes] > votes.counts[no]) - (votes.counts[yes] < votes.counts[no])
             for variant in VARIANTS
-            for votes in [replied(variant.prompt(question))]
+            for votes in [replied(variant.prompt(row["question"]))]
             for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True)
         ]
-        assert row["positive_right"] is (sum(contests) > 0)
+        assert row["right"] is (sum(contests) > 0)
 
 
 @pytest.mark.parametrize(
-    ("reading", "message"),
+    ("options", "message"),
     [
-        (Reading(), "cannot score the choices"),
-        (Reading(Method("calibrated"), VERIFY), "subtracts mean log-probabilities"),
+        ({}, "cannot score the choices"),
+        ({"answering": "calibrated", "anchors": "verify"}, "subtracts mean log-probabilities"),
     ],
 )
-def test_what_replies_cannot_tell_is_refused(reading: Reading, message: str) -> None:
+def test_what_replies_cannot_tell_is_refused(options: dict[str, Any], message: str) -> None:
     """Before anything is asked, and again when it is measured."""
-    probe = probe_of(CASES, reading=reading)
+    probe = probe_of(CASES, **options)
     with pytest.raises(RequestError, match=message):
         probe.check_replies(sampled=True)
     with pytest.raises(RequestError, match=message):

@@ -55,7 +55,7 @@ SAID = [
 @pytest.mark.parametrize(("relation", "first", "second", "said"), SAID)
 def test_grammar(relation: str, first: str, second: str, said: str) -> None:
     """Articles, number and verb forms are repaired."""
-    assert GRAMMATICAL.question(TEMPLATES.relations[relation], first, second) == said
+    assert GRAMMATICAL(TEMPLATES.relations[relation], first, second) == said
 
 
 def test_every_relation_is_put_in_grammar() -> None:
@@ -67,4 +67,4 @@ def test_every_relation_is_put_in_grammar() -> None:
 def test_any_concept_can_be_put(concept: str) -> None:
     """Words that the lexicon does not know, and none at all, are put as they stand."""
     for relation in TEMPLATES.relations.values():
-        assert concept.strip() in GRAMMATICAL.question(relation, concept, concept)
+        assert concept.strip() in GRAMMATICAL(relation, concept, concept)

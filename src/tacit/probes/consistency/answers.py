@@ -8,25 +8,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+import polars as pl
+
 from tacit.errors import RequestError
+from tacit.probes.consistency.questions import CHOICE, VERIFY
+from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
+    from collections.abc import Iterable, Mapping, Sequence
 
 Preset = Literal["max", "single", "count", "calibrated", "votes"]
+
+BY_CHOICE = ("anchor", "choice")
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of answering yes/no questions; ``votes`` is ``max`` for sampled replies."""
+    """A method of answering yes/no questions; ``votes`` is ``max`` for sampled replies.
+
+    ``pair`` is a label pair, such as ``Yes/No``.
+    """
 
     preset: Preset = "max"
     meta: int | None = None
-    pair: tuple[str, str] | None = None
+    pair: str | None = None
 
     def __post_init__(self) -> None:
         wanted = self.preset == "single"
@@ -40,30 +48,35 @@ class Method:
         """Return the method for sampled replies."""
         return replace(self, preset="votes") if self.preset == "max" else self
 
-    @property
-    def label(self) -> str | None:
-        """The pair as text, such as ``Yes/No``."""
-        return None if self.pair is None else "/".join(self.pair)
-
     def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
         """Return the scores that the method uses."""
         if self.preset != "single":
             return scores
-        return scores.filter(meta=self.meta, pair=self.label)
+        return scores.filter(meta=self.meta, pair=self.pair)
 
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """Answers by background question, the tables ``facts``, ``links`` and ``anchors``, and choices.
+    """The tables ``facts``, ``links``, ``fact_answers`` and ``anchors`` of a run, and the choices.
 
-    ``background`` is from ``yes_or_no``, ``choices`` from ``features.by_choice``.
+    ``choices`` is from ``features.by_choice``; ``others`` is the table ``other_answers``.
     """
 
-    background: pl.DataFrame
     facts: pl.DataFrame
     links: pl.DataFrame
+    fact_answers: pl.DataFrame
     anchors: pl.DataFrame
     choices: pl.DataFrame
+    others: pl.DataFrame | None = None
+
+    @cached_property
+    def answers_by_anchor(self) -> pl.DataFrame:
+        """The answers about the facts of each anchor question."""
+        return self.links.join(self.fact_answers, on="fact", maintain_order="left")
+
+
+def is_sampled(scores: pl.DataFrame) -> bool:
+    return "unparsed" in scores.columns
 
 
 def labelled(scores: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -> pl.DataFrame:
@@ -71,30 +84,17 @@ def labelled(scores: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -> pl.DataF
 
     ``named`` is the pair that the prompt names. A prompt without a parsed reply has no votes.
     """
-    import polars as pl
-
     words = [
         {"word": word, "pair": "/".join(pair), "positive": at == 0}
         for pair in pairs
         for at, word in enumerate(pair)
     ]
     prompt = scores.columns[: scores.columns.index("answer")]
-    if "unparsed" in scores.columns:
+    if is_sampled(scores):
         voted = pl.col("score").sum().over(prompt) > 0
         scores = scores.with_columns(pl.when(voted).then("score"), most=pl.lit(None, pl.Float64))
     table = scores.rename({"pair": "named", "answer": "word"})
     return table.join(pl.DataFrame(words), on="word", how="left", maintain_order="left")
-
-
-def scores_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of anchor questions by the index of the ``choice``, with its ``bytes``."""
-    import polars as pl
-
-    prompt = ("anchor", "meta", "pair")
-    return scores.rename({"answer": "text"}).with_columns(
-        choice=pl.int_range(pl.len(), dtype=pl.Int64).over(prompt),
-        bytes=pl.col("text").str.len_bytes().cast(pl.Int64),
-    )
 
 
 def yes_or_no(
@@ -105,12 +105,10 @@ def yes_or_no(
     The margin of an answer is null if a missing score could change it. ``meta``, ``pair`` and
     ``word`` are the prompt and the word of the highest score, where a single one decides.
     """
-    import polars as pl
-
     scores = how.inputs(scores)
     if how.preset == "votes":
         return _by_votes(scores, key)
-    if "unparsed" in scores.columns:  # a pair that no reply names does not decide
+    if is_sampled(scores):  # a pair that no reply names does not decide
         pair = pl.col("score").sum().over(*key, "meta", "pair")
         scores = scores.with_columns(pl.when(pair > 0).then("score"))
     if how.preset == "count":
@@ -124,8 +122,6 @@ def calibrated(scores: pl.DataFrame) -> pl.DataFrame:
     The first score is subtracted before the mean, so that equal scores stay equal. A mean without a
     score that could be anything is unknown.
     """
-    import polars as pl
-
     of, score = ("meta", "word"), pl.col("score")
     beyond = score - score.drop_nulls().first().over(of)
     unknown = (score.is_null() & (pl.col("most").fill_null(-math.inf) > -math.inf)).any().over(of)
@@ -137,19 +133,16 @@ def calibrated(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     """Answer as the word with the highest score says."""
-    import polars as pl
-
     score, sides = pl.col("score"), {"yes": True, "no": False}
     best, hidden, row = {}, {}, {}
     for side, positive in sides.items():
         of = pl.col("positive") == positive
         best[side] = score.filter(of).max().fill_null(-math.inf)
-        hidden[f"{side}_hidden"] = pl.col("most").filter(of & score.is_null()).max()
+        unseen = pl.col("most").filter(of & score.is_null()).max()
+        hidden[f"{side}_hidden"] = unseen.fill_null(-math.inf)
         row[f"{side}_row"] = pl.col("row").filter(of).get(score.filter(of).arg_max())
     found = (
-        scores.with_row_index("row")
-        .group_by(key, maintain_order=True)
-        .agg(**best, **{k: v.fill_null(-math.inf) for k, v in hidden.items()}, **row)
+        scores.with_row_index("row").group_by(key, maintain_order=True).agg(**best, **hidden, **row)
     )
     yes, no, may_yes, may_no = (pl.col(name) for name in (*best, *hidden))
     lower, higher = pl.min_horizontal(yes, no), pl.max_horizontal(yes, no)
@@ -172,67 +165,61 @@ def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
 
 def _by_count(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     """Answer as most pairs of a meta-prompt and two answer words say."""
-    import polars as pl
-
     yes, no = (pl.col("score").filter(pl.col("positive") == side).first() for side in (True, False))
     contests = scores.group_by(*key, "meta", "pair", maintain_order=True).agg(lead=yes - no)
     known = pl.col("lead").count() > 0
-    margin = pl.when(known).then(pl.col("lead").sign().sum())
-    found = contests.group_by(key, maintain_order=True).agg(margin=margin)
-    return _undecided(found.select(*key, yes=pl.col("margin") > 0, margin="margin"))
+    return _together(contests, key, pl.when(known).then(pl.col("lead").sign().sum()))
 
 
 def _by_votes(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     """Answer as most replies to all prompts say; the margin is a difference of shares."""
-    import polars as pl
-
     yes, no = (pl.col("score").filter(pl.col("positive") == side).sum() for side in (True, False))
-    found = scores.group_by(key, maintain_order=True).agg(
-        margin=pl.when(yes + no > 0).then((yes - no) / (yes + no))
-    )
-    return _undecided(found.select(*key, yes=pl.col("margin") > 0, margin="margin"))
+    return _together(scores, key, pl.when(yes + no > 0).then((yes - no) / (yes + no)))
 
 
-def _undecided(found: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
+def _together(rows: pl.DataFrame, key: Sequence[str], margin: pl.Expr) -> pl.DataFrame:
+    """Answer by a margin to which all prompts contribute, so that no single one decides."""
+    found = rows.group_by(key, maintain_order=True).agg(margin=margin)
     none = pl.lit(None, pl.String)
-    return _tied(found).with_columns(meta=pl.lit(None, pl.Int64), pair=none, word=none)
+    return _tied(found.select(*key, yes=pl.col("margin") > 0, margin="margin")).with_columns(
+        meta=pl.lit(None, pl.Int64), pair=none, word=none
+    )
 
 
 def _tied(found: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(tied=(found["margin"] == 0).fill_null(value=False))
 
 
+def scores_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores of choices as answers to anchor questions, with their ``bytes``."""
+    size = pl.col("choice").str.len_bytes().cast(pl.Int64)
+    return scores.rename({"answer": "choice"}).with_columns(bytes=size)
+
+
 def values_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return each choice's ``value``: its highest score per byte over all prompt variants.
+    """Return the ``value`` of each ``choice``, by which those of an ``anchor`` are compared.
 
-    The value is null if a missing score could exceed it. ``meta`` and ``pair`` say whose it is.
+    Of choices that were scored as answers, it is the highest score per byte over all prompt
+    variants; null if a missing score could exceed it. Else it is the margin of the answer to the
+    question whether the choice is the answer. ``meta`` and ``pair`` say whose it is.
     """
-    import polars as pl
-
+    if "word" in scores.columns:
+        how = Method().of_replies() if is_sampled(scores) else Method()
+        return yes_or_no(scores, how, BY_CHOICE).rename({"margin": "value"})
     per_byte = scores.with_columns(pl.col("score", "most") / pl.col("bytes"))
     score = pl.col("score")
     hidden = pl.col("most").filter(score.is_null()).max().fill_null(-math.inf)
     at = score.arg_max()
-    return per_byte.group_by("anchor", "choice", maintain_order=True).agg(
+    return per_byte.group_by(BY_CHOICE, maintain_order=True).agg(
         value=pl.when(hidden <= score.max()).then(score.max()),
         meta=pl.col("meta").get(at),
         pair=pl.col("pair").get(at),
     )
 
 
-def anchor_values(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the ``value`` by which the choices of anchor questions are compared."""
-    if "word" not in scores.columns:
-        return values_of_choices(scores)
-    how = Method().of_replies() if "unparsed" in scores.columns else Method()
-    return yes_or_no(scores, how, ("anchor", "choice")).rename({"margin": "value"})
-
-
 def anchor_answers(scores: pl.DataFrame) -> pl.DataFrame:
     """Answer anchor questions from the scores of their choices, or of questions about each."""
-    return chosen(anchor_values(scores), sampled="unparsed" in scores.columns)
+    return chosen(values_of_choices(scores), sampled=is_sampled(scores))
 
 
 def chosen(values: pl.DataFrame, *, sampled: bool = False) -> pl.DataFrame:
@@ -240,8 +227,6 @@ def chosen(values: pl.DataFrame, *, sampled: bool = False) -> pl.DataFrame:
 
     Of several best choices, the first is selected; with sampled replies, none.
     """
-    import polars as pl
-
     value = pl.col("value")
     known = value.is_not_null().all()
     at, margin = value.arg_max(), value.max() - value.top_k(2).min()
@@ -252,3 +237,68 @@ def chosen(values: pl.DataFrame, *, sampled: bool = False) -> pl.DataFrame:
         margin=pl.when(answered).then(margin),
         tied=tied,
     )
+
+
+def answers_about_facts(asked: pl.DataFrame, scores: pl.DataFrame, how: Method) -> pl.DataFrame:
+    """Answer the questions about facts and negatives: the table ``fact_answers``."""
+    sampled = is_sampled(scores)
+    how = how.of_replies() if sampled else how
+    found = yes_or_no(scores, how)
+    if sampled:
+        found = found.join(_votes(how.inputs(scores)), on="question", maintain_order="left")
+    table = asked.join(found, on="question", how="left", maintain_order="left")
+    right = pl.col("yes") == (pl.col("expected") == "yes")
+    return TABLES["fact_answers"].frame(table, right=right)
+
+
+def _votes(scores: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of “yes” among the parsed replies, and the numbers of unparsed replies."""
+    score = pl.col("score")
+    yes, parsed = score.filter(pl.col("positive")).sum(), score.sum()
+    share = scores.group_by("question").agg(share=pl.when(parsed > 0).then(yes / parsed))
+    prompts = scores.unique(["question", "meta", "named"])
+    unread = prompts.group_by("question").agg(pl.col("unparsed", "truncated").sum())
+    return share.join(unread, on="question")
+
+
+def anchors_with_answers(
+    asked: pl.DataFrame, background: pl.DataFrame, answers: Mapping[str, pl.DataFrame]
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Return the tables ``anchors`` and ``other_answers``; answers are by method of answering.
+
+    Results come from the answers by the first method; those by the others have a table of their
+    own, if there are any.
+    """
+    solutions = asked.select("anchor", "answer")
+    first, *others = (
+        solutions.join(found, on="anchor", how="left", maintain_order="left")
+        .with_columns(method=pl.lit(method), right=pl.col("choice") == pl.col("answer"))
+        .drop("answer")
+        for method, found in answers.items()
+    )
+    table = asked.join(background, on="anchor", how="left", maintain_order="left")
+    table = table.with_columns(pl.col("facts", "positives", "negatives").fill_null(0))
+    table = TABLES["anchors"].frame(table.join(first, on="anchor", maintain_order="left"))
+    return table, TABLES["other_answers"].frame(pl.concat(others)) if others else None
+
+
+def scored_words(scores: pl.DataFrame, *key: str) -> pl.DataFrame:
+    """Return scores of answer words as log-probabilities, or as votes with their shares."""
+    if not is_sampled(scores):
+        return scores.rename({"score": "logprob"})
+    votes = pl.col("score")
+    share = votes / votes.sum().over(*key, "meta", "named")
+    return scores.with_columns(votes=votes.cast(pl.Int64), share=share)
+
+
+def score_tables(scores: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Return the scores of choices, and those of answer words about choices, if there are any."""
+    choices = TABLES["choices"].frame([])
+    if CHOICE in scores:
+        given = scores[CHOICE].rename({"score": "logprob"})
+        choices = TABLES["choices"].frame(given, per_byte=pl.col("logprob") / pl.col("bytes"))
+    tables = {"choices": choices}
+    if VERIFY in scores:
+        given = scored_words(scores[VERIFY], *BY_CHOICE)
+        tables["verifications"] = TABLES["verifications"].frame(given)
+    return tables

@@ -1,6 +1,7 @@
 """Background scores (Sahu et al. 2022, equation 1), the relevance of facts, and how often “yes”.
 
-Everything is computed from the tables ``facts``, ``links`` and ``anchors`` of a run.
+Everything is computed from the tables ``facts``, ``fact_answers``, ``links`` and ``anchors`` of a
+run.
 """
 
 from __future__ import annotations
@@ -9,36 +10,38 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Estimate
 from tacit.statistics.estimate import t_interval
-from tacit.statistics.permutation import Permutations, laid, p_value
+from tacit.statistics.permutation import laid, p_value
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap
+    from tacit.statistics.permutation import Permutations
 
 ALL = "all"
-SIDES = ("positive", "negative")
+ACCURACIES = ("positive_accuracy", "negative_accuracy")
 
 FEWEST_FACTS = 20
 """Minimum number of known facts, and of other facts, for a p-value of the relevance."""
 
+YES = pl.col("expected") == "yes"
+_SIDES = (pl.col("right").filter(YES), pl.col("right").filter(~YES))
 
-def by_anchor(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Compute the background score of each ``anchor`` that has a fact."""
-    import polars as pl
 
-    yes, no = pl.col("positive_right"), pl.col("negative_right")
+def by_anchor(answers: pl.DataFrame) -> pl.DataFrame:
+    """Compute the background score of each ``anchor`` from the answers about its facts."""
+    yes, no = _SIDES
     # A single division, so that scores that are equal on paper, such as (1/5 + 2/5)/2 and
     # (3/5 + 0)/2, are equal here too and form one threshold of average precision.
     score = (yes.sum() * no.count() + no.sum() * yes.count()) / (2 * yes.count() * no.count())
-    found = links.join(facts, on="fact", maintain_order="left")
-    return found.group_by("anchor", maintain_order=True).agg(
-        facts=pl.len().cast(pl.Int64),
+    return answers.group_by("anchor", maintain_order=True).agg(
+        facts=YES.sum().cast(pl.Int64),
         positives=yes.count().cast(pl.Int64),
         negatives=no.count().cast(pl.Int64),
         positive_accuracy=yes.mean(),
@@ -47,25 +50,24 @@ def by_anchor(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def by_relation(facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+def by_relation(facts: pl.DataFrame, answers: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     rows: list[dict[str, Any]] = []
-    sides = [f"{side}_right" for side in SIDES]
-    for relation in sorted(facts["relation"].unique()):
-        part = facts.filter(relation=relation)
-        counts = [part[side].count() for side in sides]
-        values = np.stack([part[side].cast(float).to_numpy() for side in sides])
-        known = ~np.isnan(values)
-        score = bootstrap.mean_of_ratios(part["head"].to_numpy(), np.where(known, values, 0), known)
+    of = answers.join(facts, on="fact", maintain_order="left").sort("relation", maintain_order=True)
+    for (relation,), part in of.group_by("relation", maintain_order=True):
+        yes = part.select(YES).to_series().to_numpy()
+        sides = np.stack([yes, ~yes]) & part["right"].is_not_null().to_numpy()
+        right = sides & part["right"].fill_null(value=False).to_numpy()
+        score = bootstrap.mean_of_ratios(part["head"].to_numpy(), right, sides)
+        accuracies = [part.select(side.mean()).item() for side in _SIDES]
         rows.append(
             {
                 "relation": relation,
-                "facts": part.height,
-                "positives": counts[0],
-                "negatives": counts[1],
-                "positive_accuracy": part[sides[0]].mean(),
-                "negative_accuracy": part[sides[1]].mean(),
-                "background_score": score if all(counts) else Estimate(None, None, None),
+                "facts": int(yes.sum()),
+                "positives": int(sides[0].sum()),
+                "negatives": int(sides[1].sum()),
+                **dict(zip(ACCURACIES, accuracies, strict=True)),
+                "background_score": Estimate(None, None, None) if None in accuracies else score,
             }
         )
     return TABLES["background_by_relation"].frame(rows)
@@ -81,7 +83,7 @@ def overall(relations: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
         "relations": relations["background_score"].count(),
         "value": mean,
         "n": scored.height,
-        **{f"{side}_accuracy": mean_of(scored[f"{side}_accuracy"]) for side in SIDES},
+        **{name: mean_of(scored[name]) for name in ACCURACIES},
     }
     return TABLES["background_score"].frame([row])
 
@@ -103,21 +105,19 @@ def mean_of(values: pl.Series) -> float | None:
     return float(there.mean()) if len(there) else None
 
 
-def relevance(
-    facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame, how: Permutations | None = None
-) -> pl.DataFrame:
+def relevance(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute the relevance of facts to anchor questions, for all facts and by relation."""
-    import polars as pl
-
-    own = anchors.select("right", "cluster", anchor=pl.int_range(pl.len(), dtype=pl.Int64))
-    pairs = links.join(own, on="anchor", maintain_order="left").join(
-        facts.select("fact", "relation", known="positive_right"), on="fact", maintain_order="left"
-    )
-    names = sorted(pairs["relation"].unique())
+    pairs = found.answers_by_anchor.filter(YES).select("anchor", "fact", known="right")
+    for other, key in (
+        (found.facts.select("fact", "relation"), "fact"),
+        (found.anchors.select("anchor", "right", "cluster"), "anchor"),
+    ):
+        pairs = pairs.join(other, on=key, maintain_order="left")
+    names = pairs["relation"].unique().sort()
     pairs = pairs.drop_nulls(["right", "known"])
+    parts = {ALL: pairs} | {name: pairs.filter(relation=name) for name in names}
     return TABLES["relevance"].frame(
-        {"relation": name, **gain(part, how or Permutations())}
-        for name, part in ((ALL, pairs), *((name, pairs.filter(relation=name)) for name in names))
+        {"relation": name, **gain(part, how)} for name, part in parts.items()
     )
 
 
@@ -127,8 +127,6 @@ def gain(pairs: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     The one-sided p-value permutes which facts are known. A fact belongs to the cluster of its first
     question; clusters are moved as a whole.
     """
-    import polars as pl
-
     of_fact = pl.col("cluster").first(), pl.col("known").first(), pl.col("right").mean()
     found = pairs.group_by("fact", maintain_order=True).agg(of_fact).sort("cluster", "fact")
     known, right = found["known"].to_numpy(), found["right"].to_numpy()
@@ -163,32 +161,20 @@ def _permuted(
     return np.array(sums)
 
 
-def answered(facts: pl.DataFrame, links: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
+def answered(found: ModelAnswers) -> pl.DataFrame:
     """Return the distinct answered background questions, each with its first anchor's cluster."""
-    import polars as pl
-
-    clusters = anchors.select("cluster", anchor=pl.int_range(pl.len(), dtype=pl.Int64))
-    first = links.sort("anchor", maintain_order=True).unique("fact", keep="first")
-    of = facts.join(first.join(clusters, on="anchor"), on="fact", maintain_order="left")
-    sides = [
-        of.select(
-            "cluster",
-            question=f"{side}_question",
-            margin=f"{side}_margin",
-            gold=pl.lit(gold),
-            yes=pl.col(f"{side}_right") == gold,
-        )
-        for side, gold in (("positive", True), ("negative", False))
-    ]
-    every = pl.concat(sides).unique(["question", "gold"], keep="first", maintain_order=True)
-    return every.drop_nulls("yes")
+    owner = found.links.unique("fact", keep="first", maintain_order=True)
+    owner = owner.join(found.anchors.select("anchor", "cluster"), on="anchor")
+    of = found.fact_answers.join(owner, on="fact", maintain_order="left")
+    every = of.select("cluster", "question", "margin", gold=YES, yes=pl.col("right") == YES)
+    return every.unique(["question", "gold"], keep="first", maintain_order=True).drop_nulls("yes")
 
 
-def background_answers(answers: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+def background_answers(answered: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute how often the model says “yes”, and whether it tells facts from negatives."""
-    gold, yes, cluster = (answers[name].to_numpy() for name in ("gold", "yes", "cluster"))
+    gold, yes, cluster = (answered[name].to_numpy() for name in ("gold", "yes", "cluster"))
     of, right = np.stack([gold, ~gold]), np.stack([gold & yes, ~gold & ~yes])
-    known = answers.drop_nulls("margin")
+    known = answered.drop_nulls("margin")
     row = {
         "n": len(gold),
         "facts": int(gold.sum()),

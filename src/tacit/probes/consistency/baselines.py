@@ -5,21 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.estimate import Estimate
-from tacit.statistics.ranking import (
-    at_thresholds,
-    average_precision,
-    chance_level,
-    chance_levels,
-)
+from tacit.statistics.ranking import at_thresholds, average_precision, chance_level, chance_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
-    from numpy.typing import NDArray
 
     from tacit.sources.anchors import Anchor
     from tacit.statistics import Bootstrap
@@ -30,9 +23,10 @@ MODEL, RANDOM = "model", "random"
 def anchor_baselines(
     of: Sequence[Anchor], choices: pl.DataFrame, anchors: pl.DataFrame, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Return the accuracy and the conceptual consistency of the model and of each baseline."""
-    import polars as pl
+    """Return the accuracy and the conceptual consistency of the model and of each baseline.
 
+    ``choices`` has a row per choice (``features.by_choice``).
+    """
     answers = np.array([anchor.answer for anchor in of])
     right = {
         MODEL: anchors["right"],
@@ -48,40 +42,37 @@ def anchor_baselines(
 
 
 def _by_rating(choices: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each rating of choices, whether the first choice that has the highest is correct.
-
-    ``choices`` has a row per choice (``features.by_choice``).
-    """
-    import polars as pl
+    """Return, for each rating of choices, whether the first with the highest is correct."""
     from wordfreq import zipf_frequency
 
-    zipf = [zipf_frequency(choice, "en") for choice in choices["text"]]
-    ratings = choices.select(
-        "anchor",
-        "correct",
-        pl.col("prior").alias("choice prior"),
-        pl.col("gain").alias("pointwise mutual information"),
-        pl.col("bytes").alias("longest choice"),
-        pl.col("bytes").neg().alias("shortest choice"),
-        pl.Series("most frequent choice", zipf, pl.Float64),
-    )
-    return ratings.group_by("anchor", maintain_order=True).agg(
+    zipf = [zipf_frequency(choice, "en") for choice in choices["choice"]]
+    ratings = {
+        "choice prior": pl.col("prior"),
+        "pointwise mutual information": pl.col("gain"),
+        "longest choice": pl.col("bytes"),
+        "shortest choice": -pl.col("bytes"),
+        "most frequent choice": pl.lit(pl.Series(zipf, dtype=pl.Float64)),
+    }
+    rated = choices.select("anchor", "correct", **ratings)
+    return rated.group_by("anchor", maintain_order=True).agg(
         pl.when(pl.col(name).is_not_null().all())
         .then(pl.col("correct").get(pl.col(name).arg_max()))
         .alias(name)
-        for name in ratings.columns[2:]
+        for name in ratings
     )
 
 
 def _row(name: str, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return the row of a baseline in the table ``anchor_baselines``."""
     known = anchors.drop_nulls("right")
     scored = known.drop_nulls("background_score")
     accuracy = bootstrap.ratio(known["cluster"], known["right"], np.ones(known.height))
+    right, scores = scored["right"].to_numpy(), scored["background_score"].to_numpy()
+    consistency, chance = average_precision(right, scores), chance_level(right, scores)
     if name == RANDOM:  # computed, not sampled
         accuracy = Estimate(accuracy.value, None, None)
-    right, scores = scored["right"].to_numpy(), scored["background_score"].to_numpy()
-    consistency, chance = _consistency(name, right, scores)
+        counts = at_thresholds(right > 0, scores)[1]
+        consistency = float(chance_levels(right.sum(), counts)) if len(right) else None
+        chance = consistency
     return {
         "baseline": name,
         "n": known.height,
@@ -90,15 +81,3 @@ def _row(name: str, anchors: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, An
         "consistency": consistency,
         "chance": chance,
     }
-
-
-def _consistency(
-    name: str, right: NDArray[np.float64], scores: NDArray[np.float64]
-) -> tuple[float | None, float | None]:
-    """Return the average precision of background scores, and its chance level."""
-    if name != RANDOM:
-        return average_precision(right, scores), chance_level(right, scores)
-    if not len(right):
-        return None, None
-    chance = float(chance_levels(right.sum(), at_thresholds(right > 0, scores)[1]))
-    return chance, chance

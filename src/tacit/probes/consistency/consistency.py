@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
@@ -12,11 +13,10 @@ from tacit.statistics.lift import LEAST_ROWS, predict, strata_of
 from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
+    from collections.abc import Mapping
 
     from tacit.statistics import Bootstrap
+    from tacit.statistics.lift import Prediction
     from tacit.statistics.permutation import Permutations
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
@@ -25,93 +25,86 @@ LEAST_ANCHORS = 28
 
 _MOST_BINS = 10
 _MEASURED = ("background_score", "right")
+_PREDICTED = ("right", "background_score", "cluster")
 
 
-def overall(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
+def overall(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
     """Compute conceptual consistency over all anchor questions (Sahu et al. 2022, Figure 3)."""
-    return _table("consistency", "all", [("all", range(anchors.height))], anchors, how)
+    return _by_subset("consistency", "all", {"all": anchors}, how)
 
 
 def by_relation(
-    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations | None = None
+    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations
 ) -> pl.DataFrame:
     """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a)."""
-    import polars as pl
-
-    relations = links.join(facts.select("fact", "relation"), on="fact")
-    chosen = relations.unique(["anchor", "relation"]).group_by("relation")
-    members = chosen.agg(pl.col("anchor").sort()).sort("relation").iter_rows()
-    return _table("consistency_by_relation", "relation", members, anchors, how)
+    members = links.join(facts.select("fact", "relation"), on="fact").select("anchor", "relation")
+    parts = {
+        name: anchors.join(members.filter(relation=name), on="anchor", how="semi")
+        for name in members["relation"].unique().sort()
+    }
+    return _by_subset("consistency_by_relation", "relation", parts, how)
 
 
 def by_concept(
-    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations | None = None
+    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations
 ) -> pl.DataFrame:
     """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b)."""
-    import polars as pl
-
-    measures = anchors.select(*_MEASURED, anchor=pl.int_range(pl.len()))
-    among = links.join(measures.drop_nulls(), on="anchor", how="semi")
-    members = frequent_concepts(among, facts).iter_rows()
-    return _table("consistency_by_concept", "concept", members, anchors, how)
+    among = links.join(anchors.drop_nulls(_MEASURED), on="anchor", how="semi")
+    parts = {
+        name: anchors.join(pl.DataFrame({"anchor": members}), on="anchor", how="semi")
+        for name, members in frequent_concepts(among, facts).iter_rows()
+    }
+    return _by_subset("consistency_by_concept", "concept", parts, how)
 
 
 def frequent_concepts(links: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
     """Return the (at most 14) most frequent concepts in anchor questions' backgrounds."""
-    import polars as pl
-
     ends = pl.concat([facts.select("fact", concept=end) for end in ("head", "tail")])
     return (
         links.join(ends, on="fact")
         .unique(["anchor", "concept"])
         .group_by("concept")
-        .agg(anchors=pl.col("anchor").sort())
-        .filter(pl.col("anchors").list.len() >= LEAST_ANCHORS)
-        .sort(pl.col("anchors").list.len(), "concept", descending=[True, False])
+        .agg("anchor")
+        .filter(pl.col("anchor").list.len() >= LEAST_ANCHORS)
+        .sort(pl.col("anchor").list.len(), "concept", descending=[True, False])
         .head(CONCEPTS)
     )
 
 
-def _table(
-    table: str,
-    subset: str,
-    members: Iterable[tuple[str, Sequence[int]]],
-    anchors: pl.DataFrame,
-    how: Permutations | None,
+def _by_subset(
+    table: str, subset: str, parts: Mapping[str, pl.DataFrame], how: Permutations
 ) -> pl.DataFrame:
-    rows: list[dict[str, Any]] = []
-    for name, places in members:
-        part = anchors[list(places)].drop_nulls(_MEASURED)
-        score, right = part["background_score"], part["right"]
-        found = predict(right.to_numpy(), score.to_numpy(), part["cluster"].to_numpy(), how)
-        rows.append(
-            {
-                "subset": subset,
-                "name": name,
-                "n": found.n,
-                "clusters": found.clusters,
-                "right": found.right,
-                "accuracy": mean_of(right),
-                "background_score": mean_of(score),
-                "consistency": found.average_precision,
-                "chance": found.chance,
-                "lift": found.lift,
-                "auroc": found.auroc,
-                "p_value": found.p_value,
-                "smallest_lift": found.smallest,
-                "no_interval": found.lift.why,
-            }
-        )
+    rows = []
+    for name, part in parts.items():
+        found, row = measured(part, how)
+        row |= {"subset": subset, "name": name, "clusters": found.clusters, "right": found.right}
+        row |= {"auroc": found.auroc, "smallest_lift": found.smallest}
+        rows.append({**row, "no_interval": found.lift.why})
     corrected = benjamini_hochberg([row["p_value"] for row in rows])
     return TABLES[table].frame(rows, p_corrected=corrected)
 
 
-def within_strata(rows: pl.DataFrame, how: Permutations | None = None) -> dict[str, Any]:
+def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Prediction, dict[str, Any]]:
+    """Measure how well the background scores of anchor questions predict correct answers."""
+    rows = anchors.drop_nulls(_MEASURED)
+    right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
+    found = predict(right, score, cluster, how)
+    return found, {
+        "n": found.n,
+        "accuracy": mean_of(rows["right"]),
+        "background_score": mean_of(rows["background_score"]),
+        "consistency": found.average_precision,
+        "chance": found.chance,
+        "lift": found.lift,
+        "p_value": found.p_value,
+    }
+
+
+def within_strata(anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     """Compute the lift within strata of anchor questions with similar numbers of facts."""
-    right, score, facts, cluster = (
-        rows[name].to_numpy() for name in ("right", "background_score", "facts", "cluster")
-    )
-    found = predict(right, score, cluster, how, strata=strata_of(facts))
+    rows = anchors.drop_nulls(_MEASURED)
+    right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
+    found = predict(right, score, cluster, how, strata=strata_of(rows["facts"].to_numpy()))
     return {
         "strata": found.strata,
         "chance_adjusted": found.chance,
@@ -120,12 +113,13 @@ def within_strata(rows: pl.DataFrame, how: Permutations | None = None) -> dict[s
     }
 
 
-def adjusted(anchors: pl.DataFrame, how: Permutations | None = None) -> pl.DataFrame:
+def adjusted(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
     """Compute the lift of background scores, adjusted for the number of facts."""
-    rows = anchors.drop_nulls(_MEASURED)
-    row = {"n": rows.height, **within_strata(rows, how)}
-    why = [row["lift_adjusted"].why]
-    return TABLES["adjusted"].frame([row], no_adjusted_interval=why)
+    row = within_strata(anchors, how)
+    n = anchors.drop_nulls(_MEASURED).height
+    return TABLES["adjusted"].frame(
+        [{"n": n, **row, "no_adjusted_interval": row["lift_adjusted"].why}]
+    )
 
 
 def accuracy_by_score(anchors: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:

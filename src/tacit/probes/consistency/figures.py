@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.charts.figures import Figures
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import bounds, in_rows
@@ -18,7 +20,6 @@ from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
     import altair as alt
-    import polars as pl
 
     from tacit.charts.figures import Drawn
 
@@ -79,8 +80,6 @@ def background_and_anchors(shown: Shown) -> Drawn | None:
 
 def background_against_consistency(shown: Shown) -> Drawn | None:
     """Relations' background scores against consistency (Sahu et al. 2022, Figure 5)."""
-    import polars as pl
-
     both = _by_relation(shown)
     if both is None:
         return None
@@ -113,8 +112,6 @@ def background_against_consistency(shown: Shown) -> Drawn | None:
 
 def relations_across_models(shown: Shown) -> Drawn | None:
     """Background score against consistency of several models, one panel per relation."""
-    import polars as pl
-
     both = None if len(shown.found) == 1 else _by_relation(shown)
     if both is None:
         return None
@@ -139,8 +136,6 @@ def relations_across_models(shown: Shown) -> Drawn | None:
 
 def prompting_bias(shown: Shown) -> Drawn | None:
     """The accuracies on facts and on negatives (Sahu et al. 2022, Figure 6)."""
-    import polars as pl
-
     table = shown.defined("background_variants", "background_score")
     if table is None:
         return None
@@ -216,8 +211,6 @@ def controls(shown: Shown) -> Drawn | None:
 
 def prediction(shown: Shown) -> Drawn | None:
     """How well features predict which answers are correct (not in Sahu et al. 2022)."""
-    import polars as pl
-
     table = shown.defined("prediction", "auroc")
     if table is None:
         return None
@@ -269,8 +262,6 @@ def size_of_models(shown: Shown) -> Drawn | None:
 
 def intervention(shown: Shown) -> Drawn | None:
     """How the accuracy changes if facts are added to the prompt, by kind of fact."""
-    import polars as pl
-
     table = shown.defined("intervention", "change")
     if table is None:
         return None
@@ -329,8 +320,6 @@ def _cut(lift: Rows) -> str | None:
 
 def _models(rows: Rows, shown: Shown, text: str) -> alt.LayerChart:
     """One row per model, or one point per model if model sizes are compared."""
-    import polars as pl
-
     labels = list(shown.labels.values())
     if not shown.by_size:
         return replace(rows, order=labels).chart(text)
@@ -364,8 +353,6 @@ def _by_size(shown: Shown) -> dict[str, str | None]:
 
 def _subsets(shown: Shown, kind: str) -> Drawn | None:
     """Consistency and lift by relation or concept, with two panels per model."""
-    import polars as pl
-
     table = shown.defined(f"consistency_by_{kind}", "consistency")
     if table is None:
         return None
@@ -397,8 +384,6 @@ def _by_relation(shown: Shown) -> pl.DataFrame | None:
 
 def _scatter(part: pl.DataFrame, values: pl.DataFrame, shown: Shown) -> Scatter:
     """Background score against consistency, on axes that include all values."""
-    import polars as pl
-
     column, known = TABLES["consistency"].column, TABLES["background_by_relation"].column
     return Scatter(
         part,

@@ -1,83 +1,204 @@
-"""Whether facts in the prompt change the answers to anchor questions (METHODS 4)."""
+"""Whether facts before an anchor question in the prompt change its answer (METHODS 4)."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tacit.probes.consistency.answer_tables import with_choices
-from tacit.probes.consistency.contexts import CONDITIONS, Fact
+import polars as pl
+
+from tacit.errors import RequestError
+from tacit.probes.consistency.background import ALL, YES
+from tacit.probes.consistency.questions import FACT, Question, about_anchors
 from tacit.probes.consistency.tables import TABLES
+from tacit.probes.consistency.wording import grammatical
 from tacit.statistics.tests import holm, paired_change
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import polars as pl
-
-    from tacit.probes.consistency.contexts import Contexts
+    from tacit.knowledge.background import Background
+    from tacit.probes.consistency.answers import ModelAnswers
+    from tacit.probes.consistency.template import Templates
+    from tacit.sources.anchors import Anchor
     from tacit.statistics import Bootstrap
 
-ALL, BEFORE = "all", "none"
+CONDITIONS = ("true", "false", "irrelevant")
+"""The question's own facts, their negatives stated as facts, another question's own facts."""
+
+BEFORE = "none"
 COMPARISONS = (
     *((condition, BEFORE) for condition in CONDITIONS),
     (CONDITIONS[0], CONDITIONS[1]),
     (CONDITIONS[0], CONDITIONS[2]),
 )
 """The pairs of conditions that are compared, such as true facts against no facts."""
+
 GROUPS = {"facts correct": True, "a fact incorrect": False}
 """Groups of anchor questions by the value of ``facts_right`` in ``answers_in_context``."""
 
+MOST_FACTS = 5
+"""The default maximum number of facts before a question."""
+
+_WORD = re.compile(r"\w+")
+
+
+class Fact(NamedTuple):
+    """A background fact, and the tail (second concept) of the fact's false version."""
+
+    head: str
+    relation: str
+    tail: str
+    negative: str
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """The facts before anchor questions, by condition and by id of the anchor question."""
+
+    anchors: Sequence[Anchor]
+    background: Background
+    templates: Templates
+    most: int = MOST_FACTS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        relations = self.templates.relations
+        unstated = sorted(
+            name for name in set(self.background.facts["relation"]) if not relations[name].statement
+        )
+        if unstated:
+            raise RequestError(
+                f"--intervene states facts, and there is no statement for {', '.join(unstated)}: "
+                "add statement to these relations with --templates FILE, or select other relations "
+                "with --relations"
+            )
+        if not self.own:
+            raise RequestError(
+                "--intervene needs facts that have a negative, and no question has such a fact"
+            )
+
+    def _rank(self, *words: str) -> str:
+        """Return a reproducible pseudo-random sort key for the given words."""
+        text = "\t".join((str(self.seed), *words))
+        return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+    @cached_property
+    def own(self) -> Mapping[str, list[Fact]]:
+        """The facts of each question's own background that are stated."""
+        facts = self.background.facts.drop_nulls("negative")
+        ranks = [self._rank(*fact) for fact in facts.select(FACT).iter_rows()]
+        most = (
+            facts.with_columns(rank=pl.Series(ranks, dtype=pl.String))
+            .sort("question", "weight", "rank", descending=[False, True, False], nulls_last=True)
+            .group_by("question", maintain_order=True)
+            .head(self.most)
+        )
+        found: dict[str, list[Fact]] = {}
+        for at, *fact in most.select("question", *Fact._fields).iter_rows():
+            found.setdefault(self.anchors[at].id, []).append(Fact(*fact))
+        return found
+
+    @cached_property
+    def irrelevant(self) -> Mapping[str, list[Fact]]:
+        """For each question, as many facts of another one with which it shares no concept."""
+        order = sorted(self.own, key=self._rank)
+        found = {}
+        for at, anchor in enumerate(order):
+            n = len(self.own[anchor])
+            for other in order[at + 1 :] + order[:at]:
+                facts = self.own[other][:n]
+                if len(facts) == n and self._is_irrelevant(anchor, other, facts):
+                    found[anchor] = facts
+                    break
+        return {anchor: found[anchor] for anchor in self.own if anchor in found}
+
+    def _is_irrelevant(self, anchor: str, other: str, facts: Sequence[Fact]) -> bool:
+        """Return whether a question shares no concept with another, and no word with its facts."""
+        ends = {end for fact in facts for end in (fact.head, fact.tail)}
+        concepts, none = self._concepts.get(anchor, set()), set[str]()
+        return concepts.isdisjoint(ends | self._concepts.get(other, none)) and self._words[
+            anchor
+        ].isdisjoint(_words(*ends))
+
+    @cached_property
+    def _concepts(self) -> Mapping[str, set[str]]:
+        grouped = self.background.concepts.group_by("question").agg("concept")
+        return {self.anchors[at].id: set(concepts) for at, concepts in grouped.iter_rows()}
+
+    @cached_property
+    def _words(self) -> Mapping[str, set[str]]:
+        """The words of each anchor question's text and choices, except stop words."""
+        from tacit.knowledge.words import Words
+
+        is_stop = Words().is_stop
+        return {
+            one.id: {word for word in _words(one.question, *one.choices) if not is_stop(word)}
+            for one in self.anchors
+            if one.id in self.own
+        }
+
+    @cached_property
+    def texts(self) -> Mapping[str, Mapping[str, str]]:
+        """The text of the facts, by condition and by id of the anchor question."""
+        false = {
+            anchor: [fact._replace(tail=fact.negative) for fact in facts]
+            for anchor, facts in self.own.items()
+        }
+        words, templates = grammatical(), self.templates
+        return {
+            condition: {
+                anchor: templates.context.facts(
+                    words.statement(templates.relations[relation], head, tail)
+                    for head, relation, tail, _ in facts
+                )
+                for anchor, facts in of.items()
+            }
+            for condition, of in zip(CONDITIONS, (self.own, false, self.irrelevant), strict=True)
+        }
+
+    def questions(self, group: str, condition: str) -> Iterator[Question]:
+        """Yield the questions of a group behind the facts of one condition."""
+        texts, by_id = self.texts[condition], {one.id: one for one in self.anchors}
+        stated = (by_id[anchor] for anchor in texts)
+        for question in about_anchors(group, stated, self.templates):
+            facts = texts[question.key["anchor"]]
+            yield question._replace(facts=facts, around=self.templates.context.text)
+
+
+def _words(*texts: str) -> set[str]:
+    return {word for text in texts for word in _WORD.findall(comparable(text).casefold())}
+
 
 def tables(
-    contexts: Contexts,
-    chosen: Mapping[str, pl.DataFrame],
-    facts: pl.DataFrame,
-    anchors: pl.DataFrame,
+    contexts: Contexts, answers: Mapping[str, pl.DataFrame], found: ModelAnswers
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables ``answers_in_context`` and ``intervention``, by table name."""
-    known = _facts_right(contexts, facts)
-    answers = TABLES["answers_in_context"].frame(_answers(contexts, chosen, known, anchors))
-    return {"answers_in_context": answers, "intervention": changes(answers)}
-
-
-def _facts_right(contexts: Contexts, facts: pl.DataFrame) -> dict[int, bool | None]:
-    """Return whether the model answers all background questions about the own facts correctly."""
-    import polars as pl
-
-    rows = [(at, *fact[:3]) for at, own in contexts.own.items() for fact in own]
-    names = Fact._fields[:3]
-    stated = pl.DataFrame(rows, ["question", *names], orient="row")
-    found = stated.join(facts, on=names).group_by("question")
-    return dict(found.agg(pl.col("positive_right").all(ignore_nulls=False)).iter_rows())
-
-
-def _answers(
-    contexts: Contexts,
-    chosen: Mapping[str, pl.DataFrame],
-    known: Mapping[int, bool | None],
-    anchors: pl.DataFrame,
-) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table ``answers_in_context``."""
-    before = anchors.select("anchor", "cluster", right_before="right").to_dicts()
-    for condition, found in chosen.items():
-        answered = with_choices(contexts.anchors, found).select("anchor", "choice", "right", "tied")
-        for row in answered.iter_rows(named=True):
-            at = row["anchor"]
-            yield {
-                **row,
-                **before[at],
-                "condition": condition,
-                "facts": len(contexts.own[at]),
-                "context": contexts.texts[condition][at],
-                "facts_right": known[at],
-            }
+    """Return the tables ``answers_in_context`` and ``intervention``; answers are by condition."""
+    rows = [(anchor, *fact[:3]) for anchor, own in contexts.own.items() for fact in own]
+    stated = pl.DataFrame(rows, dict.fromkeys(("anchor", *FACT), pl.String), orient="row")
+    known = stated.join(found.facts, on=FACT).join(found.fact_answers.filter(YES), on="fact")
+    about = known.group_by("anchor").agg(
+        facts=pl.len(), facts_right=pl.col("right").all(ignore_nulls=False)
+    )
+    before = found.anchors.select("anchor", "cluster", "answer", right_before="right")
+    parts = []
+    for condition, chosen in answers.items():
+        texts = list(contexts.texts[condition].items())
+        part = pl.DataFrame(texts, dict.fromkeys(("anchor", "context"), pl.String), orient="row")
+        for other in (chosen, about, before):
+            part = part.join(other, on="anchor", how="left", maintain_order="left")
+        right = pl.col("choice") == pl.col("answer")
+        parts.append(part.with_columns(right=right, condition=pl.lit(condition)))
+    table = TABLES["answers_in_context"].frame(pl.concat(parts))
+    return {"answers_in_context": table, "intervention": changes(table)}
 
 
 def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
     """Compute paired accuracy changes between conditions, overall and by question group."""
-    import polars as pl
-
     columns = ("anchor", "condition", "cluster", "facts_right", "right")
     alone = answers.unique("anchor", maintain_order=True).with_columns(
         condition=pl.lit(BEFORE), right="right_before"
@@ -103,14 +224,15 @@ def _changes(answers: pl.DataFrame, bootstrap: Bootstrap | None) -> list[dict[st
     return [{**row, "p_corrected": p} for row, p in zip(rows, corrected, strict=True)]
 
 
-def summary(contexts: Contexts, anchoring: str, found: pl.DataFrame) -> dict[str, Any]:
+def summary(contexts: Contexts, group: str, found: pl.DataFrame) -> dict[str, Any]:
     """Return how facts were stated, and how many anchor questions have no context or answer."""
     asked = {condition: len(of) for condition, of in contexts.texts.items()}
     paired = found.filter(group=ALL, against=BEFORE).select("condition", "n").iter_rows()
     return {
-        "anchoring": anchoring,
+        "anchoring": group,
         "format": asdict(contexts.templates.context),
-        **asdict(contexts.choice),
+        "most": contexts.most,
+        "seed": contexts.seed,
         "anchors": len(contexts.own),
         "without_context": len(contexts.anchors) - len(contexts.own),
         "facts": sum(map(len, contexts.own.values())),

@@ -5,55 +5,42 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
+from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.regression import cross_validated
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tacit.statistics import Bootstrap, Estimate
 
-ALL = "all"
 NO_NEGATIVE = "no fact has a negative"
 ONE_HEAD = "all facts have the same first concept"
 
 
-def no_knowledge(tails: pl.DataFrame, facts: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
-    """Evaluate the no-knowledge baseline and the model on all distinct facts."""
-    rows = _with_predictions(_with_answers(tails, facts))
+def no_knowledge(
+    tails: pl.DataFrame, facts: pl.DataFrame, answers: pl.DataFrame, bootstrap: Bootstrap
+) -> pl.DataFrame:
+    """Evaluate the no-knowledge baseline and the model on all distinct facts with a negative."""
+    of = facts.drop_nulls("negative").join(answers, on="fact")
+    own = of.select(*FACT, "right", "margin", is_negative=~YES)
+    key = [*FACT, "is_negative"]
+    rows = _with_predictions(tails.join(own, on=key, how="inner").sort(key))
     reason = NO_NEGATIVE if rows.is_empty() else None
     if rows["predicted"].null_count():
         reason = ONE_HEAD
-    names = sorted(rows["relation"].unique())
+    parts = {ALL: rows} | {
+        name: rows.filter(relation=name) for name in rows["relation"].unique().sort()
+    }
     return TABLES["no_knowledge"].frame(
         {"relation": name, **_figures(part, bootstrap), "undefined": reason}
-        for name, part in ((ALL, rows), *((name, rows.filter(relation=name)) for name in names))
+        for name, part in parts.items()
     )
-
-
-def _with_answers(tails: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per fact and one per negative (false version), with model answers."""
-    import polars as pl
-
-    sides = pl.concat(
-        facts.drop_nulls("negative").select(
-            *FACT,
-            is_negative=pl.lit(side == "negative"),
-            right=f"{side}_right",
-            margin=f"{side}_margin",
-        )
-        for side in ("positive", "negative")
-    )
-    rows = tails.join(sides, on=[*FACT, "is_negative"], maintain_order="left")
-    return rows.sort(*FACT, "is_negative")
 
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
     """Add each row's out-of-fold probability of being a fact rather than a negative."""
-    import polars as pl
-
     numbers = rows.select(
         "words", "characters", "frequency", pl.col("degree", "as_tail").log1p()
     ).to_numpy()
@@ -69,8 +56,6 @@ def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:
     """Return how well the baseline regression and the model tell true from false facts."""
-    import polars as pl
-
     predicted = rows.drop_nulls("predicted")
     right = (predicted["predicted"] > 1 / 2) != predicted["is_negative"]
     sides = rows.group_by("is_negative").agg(pl.col("right").cast(float).mean())["right"]

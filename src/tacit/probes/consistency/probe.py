@@ -11,48 +11,55 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Probe
-from tacit.probes.consistency import (
-    answer_tables,
-    background,
-    consistency,
-    intervention,
-    prediction,
-)
+from tacit.probes.consistency import background, consistency, intervention, predictors
 from tacit.probes.consistency.answers import (
+    BY_CHOICE,
+    Method,
     ModelAnswers,
     anchor_answers,
+    anchors_with_answers,
+    answers_about_facts,
     labelled,
+    score_tables,
+    scored_words,
     scores_of_choices,
-    yes_or_no,
 )
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.block import block, verdict_of
-from tacit.probes.consistency.contexts import MOST_FACTS, ContextChoice, Contexts
 from tacit.probes.consistency.controls import Controls
-from tacit.probes.consistency.details import details
+from tacit.probes.consistency.details import details, negative_examples
 from tacit.probes.consistency.features import by_choice, features
 from tacit.probes.consistency.figures import FIGURES
+from tacit.probes.consistency.intervention import MOST_FACTS, Contexts
 from tacit.probes.consistency.measures import measures
-from tacit.probes.consistency.negative_examples import negative_examples
 from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.questions import (
     BACKGROUND,
     CHOICE,
+    PRIOR,
     VERIFY,
-    Asked,
-    Questions,
+    BackgroundQuestions,
+    Question,
+    about_anchors,
+    anchor_frame,
+    choice_variants,
     in_context,
+    prompt_variants,
+    requests_of,
+    single,
 )
-from tacit.probes.consistency.reading import Reading
 from tacit.probes.consistency.summary import counts, intervals, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
+from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.consistency.variants import background_variants
+from tacit.probes.consistency.wording import wording
+from tacit.requests import Prompt
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import polars as pl
 
@@ -60,9 +67,6 @@ if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.probes.base import Answers, Requests
     from tacit.probes.consistency.questions import PromptVariant
-    from tacit.probes.consistency.template import Templates
-    from tacit.probes.consistency.wording import Wording
-    from tacit.requests import Prompt
     from tacit.sources.anchors import Anchor
 
 
@@ -89,13 +93,10 @@ class ConsistencyProbe(Probe):
     details = staticmethod(details)
     measures = staticmethod(measures)
 
+    options: ConsistencyOptions
     anchors: Sequence[Anchor]
     background: Background
-    templates: Templates
-    wording: Wording
-    version: str = "review-lexicon"
-    reading: Reading = field(default_factory=Reading)
-    context: ContextChoice | None = None
+    templates: Templates = field(default_factory=load_templates)
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
@@ -119,70 +120,126 @@ class ConsistencyProbe(Probe):
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
-        from tacit.probes.consistency.template import load_templates
-        from tacit.probes.consistency.wording import wording
 
-        worded, templates = wording(options.wording), load_templates(options.templates)
-        reading = Reading.of(options, templates)
+        templates = load_templates(options.templates)
         extraction = options.background.extraction()
         spare_torch(options.background.tagger)
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
             found = background(base, texts, extraction, topics=topics, tails=True)
-        version = options.background.paper_version
-        context = None
-        if options.intervene:
-            context = ContextChoice(options.context_facts or MOST_FACTS, options.background.seed)
-        return cls(anchors, found, templates, worded, version, reading, context)
+        return cls(options, anchors, found, templates)
 
     def __post_init__(self) -> None:
         # Raise on missing templates, meta-prompts or pairs before any model call.
         _ = self.asked, self.variants, self.choice_variants, self.contexts
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> BackgroundQuestions:
         """The distinct facts, with questions about each fact and its negative (false version)."""
-        return Asked.of(self.background.facts, self.templates, self.wording)
+        ids = [anchor.id for anchor in self.anchors]
+        worded = wording(self.options.wording)
+        return BackgroundQuestions.of(self.background.facts, ids, self.templates, worded)
+
+    @property
+    def anchoring(self) -> list[str]:
+        """The groups of prompts that answer anchor questions; results come from the first."""
+        return self.options.anchors.split(",")
+
+    @property
+    def version(self) -> str:
+        return self.options.background.paper_version
+
+    @cached_property
+    def method(self) -> Method:
+        """The method of answering yes/no questions about facts."""
+        options, templates = self.options, self.templates
+        if options.fast and options.answering == "max":
+            last = len(templates.of_version(self.version))
+            return Method("single", last, "/".join(templates.pairs[0]))
+        return Method(options.answering, options.meta, options.pair)
 
     @cached_property
     def variants(self) -> tuple[PromptVariant, ...]:
         """The prompt variants in which yes/no questions are asked."""
-        return self.reading.variants(self.templates, self.version)
+        every, pairs = prompt_variants(self.templates, self.version), self.templates.pairs
+        meta, pair = self.method.meta, self.method.pair
+        if meta is None or pair is None:
+            return every
+        if pair not in (labels := ["/".join(each) for each in pairs]):
+            raise RequestError(
+                f"there is no label pair {pair}; expected one of {', '.join(labels)}"
+            )
+        if not (own := single(every, meta, pair)):
+            metas = ", ".join(map(str, sorted({one.meta for one in every})))
+            raise RequestError(f"there is no meta-prompt {meta}; expected one of {metas}")
+        return own
 
     @cached_property
     def choice_variants(self) -> tuple[PromptVariant, ...]:
         """The prompt variants of anchor questions in which the choices are scored as answers."""
-        return self.reading.choice_variants(self.templates, self.version)
+        every = choice_variants(self.templates, self.version)
+        meta, pair = self.method.meta, self.method.pair
+        if not self.options.fast or meta is None or pair is None:
+            return every
+        own = single(every, meta, pair)
+        if not own and CHOICE in self.anchoring:
+            raise RequestError(
+                f"meta-prompt {meta} asks for a truth value, so choices cannot be scored after it: "
+                "give another --meta, or use --anchors verify"
+            )
+        return own
 
     @cached_property
     def contexts(self) -> Contexts | None:
         """The contexts (stated facts) of the anchor questions; None if no facts are stated."""
-        if self.context is None:
+        if not self.options.intervene:
             return None
-        return Contexts(self.anchors, self.background, self.templates, self.context)
-
-    @cached_property
-    def questions(self) -> Questions:
-        """All that is asked."""
-        return Questions(
-            self.asked,
-            self.anchors,
-            self.variants,
-            self.choice_variants,
-            self.templates,
-            self.reading.anchoring,
-            self.contexts,
-        )
+        most, seed = self.options.context_facts or MOST_FACTS, self.options.background.seed
+        return Contexts(self.anchors, self.background, self.templates, most, seed)
 
     @property
     def prompts(self) -> list[Prompt]:
         """The prompts of all groups, in the order of ``requests``."""
-        return [one for prompts in self.questions.prompts.values() for one in prompts]
+        groups = self.requests().values()
+        return [one for group in groups for one in group.requests if isinstance(one, Prompt)]
 
     def requests(self) -> Mapping[str, Requests]:
         """Return the requests by the name of the prompt group; see ``Probe.requests``."""
-        return self.questions.requests
+        return self._requests
+
+    @cached_property
+    def _requests(self) -> Mapping[str, Requests]:
+        questions = (Question({"question": text}, text) for text in self.asked.texts)
+        groups = {BACKGROUND: requests_of(questions, self.variants, "question")}
+        for group in (CHOICE, PRIOR, VERIFY):
+            if group in self.anchoring or (group == PRIOR and CHOICE in self.anchoring):
+                of = about_anchors(group, self.anchors, self.templates)
+                groups[group] = self._about_anchors(group, of)
+        if self.contexts is not None:
+            for condition in self.contexts.texts:
+                of = self.contexts.questions(self.anchoring[0], condition)
+                groups[in_context(condition)] = self._about_anchors(self.anchoring[0], of)
+        return groups
+
+    def _about_anchors(self, group: str, questions: Iterable[Question]) -> Requests:
+        if group == VERIFY:
+            return requests_of(questions, self.variants, *BY_CHOICE)
+        # Questions with the same choices share the prompts for the choices' prior.
+        return requests_of(questions, self.choice_variants, "anchor", repeats=group == PRIOR)
+
+    def check_replies(self, *, sampled: bool) -> None:
+        """Raise an error if the probe's options are incompatible with replies of chat models."""
+        if CHOICE in self.anchoring:
+            raise RequestError(
+                "chat replies cannot score the choices of a question as texts: use --anchors "
+                "verify, which asks for each choice whether it is the answer"
+            )
+        if sampled and self.method.preset == "calibrated":
+            raise RequestError(
+                "--answering calibrated subtracts mean log-probabilities, which sampled replies do "
+                "not provide: use --answering max (all replies together), count or single"
+            )
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies."""
@@ -190,32 +247,20 @@ class ConsistencyProbe(Probe):
             self.check_replies(sampled=True)
         scores = self.scored(answers)
         found = self.answered(scores)
-        predicted = prediction.Rows.of(features(found), found.anchors)
-        answered = background.answered(found.facts, found.links, found.anchors)
-        tables = self._tables(scores, found, answered) | prediction.tables(predicted, Bootstrap())
+        yes = background.answered(found)
+        rows = predictors.Rows.of(features(found), found.anchors)
+        tables = self._tables(scores, found, yes) | predictors.tables(rows, Bootstrap())
         every = [one for name in answers.groups for one in answers.votes(name)]
         summary = {
-            "verdict": verdict_of(answered, tables).to_json(),
-            "prompts": sum(len(group.requests) for group in self.requests().values()),
+            "verdict": verdict_of(yes, tables).to_json(),
+            "prompts": len(self.prompts),
             **counts(found),
             **({"votes": votes_summary(every)} if answers.sampled else score_counts(scores)),
             **self._how(tables),
-            "predictor": prediction.summary(predicted),
+            "predictor": predictors.summary(rows),
         }
-        return Findings(answer_tables.questions(scores[BACKGROUND]), tables, summary)
-
-    def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error if the probe's options are incompatible with replies of chat models."""
-        if "choice" in self.reading.anchoring:
-            raise RequestError(
-                "chat replies cannot score the choices of a question as texts: use --anchors "
-                "verify, which asks for each choice whether it is the answer"
-            )
-        if sampled and self.reading.method.preset == "calibrated":
-            raise RequestError(
-                "--answering calibrated subtracts mean log-probabilities, which sampled replies do "
-                "not provide: use --answering max (all replies together), count or single"
-            )
+        questions = TABLES["questions"].frame(scored_words(scores[BACKGROUND], "question"))
+        return Findings(questions, tables, summary)
 
     def scored(self, answers: Answers) -> dict[str, pl.DataFrame]:
         """Return the scores or votes of each group of prompts."""
@@ -228,60 +273,54 @@ class ConsistencyProbe(Probe):
 
     def answered(self, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
         """Return the model's answers to the questions about facts and to the anchor questions."""
-        words, how = scores[BACKGROUND], self.reading.method
-        sampled = "unparsed" in words.columns
-        how = how.of_replies() if sampled else how
-        known = yes_or_no(words, how)
-        if sampled:
-            known = answer_tables.with_votes(known, words, how)
-        facts = answer_tables.facts(self.asked.facts, known)
-        links, way = self.asked.links, self.reading.anchoring[0]
-        anchors = answer_tables.anchors(
-            self.anchors,
-            background.by_anchor(links, facts),
-            mean_zipf(self.background.concepts, len(self.anchors)),
-            {name: anchor_answers(scores[name]) for name in self.reading.anchoring},
+        links, first = self.asked.links, self.anchoring[0]
+        about_facts = answers_about_facts(self.asked.questions, scores[BACKGROUND], self.method)
+        linked = links.join(about_facts, on="fact", maintain_order="left")
+        frequency = mean_zipf(self.background.concepts, len(self.anchors))
+        anchors, others = anchors_with_answers(
+            anchor_frame(self.anchors).with_columns(frequency=frequency),
+            background.by_anchor(linked),
+            {group: anchor_answers(scores[group]) for group in self.anchoring},
         )
-        return ModelAnswers(known, facts, links, anchors, by_choice(self.anchors, scores, way))
+        choices = by_choice(self.anchors, scores, first)
+        return ModelAnswers(self.asked.facts, links, about_facts, anchors, choices, others)
 
     def _tables(
-        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, answered: pl.DataFrame
+        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, yes: pl.DataFrame
     ) -> dict[str, pl.DataFrame]:
         """Compute all tables of findings but those on prediction."""
         how, bootstrap = Permutations(), Bootstrap()
-        facts, links, anchors = found.facts, found.links, found.anchors
-        relations = background.by_relation(facts, bootstrap)
+        facts, links, answers, anchors = found.facts, found.links, found.fact_answers, found.anchors
+        relations = background.by_relation(facts, answers, bootstrap)
         tables = {
             "facts": facts,
+            "fact_answers": answers,
             "links": links,
             "anchors": anchors,
-            "choices": answer_tables.choices(self.anchors, scores.get(CHOICE)),
+            **score_tables(scores),
             "consistency": consistency.overall(anchors, how),
             "adjusted": consistency.adjusted(anchors, how),
-            "controls": Controls(self.anchors, self.background, facts, links, anchors).table(how),
+            "controls": Controls(self.anchors, self.background, found).table(how),
             "consistency_by_relation": consistency.by_relation(anchors, links, facts, how),
             "consistency_by_concept": consistency.by_concept(anchors, links, facts, how),
             "background_by_relation": relations,
             "background_score": background.overall(relations, anchors),
             "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
-            "relevance": background.relevance(facts, links, anchors, how),
-            "background_variants": background_variants(
-                scores[BACKGROUND], self.asked, anchors["right"]
-            ),
-            "background_answers": background.background_answers(answered, bootstrap),
+            "relevance": background.relevance(found, how),
+            "background_variants": background_variants(scores[BACKGROUND], found),
+            "background_answers": background.background_answers(yes, bootstrap),
             "accuracy_by_score": consistency.accuracy_by_score(anchors, bootstrap),
             "anchor_baselines": anchor_baselines(self.anchors, found.choices, anchors, bootstrap),
-            "negative_examples": negative_examples(facts),
+            "negative_examples": negative_examples(facts, answers),
         }
-        if VERIFY in scores:
-            tables["verifications"] = answer_tables.verifications(self.anchors, scores[VERIFY])
+        if found.others is not None:
+            tables["other_answers"] = found.others
         if self.background.tails is not None:
-            tables["no_knowledge"] = no_knowledge(self.background.tails, facts, bootstrap)
+            tables["no_knowledge"] = no_knowledge(self.background.tails, facts, answers, bootstrap)
         if self.contexts is not None:
-            chosen = {
-                name: anchor_answers(scores[in_context(name)]) for name in self.contexts.texts
-            }
-            tables |= intervention.tables(self.contexts, chosen, facts, anchors)
+            texts = self.contexts.texts
+            chosen = {name: anchor_answers(scores[in_context(name)]) for name in texts}
+            tables |= intervention.tables(self.contexts, chosen, found)
         return tables
 
     def _how(self, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
@@ -292,14 +331,13 @@ class ConsistencyProbe(Probe):
         }
         if self.background.counts is not None:
             found |= asdict(self.background.counts)
-        if self.reading.fast:
-            method = self.reading.method
+        if self.options.fast:
             found["fast"] = (
                 "every question is asked in one prompt variant alone (meta-prompt "
-                f"{method.meta}, {method.label})"
+                f"{self.method.meta}, {self.method.pair})"
             )
         if self.contexts is not None:
             found["intervention"] = intervention.summary(
-                self.contexts, self.reading.anchoring[0], tables["intervention"]
+                self.contexts, self.anchoring[0], tables["intervention"]
             )
         return found

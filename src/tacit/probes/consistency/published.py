@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from tacit.findings.published import beside, printed_values
 from tacit.probes.consistency.consistency import frequent_concepts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from tacit.probes.consistency.probe import ConsistencyProbe
 
@@ -23,8 +23,6 @@ _ARXIV = "arxiv"
 
 def method_table(probe: ConsistencyProbe, relations: Mapping[str, int]) -> pl.DataFrame:
     """Compare a probe's numbers of prompts and questions with those of Sahu et al. (2022)."""
-    import polars as pl
-
     version = probe.version if probe.version == _ARXIV else "review"
     words = [word for variant in probe.variants for word in variant.answers]
     ours = {

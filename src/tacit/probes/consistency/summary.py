@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.questions import BACKGROUND, CHOICE, VERIFY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap
@@ -18,24 +19,24 @@ if TYPE_CHECKING:
 
 def counts(found: ModelAnswers) -> dict[str, int]:
     """Count facts and questions: all, unanswered, tied, or answered without a margin."""
-    anchors, facts, answers = found.anchors, found.facts, found.background
-    able = anchors.filter(anchors["facts"] > 0)
-    known = answers.drop_nulls("yes")
+    anchors, answers = found.anchors, found.fact_answers
+    distinct = answers.unique("question")
     return {
         "anchors": anchors.height,
-        "without_facts": anchors.height - able.height,
-        "without_background_score": able["background_score"].null_count(),
-        "with_background_score": anchors["background_score"].count(),
+        "without_facts": anchors.filter(facts=0).height,
+        "without_background_score": anchors.filter(pl.col("facts") > 0)[
+            "background_score"
+        ].null_count(),
         "without_answer": anchors["right"].null_count(),
         "tied_anchors": int(anchors["tied"].sum()),
-        "facts": facts.height,
-        "without_negative": facts["negative"].null_count(),
-        "facts_without_answer": facts["positive_right"].null_count(),
-        "negatives_without_answer": facts.drop_nulls("negative")["negative_right"].null_count(),
-        "questions": answers.height,
-        "missing_questions": answers.height - known.height,
-        "tied_questions": int(answers["tied"].sum()),
-        "without_margin": known["margin"].null_count(),
+        "facts": found.facts.height,
+        "without_negative": found.facts["negative"].null_count(),
+        "facts_without_answer": answers.filter(YES)["right"].null_count(),
+        "negatives_without_answer": answers.filter(~YES)["right"].null_count(),
+        "questions": distinct.height,
+        "missing_questions": distinct["right"].null_count(),
+        "tied_questions": int(distinct["tied"].sum()),
+        "without_margin": distinct.drop_nulls("right")["margin"].null_count(),
     }
 
 

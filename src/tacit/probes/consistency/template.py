@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 - pydantic resolves it
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
 from tacit.documents import check_placeholders, read_as
-from tacit.errors import RequestError
-from tacit.requests import BLANK, Prompt
-from tacit.strings import comparable, convert_strings
+from tacit.findings.declared import shipped
+from tacit.requests import BLANK
+from tacit.strings import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
 _CONCEPTS = ("c1", "c2")
 _WORDED = ("", "a_", "plural_", "doing_", "to_")
 
 
-def _printed(text: str) -> str:
-    return _checked(text, ("",))
-
-
-def _worded(text: str) -> str:
-    return _checked(text, _WORDED)
-
-
-def _checked(text: str, forms: Sequence[str]) -> str:
+def _checked(text: str, *, forms: tuple[str, ...] = ("",)) -> str:
     check_placeholders(text, *([f"{form}{concept}" for form in forms] for concept in _CONCEPTS))
     if BLANK in text:
         raise ValueError(f"contains {BLANK}, which marks the blank of a prompt")
     return text
 
 
-Printed = Annotated[str, AfterValidator(_printed)]
-Worded = Annotated[str, AfterValidator(_worded)]
+Printed = Annotated[str, AfterValidator(_checked)]
+Worded = Annotated[str, AfterValidator(partial(_checked, forms=_WORDED))]
 
 
 @dataclass(frozen=True)
@@ -73,14 +64,10 @@ class ContextFormat:
         """Format each statement as a fact, and join all facts into one text."""
         return self.separator.join(self.fact.format(statement=one) for one in statements)
 
-    def wrapped(self, facts: str, prompt: Prompt) -> Prompt:
-        """Return the prompt, preceded by the given facts."""
-        return replace(prompt, text=self.text.format(facts=facts, prompt=prompt.text))
-
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates of questions and prompts (Tables 1 and 2 of the paper)."""
+    """All templates of questions and prompts, and the word lists of the grammatical wording."""
 
     relations: Mapping[str, RelationTemplate]
     meta_prompts: tuple[str, ...]
@@ -89,22 +76,16 @@ class Templates:
     asks_for_truth: frozenset[int]
     verify: str
     context: ContextFormat
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "meta_prompts")
+    words: Mapping[str, frozenset[str]]
 
     def of_version(self, version: str) -> tuple[str, ...]:
         """Return the meta-prompts (prompt templates) in a version of Sahu et al. (2022)."""
-        if version not in self.versions:
-            raise RequestError(
-                f"unknown paper version {version!r}; expected one of {', '.join(self.versions)}"
-            )
         return self.meta_prompts[: self.versions[version]]
 
 
 def load_templates(own: Path | None = None) -> Templates:
     """Return Tacit's templates, combined with relation templates that the user defines."""
-    templates = _templates()
+    templates = _shipped()
     if own is None:
         return templates
     given = read_as(_File, own).content.relations
@@ -113,25 +94,8 @@ def load_templates(own: Path | None = None) -> Templates:
 
 
 @cache
-def built_in() -> Mapping[str, Any]:
-    """Return the content of ``consistency.yaml``: templates, prompts and word lists."""
-    path = resources.files("tacit") / "data" / "templates" / "consistency.yaml"
-    content: Mapping[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return content
-
-
-@cache
-def _templates() -> Templates:
-    content = built_in()
-    return Templates(
-        {name: RelationTemplate(**entry) for name, entry in content["relations"].items()},
-        tuple(content["meta_prompts"]),
-        tuple((positive, negative) for positive, negative in content["pairs"]),
-        content["versions"],
-        frozenset(content["asks_for_truth"]),
-        content["verify"],
-        ContextFormat(**content["context"]),
-    )
+def _shipped() -> Templates:
+    return TypeAdapter(Templates).validate_python(shipped("templates", "consistency"))
 
 
 class _File(BaseModel):

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tacit.english import Nouns, before_preposition, head
 from tacit.errors import RequestError
-from tacit.probes.consistency.template import built_in
+from tacit.probes.consistency.template import RelationTemplate, load_templates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tacit.probes.consistency.template import RelationTemplate
-
-Preset = Literal["paper", "grammatical"]
+Wording: TypeAlias = Callable[[RelationTemplate, str, str], str]
+"""Words a fact as a question, with a capital first letter and without a question mark."""
 
 # Minimum frequency of a gerund (on Zipf's scale; about once in three million words): "barking" and
 # "growling" pass, "pillowing" and "paining" do not.
@@ -23,19 +23,9 @@ _CURRENT = 2.5
 _PLURAL_PRONOUNS = frozenset({"i", "you", "we", "they"})
 
 
-class Wording(Protocol):
-    """The protocol of objects that convert a fact to a question."""
-
-    def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question with a capital first letter and without a question mark."""
-
-
-class Paper:
-    """The wording of Sahu et al. (2022), without corrections of grammatical errors."""
-
-    def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question in the wording of Sahu et al. (2022)."""
-        return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
+def printed(template: RelationTemplate, first: str, second: str) -> str:
+    """Word a fact as Sahu et al. (2022) do, without corrections of grammatical errors."""
+    return ended(template.text.format(c1=_spaced(first), c2=_spaced(second)))
 
 
 @dataclass(frozen=True)
@@ -49,7 +39,7 @@ class Grammatical:
         """Return the question in grammatical English."""
         first, second = _spaced(first), _spaced(second)
         if template.singular is None or template.plural is None:
-            return Paper().question(template, first, second)
+            return printed(template, first, second)
         text = template.plural if self.is_plural(first) else template.singular
         return ended(self._filled(text, first, second))
 
@@ -142,14 +132,12 @@ class Grammatical:
         return eager and _is_current(_gerund(first))
 
 
-def wording(preset: Preset) -> Wording:
-    return Paper() if preset == "paper" else grammatical()
+def wording(preset: Literal["paper", "grammatical"]) -> Wording:
+    return printed if preset == "paper" else grammatical().question
 
 
 def grammatical() -> Grammatical:
-    """Return a ``Grammatical`` object that uses the word lists included in Tacit."""
-    lists = built_in()["words"]
-    return Grammatical(Nouns.load(), {name: frozenset(words) for name, words in lists.items()})
+    return Grammatical(Nouns.load(), load_templates().words)
 
 
 def _spaced(concept: str) -> str:

@@ -13,9 +13,9 @@ import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from tacit.findings.spec import check_tables
-from tacit.probes.consistency import prediction
+from tacit.probes.consistency import predictors
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
-from tacit.probes.consistency.prediction import Rows
+from tacit.probes.consistency.predictors import Rows
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.anchors import Anchor
@@ -48,11 +48,11 @@ class Planted:
 
     def found(self) -> tuple[Rows, dict[str, pl.DataFrame]]:
         rows = Rows.of(*self.tables())
-        return rows, prediction.tables(rows, BOOTSTRAP)
+        return rows, predictors.tables(rows, BOOTSTRAP)
 
 
 def adds(planted: Planted) -> bool:
-    return prediction.caution(planted.found()[1]["prediction_gains"]) is None
+    return predictors.caution(planted.found()[1]["prediction_gains"]) is None
 
 
 def test_background_adds_to_the_margin_if_it_decides() -> None:
@@ -62,15 +62,15 @@ def test_background_adds_to_the_margin_if_it_decides() -> None:
         (Planted(background=0, margin=0), "than the base rate"),
         (Planted(background=0, margin=2), "than the answer margin alone"),
     ):
-        assert rival in str(prediction.caution(planted.found()[1]["prediction_gains"]))
+        assert rival in str(predictors.caution(planted.found()[1]["prediction_gains"]))
 
 
 def test_a_gain_that_is_not_the_backgrounds_is_not_credited_to_it() -> None:
     """Where entropy decides, the comparison with all features but the background shows it."""
     features, anchors = Planted(background=0, margin=2).tables()
     renamed = features.rename({"answer_margin": "entropy", "entropy": "answer_margin"})
-    gains = prediction.tables(Rows.of(renamed, anchors), BOOTSTRAP)["prediction_gains"]
-    assert "than the features of the answer alone" in str(prediction.caution(gains))
+    gains = predictors.tables(Rows.of(renamed, anchors), BOOTSTRAP)["prediction_gains"]
+    assert "than the features of the answer alone" in str(predictors.caution(gains))
 
 
 def test_false_alarms_are_rare() -> None:
@@ -107,14 +107,14 @@ def test_anchors_without_a_feature_are_left_out_and_counted() -> None:
     unanswered = anchors.with_columns(right=pl.when(pl.int_range(pl.len()) < 390).then("right"))
     rows = Rows.of(some, unanswered)
     assert rows.table["anchor"].to_list() == [f"q{at}" for at in range(5, 390)]
-    assert rows.left_out == prediction.summary(rows)["left_out"] == 5
+    assert rows.left_out == predictors.summary(rows)["left_out"] == 5
     assert rows.names(BOTH) == [name for name in FEATURES if name != "prior"]
 
 
 def test_a_stored_predictor_is_the_fitted_one() -> None:
     """Read back from the summary's JSON, it predicts the same, with the same interval."""
     rows, _ = Planted(background=1, margin=1).found()
-    read = prediction.stored({"predictor": json.loads(json.dumps(prediction.summary(rows)))})
+    read = predictors.stored({"predictor": json.loads(json.dumps(predictors.summary(rows)))})
     assert list(read) == ["margin", "both"]
     for name, each in read.items():
         fitted = regression.fit(rows.right, rows.matrix(name), rows.clusters)
@@ -155,7 +155,7 @@ def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
     assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
     assert found.tables["prediction"]["brier"].is_null().all()
     assert found.tables["predictions"].is_empty()
-    assert prediction.stored(found.summary) == {}
+    assert predictors.stored(found.summary) == {}
 
 
 def test_a_model_whose_answers_follow_its_facts_is_predicted_by_them() -> None:
@@ -164,7 +164,7 @@ def test_a_model_whose_answers_follow_its_facts_is_predicted_by_them() -> None:
     found = measured(probe_of(CASES), model_that(half, half))
     (area,) = found.tables["prediction"].filter(predictor="background")["auroc"]
     assert area == 1
-    assert prediction.caution(found.tables["prediction_gains"]) is None
+    assert predictors.caution(found.tables["prediction_gains"]) is None
     table = found.tables["accuracy_by_score"]
     assert table["background_score"].to_list() == [0, 1]
     assert table["accuracy"].to_list() == [0, 1]

@@ -7,11 +7,9 @@ import pytest
 from scipy.special import expit
 
 from tacit.errors import RequestError
-from tacit.probes.consistency.answers import Method
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
-from tacit.probes.consistency.predict import NewQuestion
-from tacit.probes.consistency.prediction import Predictor
-from tacit.probes.consistency.reading import Reading
+from tacit.probes.consistency.new_question import NewQuestion
+from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
@@ -27,9 +25,9 @@ def says(text: str, answer: str) -> float:
     return -1.0 if (answer in POSITIVE) == ("animal" in text.lower()) else -3.0
 
 
-def question(facts: tuple[Fact, ...] = FACTS, reading: Reading | None = None) -> NewQuestion:
+def question(facts: tuple[Fact, ...] = FACTS, anchors: str = "choice") -> NewQuestion:
     anchor = Anchor("new", "Where does a dog sleep?", CHOICES, None)
-    return NewQuestion(probe_of([Case(anchor, facts)], reading=reading))
+    return NewQuestion(probe_of([Case(anchor, facts)], anchors=anchors))
 
 
 def predictors(**weights: float) -> dict[str, Predictor]:
@@ -116,13 +114,13 @@ def test_a_question_beyond_those_of_the_run_is_noted() -> None:
     assert "answer margin" in found.note
 
 
-@pytest.mark.parametrize("anchoring", [("verify",), ("verify", "choice")])
-def test_verified_questions_are_predicted_too(anchoring: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("anchors", ["verify", "verify,choice"])
+def test_verified_questions_are_predicted_too(anchors: str) -> None:
     """The margin is then that of the verification; a tie of choices takes the first."""
-    new = question(reading=Reading(Method(), anchoring))
+    new = question(anchors=anchors)
     found = new.predict(answers_of(new.probe, says), predictors(answer_margin=1))
     assert found.answer == "kennel"
-    assert found.predictor == (MARGIN if anchoring == ("verify",) else BOTH)
+    assert found.predictor == (MARGIN if anchors == "verify" else BOTH)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.features import BOTH, MARGIN, features, of_background
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.probes.base import Answers, Requests
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.probes.consistency.options import ConsistencyOptions
-    from tacit.probes.consistency.prediction import Predictor
+    from tacit.probes.consistency.predictors import Predictor
 
 _FEWEST = 2
 
@@ -89,48 +91,49 @@ class NewQuestion:
         name = MARGIN if missing else BOTH
         predictor = predictors[name]
         whole, low, high = predictor.probability(values)
-        moved = None
+        moved: dict[int, float | None] = {}
         if not missing:
-            reversed_ = [{**values, **one} for one in _reversed(answered.facts)]
-            moved = [whole - predictor.probability(one)[0] for one in reversed_]
+            reversed_ = _reversed(answered.fact_answers).iter_rows(named=True)
+            moved = {
+                one["anchor"]: whole - predictor.probability({**values, **one})[0]
+                for one in reversed_
+            }
         if answered.facts.is_empty():
             missing = ["background facts"]
         return AnswerPrediction(
             whole,
             (low, high),
             answered.anchors["choice"].item(),
-            _effects(answered.facts, moved),
+            _effects(answered, moved),
             name,
             tuple(_notes(missing, predictor.outside(values))),
         )
 
 
-def _reversed(facts: pl.DataFrame) -> list[dict[str, float]]:
-    """Return the background features if the model had answered otherwise about each fact."""
-    reverse = pl.col("anchor") == pl.col("fact")
-    right, margin = pl.col("positive_right"), pl.col("positive_margin")
-    pairs = (
-        facts.select(anchor="fact")
-        .join(facts, how="cross")
-        .with_columns(
-            positive_right=pl.when(reverse).then(~right).otherwise(right),
-            positive_margin=pl.when(reverse).then(-margin).otherwise(margin),
-            fact=pl.int_range(pl.len()),
+def _reversed(answers: pl.DataFrame) -> pl.DataFrame:
+    """Return the features of the background if the answer about one fact (``anchor``) differed."""
+    reverse = YES & (pl.col("anchor") == pl.col("fact"))
+    pairs = answers.select(anchor="fact").unique().join(answers, how="cross")
+    return of_background(
+        pairs.with_columns(
+            right=pl.when(reverse).then(~pl.col("right")).otherwise("right"),
+            margin=pl.when(reverse).then(-pl.col("margin")).otherwise("margin"),
         )
-    )
-    found = of_background(pairs.select("anchor", "fact"), pairs)
-    return found.sort("anchor").drop("anchor", "facts").to_dicts()
+    ).drop("facts")
 
 
-def _effects(facts: pl.DataFrame, effects: Sequence[float] | None) -> pl.DataFrame:
+def _effects(answered: ModelAnswers, effects: Mapping[int, float | None]) -> pl.DataFrame:
     """Return the table ``effects``, sorted by decreasing absolute effect."""
+    effect = pl.col("fact").replace_strict(effects, default=None, return_dtype=pl.Float64)
+    known = answered.fact_answers.filter(YES).select("fact", correct="right", effect=effect)
     return (
-        facts.select(
+        answered.facts.join(known, on="fact", maintain_order="left")
+        .select(
+            "correct",
             fact=pl.concat_str("head", "relation", "tail", separator=" "),
-            correct="positive_right",
-            effect=pl.lit(None, pl.Float64) if effects is None else pl.Series(effects),
+            effect=pl.when(pl.col("correct").is_not_null()).then("effect"),
         )
-        .with_columns(pl.when(pl.col("correct").is_not_null()).then("effect"))
+        .select("fact", "correct", "effect")
         .sort(pl.col("effect").abs().fill_null(0.0), "fact", descending=[True, False])
     )
 

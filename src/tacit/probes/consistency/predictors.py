@@ -1,4 +1,4 @@
-"""Predict from features whether a model answers each anchor question correctly (METHODS 4)."""
+"""Predictors of correct answers: logistic regressions on features, cross-validated (METHODS 4)."""
 
 from __future__ import annotations
 
@@ -65,12 +65,10 @@ class Rows:
 
     @cached_property
     def right(self) -> NDArray[np.bool_]:
-        """Whether each answer is correct."""
         return self.table["right"].to_numpy().astype(bool)
 
     @cached_property
     def clusters(self) -> NDArray[np.str_]:
-        """The cluster of each question."""
         return self.table["cluster"].to_numpy().astype(str)
 
     @cached_property
@@ -83,13 +81,13 @@ class Rows:
         return [name for name in PREDICTORS[predictor] if name in self.table.columns]
 
     def matrix(self, predictor: str) -> Floats:
-        """Return the values of the features that a predictor uses, shape (rows, features)."""
-        columns = [self.table[name].to_numpy() for name in self.names(predictor)]
-        return np.stack(columns, axis=1) if columns else np.empty((self.table.height, 0))
+        """Return the values of a predictor's features, shape (rows, features)."""
+        names = self.names(predictor)
+        values = self.table.select(names).to_numpy(order="c")
+        return values.reshape(self.table.height, len(names))
 
     @cached_property
     def fold(self) -> NDArray[np.intp]:
-        """The cross-validation fold of each row."""
         return regression.folds(self.right, self.clusters)
 
     @cached_property
