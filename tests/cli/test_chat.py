@@ -116,13 +116,13 @@ def test_sampled_replies_answer_the_parts_probe(
     assert code == 0, err
     assert "Elicitation: votes of 12 samples, in chat" in out
     assert "replies could not be parsed as an answer and are not counted" in out
-    assert "at most 623 calls" in err
+    assert "at most 565 calls" in err
     manifest = json.loads((workplace / "r" / "manifest.json").read_text())
     assert manifest["model"]["elicitation"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["elicitation"] == "votes of 12 samples, in chat"
     assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
     asked = len(server.requests)
-    assert asked <= 623
+    assert asked <= 565
     code, _, err = run(
         *(tacit, server, drawings, "--samples", 9, "--yes", "--json", "--out", workplace / "s")
     )
@@ -143,8 +143,8 @@ def test_first_tokens_answer_the_parts_probe(
     code, out, err = run(tacit, server, drawings, "--yes", "--out", workplace / "r")
     assert code == 0, err
     assert "Elicitation: log-probabilities of first tokens, in chat" in out
-    assert "at most 161 calls" in err
-    assert len(server.requests) <= 161
+    assert "at most 98 calls" in err
+    assert len(server.requests) <= 98
     for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
         shares = opinions(row["text"])
         expected = shares["True."] / (shares["True."] + shares["False"])
@@ -157,7 +157,7 @@ def test_a_cost_that_nobody_confirms_is_refused_before_the_first_call(
     """There is no terminal here: exit code 2, and the server has heard nothing."""
     code, _, err = run(tacit, server, drawings, "--samples", 5, "--out", workplace / "r")
     assert code == 2
-    assert "28 distinct prompts: at most 427 calls, about" in err
+    assert "28 distinct prompts: at most 369 calls, about" in err
     assert "give --yes to confirm it" in err
     assert server.statuses.total() == 0
     assert not (workplace / "r").exists()
@@ -194,8 +194,8 @@ def test_a_dry_run_tells_the_cost_and_calls_nobody(
     code, out, err = run(tacit, server, drawings, *options, "--thinking-tokens", 100)
     assert code == 0, err
     (told,) = json.loads(out)["runs"]
-    assert (told["distinct"], told["calls"]) == (28, 427)
-    assert told["answer_tokens"] == 427 * 116 + 1024
+    assert (told["distinct"], told["calls"]) == (28, 369)
+    assert told["answer_tokens"] == 369 * 116 + 1024
     code, out, _ = run(tacit, server, drawings, *options, "--thinking-tokens", "all")
     assert json.loads(out)["runs"][0]["answer_tokens"] is None
     assert server.statuses.total() == 0

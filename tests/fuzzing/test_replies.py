@@ -15,17 +15,17 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.openai.chat import Talk, read_replies
-from tacit.models.openai.chat_preflight import try_sampling
+from tacit.models.openai.chat import ChatServer, read_replies
+from tacit.models.openai.chat_checks import VotesServer
 from tacit.models.openai.client import Client
-from tacit.models.openai.completions import Served, ServerModel
-from tacit.models.openai.first_tokens import FirstTokensModel, try_beginnings
+from tacit.models.openai.completions import ServerModel
+from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.preflight import preflight
-from tacit.models.openai.questions import Questions
 from tacit.models.openai.sampling import SampledModel
-from tacit.models.openai.token_lists import likeliest, read_reply, returned
+from tacit.models.openai.schema import Answer, Completion, Replied, validated
+from tacit.models.openai.server import CompletionsServer
+from tacit.models.openai.tokens import likeliest, read_reply, returned
 from tacit.requests import Prompt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.fuzzing.test_others import ANSWER
@@ -122,7 +122,7 @@ def misshapen() -> st.SearchStrategy[Misshapen]:
 def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
     """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
     with refused():
-        found = read_reply(spoilt(reply, how))
+        found = read_reply(validated(spoilt(reply, how), Answer[Completion], "a completion"))
         for token in (*found.tokens, *(found.prompt or ())):
             assert isinstance(token.text, (str, type(None)))
             assert isinstance(token.logprob, (float, type(None)))
@@ -135,7 +135,8 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshap
 def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
     """As above."""
     with refused():
-        for one in read_replies(spoilt(SAID, how)):
+        answer = validated(spoilt(SAID, how), Answer[Replied], "a chat completion")
+        for one in read_replies(answer, 2):
             one.sample(begun=False, meant=True).reply.encode()
 
 
@@ -229,12 +230,8 @@ def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
     """All that is done with a server, from its preflight to the store."""
     asked = client(transport)
     if kind == "samples":
-        options = ServerOptions(api="chat", samples=3, concurrency=1)
-        voting = SampledModel(try_sampling(Talk(asked, "toy")), options)
-        Engine(voting, store).ask(PROMPTS)
+        Engine(SampledModel(VotesServer(asked, "toy"), 3), store).ask(PROMPTS)
     elif kind == "chat":
-        beginnings = try_beginnings(Talk(asked, "toy"))
-        Engine(FirstTokensModel(beginnings, 1), store).ask(PROMPTS)
+        Engine(FirstTokensModel(ChatServer(asked, "toy")), store).ask(PROMPTS)
     else:
-        served = Served("toy", 60, preflight(Questions(asked, "toy"), None), None)
-        Engine(ServerModel(served, 1), store).ask(PROMPTS)
+        Engine(ServerModel(CompletionsServer(asked, "toy"), 60), store).ask(PROMPTS)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,10 +18,8 @@ from tacit.errors import ModelError, RequestError, TacitError
 from tacit.models.huggingface.checkpoint_files import kind_of
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.loading import load_model
-from tacit.models.openai.canaries import fingerprint_of, recognised, same_answers
-from tacit.models.openai.chat_preflight import same_replies
-from tacit.models.openai.preflight import Seen
-from tacit.models.openai.token_lists import Token
+from tacit.models.openai.identity import canaries_of, recognised, same_answers
+from tacit.models.openai.tokens import Token
 from tacit.models.options import LoadOptions
 from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 IDENTITY = {"address": "http://h/v1", "served_model": "m"}
-SEEN = Seen({"a b": Token(" c", 1, -1.0, (Token(" c", 1, -1.0), Token(" d", 2, -2.0)))}, {"a": -3})
-REPLIES = [{"text": "a b", "reply": "c"}, {"text": "d", "reply": "e"}]
+NEXTS = {"a b": Token(" c", 1, -1.0, (Token(" c", 1, -1.0), Token(" d", 2, -2.0)))}
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +100,8 @@ def test_a_manifest_that_tells_of_no_model_is_refused(
     ],
 )
 def test_canaries_of_another_shape_are_those_of_no_model(canaries: Any) -> None:  # noqa: ANN401
-    """Neither of scores nor of replies."""
-    assert not same_replies(canaries, REPLIES)
-    assert not same_answers(canaries, SEEN)
+    """They are not compared."""
+    assert not same_answers(canaries, NEXTS, {"a": -3})
 
 
 @pytest.mark.parametrize("architectures", [[5], [None], [["GPT2LMHeadModel"]], 5])
@@ -125,19 +122,15 @@ def test_a_tokenizer_that_takes_no_text_is_refused(tmp_path: Path) -> None:
         load_model(str(folder), LoadOptions(packing=False))
 
 
-@pytest.mark.parametrize("what", ["scores", "votes"])
-def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(
-    tmp_path: Path, what: str
-) -> None:
+def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(tmp_path: Path) -> None:
     """It is only asked anew where its description is of another shape."""
-    file = tmp_path / what / ("f" * 32) / "model.json"
+    file = tmp_path / "scores" / ("f" * 32) / "model.json"
     file.parent.mkdir(parents=True)
     about = {"kind": "server", "identity": IDENTITY}
 
-    def fake_scores(kept: Path | None) -> tuple[str, list[dict[str, Any]]]:
-        if what == "scores":
-            return fingerprint_of(IDENTITY, SEEN, kept)
-        return recognised(IDENTITY, REPLIES, kept, lambda canaries: same_replies(canaries, REPLIES))
+    def fake_scores(store: Path | None) -> tuple[str, list[dict[str, Any]]]:
+        same = partial(same_answers, nexts=NEXTS, echoes={"a": -3})
+        return recognised(IDENTITY, canaries_of(NEXTS, {"a": -3}), store, same)
 
     fingerprint, canaries = fake_scores(None)
     valid = {**about, "fingerprint": "e" * 64, "canaries": canaries}

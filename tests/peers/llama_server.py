@@ -34,7 +34,7 @@ def running(path: Path, *more: str) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "llama_cpp.server", "--model", path, "--port", port]
-    command += ["--host", "127.0.0.1", "--n_ctx", 256, "--logits_all", "true", "--n_threads", 1]
+    command += ["--host", "127.0.0.1", "--n_ctx", 512, "--logits_all", "true", "--n_threads", 1]
     command += ["--type_k", 0, "--type_v", 0, "--verbose", "false", *more]
     process = subprocess.Popen(
         [*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT

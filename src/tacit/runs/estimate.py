@@ -40,17 +40,19 @@ class Cost:
         from tacit.engine.rechecks import AGAIN, RATE
         from tacit.models.openai.answer_parsing import ANSWER_TOKENS
         from tacit.models.openai.chat import ROOM
-        from tacit.models.openai.chat_preflight import MOST_CALLS
-        from tacit.models.openai.first_tokens import MOST_CALLS as FIRST_CALLS
-        from tacit.models.openai.token_lists import ENOUGH
+        from tacit.models.openai.chat_checks import MOST_CALLS, MOST_FIRST_CALLS
+        from tacit.models.openai.server import TEXTS
 
         texts = {one.text for one in requests}
         again = 0 if options.samples else min(len(texts), AGAIN + len(texts) // RATE)
-        each, tries = options.samples or 1, MOST_CALLS if options.samples else FIRST_CALLS + again
+        each, tries = (
+            options.samples or 1,
+            MOST_CALLS if options.samples else MOST_FIRST_CALLS + again,
+        )
         read = sum(_tokens(text) for text in texts) * each + tries * _tokens("x" * 40)
         calls = len(texts) * each + tries
         if options.samples is None:
-            longer = again + ENOUGH  # of two tokens
+            longer = again + len(TEXTS)  # of two tokens
             return cls(len(texts), calls, read, calls + longer + ROOM)
         thought = options.thinking or 0
         written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought)) + ROOM

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-WINDOW = 60
+WINDOW = 400
 
 
 class Language(Protocol):

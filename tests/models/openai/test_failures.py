@@ -17,10 +17,10 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
+from tacit.models.openai.completions import ServerModel
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.preflight import preflight
-from tacit.models.openai.questions import Questions
+from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import Prompt
 from tests.models.openai.conftest import load
@@ -221,13 +221,12 @@ def test_a_model_that_is_called_by_the_key_is_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("spoilt", "said"),
     [
-        ({"token": 5}, "token is a number; expected a string"),
-        ({"token": [5]}, "token is a list; expected a string"),
-        ({"token": None}, "token is null; expected a string"),
-        ({"logprob": KEY}, "logprob is a string; expected a number"),
-        ({"logprob": True}, "logprob is a boolean; expected a number"),
+        ({"token": [5]}, "token: Input should be a valid string"),
+        ({"token": None}, "token: Input should be a valid string"),
+        ({"logprob": KEY}, "logprob: Input should be a valid number"),
+        ({"logprob": True}, "logprob: Input should be a valid number"),
         ({"logprob": 10**400}, "logprob: is too large for a floating-point number"),
-        ({"top_logprobs": KEY}, "top_logprobs is a string; expected a list"),
+        ({"top_logprobs": KEY}, "top_logprobs: Input should be a valid list"),
     ],
 )
 def test_a_misshapen_completion_is_told_of_by_its_place(
@@ -239,7 +238,7 @@ def test_a_misshapen_completion_is_told_of_by_its_place(
     asked = client(httpx2.Response(200, text=json.dumps(answer)))
     where = re.escape("is not a completion: choices[0].logprobs.content[0].")
     with pytest.raises(ScoringError, match=where + said) as failed:
-        Questions(asked, "m").next_token("a")
+        CompletionsServer(asked, "m").next_token("a")
     assert KEY not in "".join(traceback.format_exception(failed.value))
     assert "with /v1?" in str(failed.value)
 
@@ -250,7 +249,7 @@ def test_a_token_that_is_the_key_is_not_shown(tokenizer_file: Path) -> None:
     answer = {"choices": [{"logprobs": {"content": [{**one, "top_logprobs": [one]}]}}]}
     asked = client(httpx2.Response(200, text=json.dumps(answer)))
     with pytest.raises(ModelError, match=r"returns the token '\[key\]'"):
-        preflight(Questions(asked, "m"), TokenizerFile(tokenizer_file))
+        ServerModel(CompletionsServer(asked, "m", tokenizer=TokenizerFile(tokenizer_file)))
 
 
 def test_a_wish_to_be_left_alone_is_heeded(slept: list[float]) -> None:

@@ -237,8 +237,8 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
 ) -> None:
     """The server says how much it takes."""
     model = load(serve(), tokenizer_file)
-    with pytest.raises(PromptError, match="accepts at most 59"):
-        model.cost([Prompt("word " * 60, ("a",))])
+    with pytest.raises(PromptError, match="accepts at most 399"):
+        model.cost([Prompt("word " * 400, ("a",))])
 
 
 def test_an_engine_skips_what_a_server_cannot_take(
@@ -247,7 +247,7 @@ def test_an_engine_skips_what_a_server_cannot_take(
     """The server is asked for the other prompts alone."""
     server = serve()
     model = load(server, tokenizer_file)
-    prompts = [Prompt("word " * 60, ("a",)), Prompt("Is it", ("a",))]
+    prompts = [Prompt("word " * 400, ("a",)), Prompt("Is it", ("a",))]
     long, short = Engine(model, Store(tmp_path)).ask(prompts)
     assert long.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
     assert short["a"].logprob is not None

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
-from tacit.errors import ModelError, ScoringError, UnreliableError
+from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
-from tacit.models.openai import vote_checks
-from tacit.models.openai.monitoring import EVERY, Watch, Watched
-from tacit.models.openai.server_habits import Habits, notes_on
-from tacit.models.openai.text_pairs import apart
-from tacit.models.openai.token_lists import Token
+from tacit.models.openai.client import Client
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.server import Server
+from tacit.models.openai.tokens import Reply, Token, differences
+from tacit.models.openai.watch import EVERY, Watch
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.openai.conftest import load
 from tests.models.openai.serving import Toy
-from tests.models.openai.speaking import Speech, opinions
-from tests.models.openai.test_chat import sampled, speaking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,157 +124,45 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
     assert Engine(model, store).plan([prompt]).prompts == 0
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
-def test_the_temperature_of_draws_is_estimated(temperature: float) -> None:
-    """Its 95 % CI holds the true one, in 100 samples at least 88 times and not always."""
-    random = np.random.default_rng(0)
-    held = off = 0
-    for _ in range(100):
-        drawn = []
-        for _ in range(3):
-            logits = random.normal(0, 2, 20)
-            values = logits - np.logaddexp.reduce(logits) - 0.1  # some mass is not listed
-            shares = np.exp(values / temperature)
-            counts = random.multinomial(16, shares / shares.sum())
-            drawn.append((list(values), [int(one) for one in counts]))
-        made = vote_checks.estimate(drawn)
-        assert made is not None
-        assert made.low <= made.value <= made.high
-        held += made.low <= temperature <= made.high
-        off += made.chance < 0.01
-    assert 88 <= held <= 99
-    assert off <= 5 if temperature == 1 else off >= 80
+class Echoing(Server):
+    """A server that answers as it did, and keeps what it is asked."""
 
+    asked: ClassVar[list[str]] = []
 
-def test_few_draws_tell_no_temperature() -> None:
-    """Nine of them."""
-    assert vote_checks.estimate([([-1.0, -2.0], [9, 0])]) is None
-
-
-def test_votes_at_another_temperature_are_told(
-    serve: Serve, caplog: pytest.LogCaptureFixture
-) -> None:
-    """By first tokens beside their log-probabilities; an honest server is told of nothing."""
-
-    def sharp(text: str) -> dict[str, float]:
-        powers = {reply: share**4 for reply, share in opinions(text).items()}
-        return {reply: share / sum(powers.values()) for reply, share in powers.items()}
-
-    honest = sampled(speaking(serve)).description
-    assert "temperature" not in " ".join(honest["refused"])
-    assert honest["temperature_seen"]["low"] <= 1 <= honest["temperature_seen"]["high"]
-    server = serve(speech=Speech(drawn=sharp))
-    about = sampled(server).description
-    assert about["temperature_seen"]["high"] < 1
-    assert any("instead of 1" in message for message in caplog.messages)
-
-
-@pytest.mark.slow
-def test_a_server_that_mixes_up_requests_is_refused(serve: Serve, tokenizer_file: Path) -> None:
-    """With the advice to ask one at a time, which then works."""
-    server = serve(crosses=True)
-    with pytest.raises(ModelError, match="use --concurrency 1"):
-        load(server, tokenizer_file, concurrency=8)
-    assert load(server, tokenizer_file, concurrency=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("white space at the end", str.rstrip),
-        ("capital letters", str.lower),
-        ("the first word of a text", lambda text: text[-90:]),
-        ("a word near the end of a text", lambda text: text[:300]),
-        ("two spaces", lambda text: text.replace("  ", " ")),
-    ],
-)
-def test_texts_that_are_not_read_as_sent_are_found(
-    serve: Serve, tokenizer_file: Path, name: str, change: object
-) -> None:
-    """From the beginning: refused, with what it does not see."""
-    with pytest.raises(ModelError, match=f"texts that differ in .*{name}"):
-        load(serve(echo="none", reads=change, counts=False), tokenizer_file)
-
-
-def test_draws_that_contradict_the_values_are_told() -> None:
-    """Values in base 2 or beside other tokens, and rounded ones; right ones are not."""
-    random = np.random.default_rng(1)
-    right: list[Token] = []
-    halved: list[Token] = []
-    turned: list[Token] = []
-    rounded: list[Token] = []
-    for _ in range(40):
-        logits = random.normal(0, 3, 300)
-        values = logits - np.logaddexp.reduce(logits)
-        own = int(random.choice(300, p=np.exp(values)))
-        best = [int(one) for one in np.argsort(-values)[:20]]
-        for made, change in (
-            (right, lambda v: v),
-            (halved, lambda v: v * 2.5),
-            (rounded, lambda v: np.round(v, 1)),
-        ):
-            made.append(listed(own, best, [float(change(values[one])) for one in best]))
-        turned.append(listed(own, best, [float(values[one]) for one in best[::-1]]))
-    assert notes_on(right) == []
-    assert "not natural logarithms" in " ".join(notes_on(halved))
-    assert "may belong to other tokens" in " ".join(notes_on(turned))
-    assert "rounded, by up to 0.05 nats" in " ".join(notes_on(rounded))
-
-
-def listed(own: int, best: list[int], values: list[float]) -> Token:
-    """A drawn token with the most probable ones, and itself where it is not among them."""
-    top = [Token(f"t{one}", one, value) for one, value in zip(best, values, strict=True)]
-    if own not in best:
-        top.append(Token(f"t{own}", own, min(values) - 3))
-    return Token(f"t{own}", own, None, tuple(top))
-
-
-def answered(now: list[Token | None], _: Sequence[Watched]) -> list[Token | None]:
-    """The same whatever is asked."""
-    return now
-
-
-def test_an_echo_and_what_comes_next_behind_one_text_are_both_watched() -> None:
-    """Where either changes, the other alone does not pass for both."""
-    said = listed(0, [0, 1, 2], [-0.5, -1.5, -3.0])
-    other = listed(0, [0, 1, 2], [-1.5, -0.5, -3.0])
-    watched = [Watched("next", "text", said), Watched("echo", "text", said)]
-    cases: tuple[tuple[list[Token | None], str | None], ...] = (
-        ([said, said], None),
-        ([other, said], "log-probabilities after 'text' differ by up to 1 nats"),
-        ([said, other], "the echo of 'text' has other log-probabilities"),
-        ([said, None], "the echo of 'text'"),
-    )
-    for now, message in cases:
-        watch = Watch(watched, partial(answered, now), "toy", 2, Habits())
-        if message is None:
-            watch.recheck_now(last=True)
-            continue
-        with pytest.raises(UnreliableError, match=message):
-            watch.recheck_now(last=True)
+    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:  # noqa: ARG002
+        """The same token, whatever is asked."""
+        self.asked.append(text)
+        return Reply((self.nexts[text],))
 
 
 def test_a_few_texts_are_asked_again_once_a_minute() -> None:
     """The next ones in turn; before a minute is over, none."""
-    said = listed(0, [0, 1], [-0.5, -1.5])
-    asked: list[list[str]] = []
+    nexts = {text: listed(0, [0, 1], [-0.5, -1.5]) for text in "cba"}
+    client = Client("http://127.0.0.1:9/v1", ServerOptions())
+    server = Echoing(client, "toy", requested=2, top=2, nexts=nexts)
     now = [0.0]
-
-    def ask(some: Sequence[Watched]) -> list[Token | None]:
-        asked.append([each.text for each in some])
-        return [each.said for each in some]
-
-    watched = [Watched("next", text, said) for text in "abc"]
-    watch = Watch(watched, ask, "toy", 3, Habits(), clock=lambda: now[0])
+    watch = Watch(server, clock=lambda: now[0])
     for now[0] in (1.0, EVERY - 1, EVERY, EVERY + 1, 2 * EVERY):
         watch.recheck()
-    assert asked == [["a", "b"], ["c", "a"]]
+    assert server.asked == ["a", "b", "c", "a"]
+
+
+def listed(own: int, best: list[int], values: list[float]) -> Token:
+    """A drawn token with the most probable ones."""
+    top = [Token(f"t{one}", one, value) for one, value in zip(best, values, strict=True)]
+    return Token(f"t{own}", own, None, tuple(top))
 
 
 def test_a_token_that_another_one_hides_is_not_missing() -> None:
     """Servers list one of several tokens that they write alike, and the drawn one in any case."""
     then = listed(0, [0, 1, 2, 3, 4], [-1.0, -2.0, -3.0, -3.5, -4.0])
     fewer = Token("t9", 9, None, (*then.top[:3], Token("", None, -0.5), Token("t9", 9, -9.0)))
-    assert apart(then, fewer) == [0, 0, 0]
+    assert differences(then.top, fewer) == [0, 0, 0]
     gone = Token("t1", 1, None, (*then.top[1:], Token("t8", 8, -5.0)))
-    assert [math.isnan(each) for each in apart(then, gone)] == [True, False, False, False, False]
+    assert [math.isnan(each) for each in differences(then.top, gone)] == [
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]

@@ -1,27 +1,48 @@
-"""Send chat requests to a server's model, and separate reasoning from replies."""
+"""A model in a server's chat: its first tokens, and its replies apart from its reasoning."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tacit.models.openai.answer_parsing import ANSWER_TOKENS
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.preflight import TEXTS
-from tacit.models.openai.schema import Answer, Replied, twice, validated
-from tacit.models.openai.server_habits import Habits
-from tacit.models.openai.token_lists import read_reply
+from tacit.models.openai.schema import Answer, Completion, Replied
+from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
+from tacit.models.openai.tokens import TOPS, read_reply
 from tacit.requests import Sample
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from tacit.models.openai.client import Client
     from tacit.models.openai.options import Thinking
-    from tacit.models.openai.token_lists import Reply, Token
-
+    from tacit.models.openai.tokens import Reply
 
 OPENS, CLOSES = "<think>", "</think>"
+
+ROOM = 1024
+"""The token limit of the preflight request whose reply should not be truncated.
+
+No token limit is set if the model is asked to reason, or if ``ROOM`` tokens do not fit in the
+server's context window.
+"""
+
+OPEN_ENDED = "Write the first sentence of a story about an invented place."
+"""A prompt for which two independent replies are almost never identical."""
+
+LIMITS = ("max_tokens", "max_completion_tokens")
+
+UNCUT: tuple[dict[str, float], ...] = (
+    {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
+    {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
+    {},
+)
+"""Settings that make servers sample from the full distribution, without penalties.
+
+Servers differ in the names of sampling settings (such as ``repetition_penalty``), and in the value
+of ``top_k`` that allows all tokens (0 or -1).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,12 @@ class ChatReply:
         """Whether the reply was truncated and contains neither text nor visible reasoning."""
         return self.cut and not self.whole.strip()
 
+    @property
+    def begun(self) -> bool:
+        """Whether the reply has a closing tag of the reasoning but no opening tag."""
+        opened = self.thought.strip() or self.text.lstrip().startswith(OPENS)
+        return CLOSES in self.text and not opened
+
     def sample(self, *, begun: bool, meant: bool) -> Sample:
         """Return the sampled reply without the reasoning."""
         _, ended, behind = self.text.rpartition(CLOSES)
@@ -63,130 +90,108 @@ class ChatReply:
         return self.text.lstrip().startswith(OPENS) and CLOSES not in self.text
 
 
-def read_replies(answer: Mapping[str, Any], most: int = 1) -> list[ChatReply]:
+def read_replies(answer: Answer[Replied], most: int = 1) -> list[ChatReply]:
     """Return the replies in a server's answer to one request, sorted by index."""
-    read = validated(answer, Answer[Replied], "a chat completion")
-    hidden = (read.usage.completion_tokens_details.reasoning_tokens or 0) > 0
-    return [_reply_of(one, hidden=hidden) for one in read.ordered(most)]
+    hidden = (answer.usage.completion_tokens_details.reasoning_tokens or 0) > 0
+    return [_reply_of(one, hidden=hidden) for one in answer.ordered(most)]
 
 
 def _reply_of(choice: Replied, *, hidden: bool) -> ChatReply:
-    said = choice.message
-    thought = said.reasoning_content or said.reasoning
+    message = choice.message
+    thought = message.reasoning_content or message.reasoning
     cut = choice.finish_reason == "length"
-    return ChatReply(said.content, thought, cut, hidden and not thought)
+    return ChatReply(message.content, thought, cut, hidden and not thought)
 
 
-Result = TypeVar("Result")
-
-LIMITS = ("max_tokens", "max_completion_tokens")
+_KIND = "a chat completion"
 
 
-@dataclass(frozen=True)
-class Talk:
-    """Chat requests to one model on a server."""
+@dataclass
+class ChatServer(Server):
+    """A server that replies in a chat."""
 
-    client: Client
-    model: str
     thinking: Thinking = None
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     seeded: bool = True
-    top: int = 1
-    more: int = 0
-    room: int | None = ANSWER_TOKENS
     uncut: Mapping[str, float] = field(default_factory=dict)
-    habits: Habits = field(default_factory=Habits)
+    trims: ClassVar[bool] = True
 
-    @property
-    def passed(self) -> str:
-        """The beginning of the sentence that reports a passed preflight."""
-        return f"{self.model} at {self.client.address} passed the preflight"
+    def accept_first_tokens(self, hint: str) -> None:
+        """Find out how many log-probabilities the server returns; raise if it returns none."""
 
-    def first_token(self, text: str, attempts: int | None = None) -> Reply:
+        def ask(top: int) -> Reply:
+            self.requested = top
+            return self.next_token(TEXTS[0], attempts=TRIES)
+
+        failure = f"{self.name} returns no log-probabilities in a chat{hint}"
+        first_accepted(TOPS, ask, failure)
+
+    def accept_replies(self) -> ChatReply:
+        """Find settings that the server accepts; return its first reply to ``OPEN_ENDED``."""
+
+        def ask(request: tuple[bool, Any, Mapping[str, float]]) -> ChatReply:
+            self.seeded, self.limit, self.uncut = request
+            return self.brief(OPEN_ENDED, 0)
+
+        hint = "; it may not support turning reasoning off" if self.thinking == 0 else ""
+        requests = product((True, False), LIMITS, UNCUT)
+        failure = f"{self.name} does not answer chat requests{hint}"
+        return first_accepted(requests, ask, failure, RefusalError)[1]
+
+    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
         """Request a reply of one token; the result has no token if the server returns none."""
-        body = {self.limit: 1 + self.more, "logprobs": True, "top_logprobs": self.top}
-        reply = self._checked(
-            text, body, lambda answer: read_reply(answer, self.habits.noise), attempts
+        more = {self.limit: 1 + longer, "logprobs": True, "top_logprobs": self.requested}
+        return self._checked(
+            text,
+            lambda: self.client.chat(self._body(text, more), attempts=attempts),
+            (Answer[Completion], _KIND),
+            lambda answer: read_reply(answer, self.noise),
         )
-        self.habits.draw(reply.tokens)
-        return reply
 
-    def first_tokens(self, texts: Sequence[str], concurrency: int) -> list[Token | None]:
-        """Return the first token of the reply to each text; the requests are sent concurrently."""
-        return self.client.at_once(lambda text: self.first_token(text).first, texts, concurrency)
-
-    def replies(self, text: str, seed: int, several: int = 1) -> list[ChatReply]:
-        """Return replies sampled at temperature 1, possibly fewer than requested."""
-        more: dict[str, Any] = dict(self._most())
+    def replies(self, text: str, seed: int, n: int = 1, room: int | None = None) -> list[ChatReply]:
+        """Return replies sampled at temperature 1, possibly fewer than ``n``."""
+        more: dict[str, Any] = {self.limit: room} if room else {}
         if self.seeded:
             more["seed"] = seed
-        if several > 1:
-            more["n"] = several
-        return self._checked(text, more, lambda answer: read_replies(answer, several))
+        if n > 1:
+            more["n"] = n
+        return self._replies(text, more, n)
 
-    def likeliest(self, text: str) -> ChatReply:
+    def brief(self, text: str, seed: int) -> ChatReply:
+        """Return the beginning of a sampled reply, which may contain reasoning."""
+        return self.replies(text, seed, room=ANSWER_TOKENS)[0]
+
+    def likeliest(self, text: str) -> str:
         """Return the beginning of the reply at temperature 0, which may contain reasoning."""
         more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
-        return self._checked(text, more, read_replies)[0]
+        return self._replies(text, more, 1)[0].whole
 
-    def but(self, **changed: object) -> Talk:
-        """Return a copy of this object with the given fields changed."""
-        return replace(self, **changed)  # type: ignore[arg-type] # the names are fields
+    def unlimited(self) -> ChatReply:
+        """Return a reply that is not truncated, if the server's own limit allows it."""
+        if not self.thinking:
+            try:
+                return self.replies(TEXTS[1], 0, room=ROOM)[0]
+            except RefusalError:  # the server's window is smaller
+                pass
+        return self.replies(TEXTS[1], 0)[0]
 
-    def _checked(
-        self,
-        text: str,
-        more: dict[str, Any],
-        read: Callable[[Mapping[str, Any]], Result],
-        attempts: int | None = None,
-    ) -> Result:
-        """Send a request and return the reply; retry once if the reply is implausible."""
-        body = self._body(text, more)
+    @property
+    def room(self) -> int | None:
+        """The token limit of a reply; None if there is no limit."""
+        return None if self.thinking == "all" else ANSWER_TOKENS + (self.thinking or 0)
 
-        def ask() -> Result:
-            answer = self.client.chat(body, attempts=attempts)
-            self.habits.check(text, answer)
-            return read(answer)
+    def _replies(self, text: str, more: Mapping[str, Any], n: int) -> list[ChatReply]:
+        return self._checked(
+            text,
+            lambda: self.client.chat(self._body(text, more)),
+            (Answer[Replied], _KIND),
+            lambda answer: read_replies(answer, n),
+        )
 
-        return twice(ask, f"{self.model} at {self.client.address}")
-
-    def _most(self) -> dict[str, int]:
-        """Return the request field that limits a reply's length; empty if there is no limit."""
-        if self.thinking == "all" or self.room is None:
-            return {}
-        return {self.limit: self.room + (self.thinking or 0)}
-
-    def _body(self, text: str, more: dict[str, Any]) -> dict[str, Any]:
+    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         messages = [{"role": "user", "content": text}]
         body: dict[str, Any] = {"model": self.model, "messages": messages, **self.uncut}
         body |= {"temperature": 1.0, "top_p": 1.0, **more}
         if self.thinking == 0:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return body
-
-
-ROOM = 1024
-"""The token limit of the preflight request whose reply should not be truncated.
-
-No token limit is set if the model is asked to reason, or if ``ROOM`` tokens do not fit in the
-server's context window.
-"""
-
-MOST_CALLS = 2
-"""The function ``ended`` sends at most this number of requests to the server."""
-
-
-def ended(talk: Talk) -> ChatReply:
-    """Request a reply with a high token limit or no limit, so that it is not truncated."""
-    if not talk.thinking:
-        try:
-            return talk.but(room=ROOM).replies(TEXTS[1], seed=0)[0]
-        except RefusalError:  # the server's window is smaller
-            pass
-    return talk.but(room=None).replies(TEXTS[1], seed=0)[0]
-
-
-def begun(said: ChatReply) -> bool:
-    """Return whether a reply has a closing tag of the reasoning but no opening tag."""
-    opened = said.thought.strip() or said.text.lstrip().startswith(OPENS)
-    return CLOSES in said.text and not opened

@@ -6,10 +6,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.chat import Talk
-from tacit.models.openai.chat_preflight import try_sampling
+from tacit.models.openai.chat import ChatServer
+from tacit.models.openai.chat_checks import VotesServer
 from tacit.models.openai.client import HIDDEN, Client
-from tacit.models.openai.first_tokens import FirstTokensModel, try_beginnings
+from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.sampling import SampledModel
 
@@ -45,21 +45,23 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
 
 
 def load_first_tokens(
-    address: str, options: ServerOptions, kept: Path | None = None
+    address: str, options: ServerOptions, store: Path | None = None
 ) -> FirstTokensModel:
     """Run a chat server's preflight, and return a model that scores one-token answers."""
-    beginnings = try_beginnings(_talk(address, options), options.concurrency)
-    return FirstTokensModel(beginnings, options.concurrency, kept)
+    client, name = _chat(address, options)
+    server = ChatServer(client, name, options.concurrency, thinking=options.thinking)
+    return FirstTokensModel(server, store)
 
 
-def load_sampled(address: str, options: ServerOptions, kept: Path | None = None) -> SampledModel:
+def load_sampled(address: str, options: ServerOptions, store: Path | None = None) -> SampledModel:
     """Run a chat server's preflight, and return a model whose replies are sampled."""
-    sampler = try_sampling(_talk(address, options), options.concurrency)
-    return SampledModel(sampler, options, kept)
+    if options.samples is None:
+        raise ModelError("a sampled model requires the number of samples (ServerOptions.samples)")
+    client, name = _chat(address, options)
+    server = VotesServer(client, name, options.concurrency, thinking=options.thinking)
+    return SampledModel(server, options.samples, options.seed, store)
 
 
-def _talk(address: str, options: ServerOptions) -> Talk:
-    place = check_address(address, options)
-    client = Client(place, options, key_from_environment())
-    about = chosen(client, options.served_model)
-    return Talk(client, about["id"], options.thinking)
+def _chat(address: str, options: ServerOptions) -> tuple[Client, str]:
+    client = Client(check_address(address, options), options, key_from_environment())
+    return client, chosen(client, options.served_model)["id"]

@@ -6,78 +6,67 @@ import hashlib
 import itertools
 import math
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ScoringError
 from tacit.models.base import IN_CHAT
 from tacit.models.openai.answer_parsing import ANSWER_TOKENS
-from tacit.models.openai.canaries import recognised
-from tacit.models.openai.chat_preflight import ReplyWatch, same_replies
+from tacit.models.openai.chat_checks import VOTES, VotesServer, same_replies
+from tacit.models.openai.checks import preflight
 from tacit.models.openai.client import RefusalError
+from tacit.models.openai.identity import canaries_of, recognised, same_answers
+from tacit.models.openai.served import ServedModel
+from tacit.models.openai.watch import VotesWatch
 from tacit.requests import Samples, SamplingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
 
-    from tacit.models.openai.chat_preflight import Sampler
-    from tacit.models.openai.options import ServerOptions, Thinking
+    from tacit.models.openai.identity import Canary
+    from tacit.models.openai.options import Thinking
     from tacit.requests import Sample
 
-SCORER = "server-votes-1"
+SCORER = "server-votes-2"
 
 TOGETHER = 16
 """The maximum number of replies per request."""
 
 
-class SampledModel:
+class SampledModel(ServedModel[VotesServer]):
     """A chat model that runs on a server and answers with sampled replies."""
 
-    def __init__(self, sampler: Sampler, options: ServerOptions, kept: Path | None = None) -> None:
-        if options.samples is None:
-            raise ModelError(
-                "a sampled model requires the number of samples (ServerOptions.samples)"
-            )
-        self._sampler, self._talk = sampler, sampler.talk
-        self._concurrency, self._seed = options.concurrency, options.seed
-        self.samples = options.samples
-        self.name = f"{self._talk.model} at {self._talk.client.address}"
-        self._identity = {
-            "address": self._talk.client.address,
-            "served_model": self._talk.model,
+    def __init__(
+        self, server: VotesServer, samples: int, seed: int = 0, store: Path | None = None
+    ) -> None:
+        notes = preflight(server, VOTES)
+        self.samples, self._seed = samples, seed
+        identity = {
+            "address": server.client.address,
+            "served_model": server.model,
             "temperature": 1.0,
-            "uncut": dict(self._talk.uncut),
+            "uncut": dict(server.uncut),
             "answer_tokens": ANSWER_TOKENS,
-            "thinking": self._talk.thinking,
-            "begun": sampler.begun,
-            "seed": options.seed,
+            "thinking": server.thinking,
+            "begun": server.begun,
+            "seed": seed,
             "scorer": SCORER,
         }
-        now = list(sampler.canaries)
-        self.fingerprint, self._canaries = recognised(
-            self._identity, now, kept, lambda known: same_replies(known, now)
-        )
-
-        self._watch = ReplyWatch(sampler, options.concurrency)
+        super().__init__(server, identity, _recognised(server, identity, store), notes)
+        self._watch = VotesWatch(server)
 
     @property
     def description(self) -> dict[str, Any]:
         """The model's name, kind, fingerprint and settings, and the deficiencies of its server."""
-        temperature = self._sampler.temperature
-        return {
-            "name": self.name,
-            "kind": "server",
-            "fingerprint": self.fingerprint,
-            "identity": self._identity,
-            "elicitation": elicitation_method(self.samples, self._talk.thinking),
-            "samples": self.samples,
-            "several_at_once": self._sampler.several,
-            "preflight": f"{self._talk.passed}: its replies are random samples",
-            "refused": list(self._sampler.refused),
-            "temperature_seen": temperature and temperature.to_json(),
-            "concurrency": self._concurrency,
-            "canaries": self._canaries,
-        }
+        server = self._server
+        return self.described(
+            elicitation_method(self.samples, server.thinking),
+            "its replies are random samples",
+            samples=self.samples,
+            several_at_once=server.several,
+            temperature_seen=server.temperature and server.temperature.to_json(),
+        )
 
     @property
     def supports(self) -> frozenset[type]:
@@ -103,22 +92,23 @@ class SampledModel:
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
         """See ``Streams.stream``; requests to the server are sent concurrently."""
         asked = (piece for each in requests for piece in self._pieces(each))
-        client, look = self._talk.client, self._watch.recheck
+        client, server = self._server.client, self._server
 
         def drawn(piece: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
             return piece, Samples(tuple(self._drawn(piece)))
 
-        with closing(client.stream(drawn, asked, self._concurrency, seconds, look)) as parts:
+        check = self._watch.recheck
+        with closing(client.stream(drawn, asked, server.concurrency, seconds, check)) as parts:
             for part in parts:
                 yield [replied for _, replied in part]
 
     def recheck(self, answered: Sequence[Any], *, last: bool) -> None:  # noqa: ARG002 - see Rechecks
         """See ``Rechecks.recheck``; replies are not compared, because all samples differ."""
-        self._watch.recheck_fully()
+        self._watch.recheck_now(last=True)
 
     def _pieces(self, prompt: SamplingPrompt) -> list[SamplingPrompt]:
         """Split a request for many replies into parts that need one server request each."""
-        step = TOGETHER if self._sampler.several else 1
+        step = TOGETHER if self._server.several else 1
         numbers = prompt.numbers
         return [
             SamplingPrompt(prompt.text, numbers[at : at + step])
@@ -127,23 +117,40 @@ class SampledModel:
 
     def _drawn(self, piece: SamplingPrompt) -> list[Sample]:
         """Sample replies; replies missing from the server's response are requested one by one."""
-        text, numbers = piece.text, piece.numbers
+        server, text, numbers = self._server, piece.text, piece.numbers
+        ask = partial(server.replies, text, room=server.room)
         try:
-            said = self._talk.replies(text, self._seed_of(text, numbers[0]), len(numbers))
-            said = said[: len(numbers)]
-            for number in numbers[len(said) :]:
-                said += self._talk.replies(text, self._seed_of(text, number))[:1]
+            replies = ask(self._seed_of(text, numbers[0]), n=len(numbers))[: len(numbers)]
+            for number in numbers[len(replies) :]:
+                replies += ask(self._seed_of(text, number))[:1]
         except RefusalError as error:
             raise ScoringError(f"no reply to {text[:80]!r}: {error}") from error
-        if len(said) < len(numbers):
+        if len(replies) < len(numbers):
             raise ScoringError(f"{self.name} returned no reply to {text[:80]!r}")
-        meant = self._talk.thinking not in {None, 0}
-        return [one.sample(begun=self._sampler.begun, meant=meant) for one in said]
+        meant = server.thinking not in {None, 0}
+        return [one.sample(begun=server.begun, meant=meant) for one in replies]
 
     def _seed_of(self, text: str, number: int) -> int:
         """Return a 31-bit seed, computed from the base seed, a text and a reply's number."""
         content = f"{self._seed} {number} {text}".encode()
         return int.from_bytes(hashlib.sha256(content).digest()[:4]) >> 1
+
+
+def _recognised(
+    server: VotesServer, identity: Mapping[str, Any], store: Path | None
+) -> tuple[str, list[Canary]]:
+    """Recognise the model by its first tokens or, without them, by replies at temperature 0."""
+    if server.nexts:
+        same = partial(same_answers, nexts=server.nexts, echoes={})
+        return recognised(identity, canaries_of(server.nexts, {}), store, same)
+    replies = server.greedy_replies
+    canaries = [{"text": text, "reply": reply} for text, reply in replies.items()]
+
+    def same_as(stored: Sequence[Canary]) -> bool:
+        then = {str(one.get("text")): str(one.get("reply")) for one in stored}
+        return same_replies(then, replies)
+
+    return recognised(identity, canaries, store, same_as)
 
 
 def elicitation_method(samples: int, thinking: Thinking = None) -> str:

@@ -1,4 +1,4 @@
-"""Pydantic models of a server's answers, and checks for impossible values.
+"""Pydantic models of a server's answers.
 
 An error about a malformed answer contains the location and the type of the problem, but no value
 from the answer, because a value may be the API key.
@@ -6,7 +6,6 @@ from the answer, because a value may be the API key.
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
@@ -25,28 +24,15 @@ from pydantic import (
 from tacit.errors import ScoringError, UnreliableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from pydantic_core import ErrorDetails
 
-    from tacit.models.openai.token_lists import Token
-
 NEVER = -9000.0
-"""A log-probability of at most this value means probability 0.
-
-Servers report the log-probability of an impossible token as -9999 or less.
-"""
+"""Servers report the log-probability of an impossible token as -9999 or less."""
 
 _MOST_DIGITS = 18  # an id has 64 bits
 _HALF = re.compile("[\ud800-\udfff]")
-_KINDS = {dict: "an object", list: "a list", str: "a string", int: "a number", float: "a number"}
-_EXPECTED = {
-    "dict_type": "an object",
-    "float_type": "a number",
-    "list_type": "a list",
-    "model_type": "an object",
-    "string_type": "a string",
-}
 
 
 def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
@@ -54,8 +40,7 @@ def whole(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
     return _HALF.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    """Convert an int to a float, and return any other value unchanged."""
+def _float(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
     try:
         return float(value) if type(value) is int else value
     except OverflowError:
@@ -63,7 +48,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 def _logprob(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    number = _finite(value)
+    number = _float(value)
     return None if isinstance(number, float) and number <= NEVER else number
 
 
@@ -78,32 +63,19 @@ def written_id(digits: str) -> int | None:
     return int(digits) if is_one else None
 
 
-def _or_empty(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    return value or ""
+def _or(nothing: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: value or nothing)
 
 
-def _or_none(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    return value or []
-
-
-def _or_nothing(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    return value or {}
-
-
-def _only_text(value: Any) -> str | None:  # noqa: ANN401 - whatever a server sends
-    return value if isinstance(value, str) else None
-
-
-def _only_object(value: Any) -> Any:  # noqa: ANN401 - whatever a server sends
-    return value if isinstance(value, dict) else {}
+def _only(kind: type, other: object) -> BeforeValidator:
+    return BeforeValidator(lambda value: value if isinstance(value, kind) else other)
 
 
 Text = Annotated[str, Strict(), BeforeValidator(whole)]
-OptionalText = Annotated[str, Strict(), BeforeValidator(whole), BeforeValidator(_or_empty)]
-Number = Annotated[float, Strict(), BeforeValidator(_finite)]
+OptionalText = Annotated[str, Strict(), BeforeValidator(whole), _or("")]
+Number = Annotated[float, Strict(), BeforeValidator(_float)]
 Count = Annotated[int | None, BeforeValidator(count)]
 Logprob = Annotated[float | None, Strict(), BeforeValidator(_logprob)]
-Top = Annotated[dict[Text, Logprob], BeforeValidator(_or_nothing)]
 
 
 class Details(BaseModel):
@@ -116,7 +88,7 @@ class Usage(BaseModel):
     """The token counts in a server's answer."""
 
     prompt_tokens: Count = None
-    completion_tokens_details: Annotated[Details, BeforeValidator(_only_object)] = Details()
+    completion_tokens_details: Annotated[Details, _only(dict, {})] = Details()
 
 
 class TopToken(BaseModel):
@@ -130,7 +102,7 @@ class TopToken(BaseModel):
 class ListedToken(TopToken):
     """A token, and the most probable tokens at its position."""
 
-    top_logprobs: Annotated[list[TopToken], BeforeValidator(_or_none)] = []
+    top_logprobs: Annotated[list[TopToken], _or([])] = []
 
 
 class TokenObjects(BaseModel):
@@ -142,9 +114,9 @@ class TokenObjects(BaseModel):
 class TokenColumns(BaseModel):
     """Log-probabilities in the format of completions, as parallel lists of tokens and values."""
 
-    tokens: Annotated[list[Text], BeforeValidator(_or_none)] = []
-    token_logprobs: Annotated[list[Logprob], BeforeValidator(_or_none)] = []
-    top_logprobs: Annotated[list[Top], BeforeValidator(_or_none)] = []
+    tokens: Annotated[list[Text], _or([])] = []
+    token_logprobs: Annotated[list[Logprob], _or([])] = []
+    top_logprobs: Annotated[list[Annotated[dict[Text, Logprob], _or({})]], _or([])] = []
 
     @model_validator(mode="after")
     def _are_of_one_length(self) -> TokenColumns:
@@ -180,7 +152,7 @@ class Choice(BaseModel):
     """One of the results (``choices``) in a server's answer."""
 
     index: Number | None = None
-    finish_reason: Annotated[str | None, BeforeValidator(_only_text)] = None
+    finish_reason: Annotated[str | None, _only(str, None)] = None
 
 
 class Completion(Choice):
@@ -218,18 +190,17 @@ class Answer(BaseModel, Generic[ChoiceT]):
     """A server's answer to a completions or chat request."""
 
     choices: Annotated[list[ChoiceT], Field(min_length=1)]
-    usage: Annotated[Usage, BeforeValidator(_or_nothing)] = Usage()
-    model: Annotated[str | None, BeforeValidator(_only_text)] = None
+    usage: Annotated[Usage, _or({})] = Usage()
+    model: Annotated[str | None, _only(str, None)] = None
 
     def ordered(self, most: int = 1) -> list[ChoiceT]:
         """Return the choices, sorted by index."""
-        found = self.choices
-        if len(found) > most:
-            raise ReplyError(f"there are {len(found)} choices, but only {most} requested")
-        if all(one.index is None for one in found):
-            return found
-        numbered = {one.index or 0: one for one in found}
-        if len(numbered) < len(found) or not set(numbered) <= set(range(most)):
+        if len(self.choices) > most:
+            raise ReplyError(f"there are {len(self.choices)} choices, but only {most} requested")
+        if all(one.index is None for one in self.choices):
+            return self.choices
+        numbered = {one.index or 0: one for one in self.choices}
+        if len(numbered) < len(self.choices) or not set(numbered) <= set(range(most)):
             raise ReplyError("the indexes of the choices do not match the request")
         return [numbered[index] for index in sorted(numbered)]
 
@@ -249,57 +220,22 @@ def validated(
 
 
 def _problem(error: ErrorDetails) -> str:
-    """Describe a validation error and its location, without values from the server."""
-    where = ""
-    for part in error["loc"]:
-        if isinstance(part, int):
-            where += f"[{part}]"
-        elif part in _FIELDS:
-            where += f".{part}"
-    where = where.lstrip(".") or "the response"
-    kind = error["type"]
-    if kind == "missing":
-        return f"{where} is missing"
-    if kind == "too_short":
-        return f"{where} is empty"
-    if kind == "value_error":
-        return f"{where}: {error['ctx']['error']}"
-    value = error["input"]
-    given = _KINDS.get(type(value), "a boolean" if isinstance(value, bool) else "null")
-    if kind in _EXPECTED:
-        return f"{where} is {given}; expected {_EXPECTED[kind]}"
-    return f"{where}: {error['msg'].lower()}"
+    """Describe a validation error and its location, without values or keys from the server."""
+    parts = [
+        f"[{part}]" if isinstance(part, int) else f".{part}"
+        for part in error["loc"]
+        if isinstance(part, int) or part in _FIELDS
+    ]
+    where = "".join(parts).lstrip(".") or "the response"
+    return f"{where}: {error['msg'].removeprefix('Value error, ')}"
 
 
+_READ = (Answer, Completion, Replied, Message, TokenObjects, TokenColumns, ListedToken)
 _FIELDS = frozenset(
-    name
-    for model in (
-        Answer,
-        Completion,
-        Replied,
-        Message,
-        TokenObjects,
-        TokenColumns,
-        ListedToken,
-        PromptToken,
-        Usage,
-        Details,
-    )
-    for name in model.model_fields
+    name for model in (*_READ, PromptToken, Usage, Details) for name in model.model_fields
 )
 
-
 Result = TypeVar("Result")
-
-MOST_MASS = 1.001
-"""The largest valid sum of token probabilities at a position, allowing for rounding."""
-
-_ABOVE_ZERO = 1e-3
-_EXACTLY_ONE = 1e-6
-_FEWEST_ALIKE = 3
-_FEWEST_OF_OWN = 4
-# The assumed noise in nats until the preflight measures it.
-UNKNOWN_NOISE = 0.05
 
 
 class ReplyError(ScoringError):
@@ -322,34 +258,3 @@ def twice(ask: Callable[[], Result], where: str) -> Result:
         raise WrongRepliesError(
             f"{where}: the server's reply is invalid, twice in a row: {error}"
         ) from error
-
-
-def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
-    """Reject log-probabilities that no language model can produce."""
-    for token in tokens:
-        top = [one.logprob for one in token.top if one.logprob is not None]
-        for value in top if token.logprob is None else (token.logprob, *top):
-            if not value <= _ABOVE_ZERO:
-                raise ReplyError(f"it returns a log-probability of {value:.4g}, which is above 0")
-        if len(top) >= _FEWEST_ALIKE and len(set(top)) == 1:
-            raise ReplyError(f"all its {len(top)} log-probabilities are {top[0]:.4g}")
-        summed = mass(token)
-        if summed > MOST_MASS * math.exp(noise):
-            raise ReplyError(
-                f"the probabilities of its {len(top)} most probable tokens sum to {summed:.4g}; "
-                "are its values natural logarithms?"
-            )
-    own = [token.logprob for token in tokens if token.logprob is not None]
-    if len(own) >= _FEWEST_OF_OWN and not any(own):
-        raise ReplyError("all its log-probabilities are 0")
-
-
-def mass(token: Token) -> float:
-    """Return the sum of the probabilities of the tokens that are listed at a position."""
-    return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
-
-
-def are_rescaled(tokens: Sequence[Token]) -> bool:
-    """Return whether the listed probabilities sum to exactly 1 at every position."""
-    several = [token for token in tokens if len(token.top) > 1]
-    return bool(several) and all(abs(mass(token) - 1) < _EXACTLY_ONE for token in several)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.openai.token_lists import identifies_token
+from tacit.models.openai.tokens import identifies_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from tacit.models.openai.token_lists import Token
+    from tacit.models.openai.tokens import Token
 
 MOST_BEFORE = 2
 """The maximum number of special tokens that a server may put before a text."""
@@ -86,10 +87,6 @@ class TokenizerFile:
             return True
         return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
 
-    def knows(self, text: str) -> bool:
-        """Return whether any token of the tokenizer has the given text, ignoring leading spaces."""
-        return not identifies_token(text) or text.lstrip(" ") in self._stripped
-
     def is_written(self, number: int, token: Token) -> bool:
         """Return False if a server's token is certainly not the token with the given id."""
         if token.number is not None:
@@ -98,6 +95,21 @@ class TokenizerFile:
         if token.text is None or not (identifies_token(token.text) and identifies_token(own)):
             return True
         return token.text.lstrip(" ") == own.lstrip(" ")
+
+    def begins(self, cut: Cut, tokens: Sequence[Token]) -> bool:
+        """Return whether a server's list of tokens may begin with the tokens of a text."""
+        if len(tokens) < len(cut.tokens):
+            return False
+        pairs = zip(cut.tokens, tokens, strict=False)
+        return all(isinstance(own, int) and self.is_written(own, one) for own, one in pairs)
+
+    def may_contain(self, token: Token) -> bool:
+        """Return whether a token that a server returned can be in the tokenizer's vocabulary."""
+        if token.text is None:
+            return True
+        if token.number is None:
+            return not identifies_token(token.text) or token.text.lstrip(" ") in self._stripped
+        return self.is_written(token.number, replace(token, number=None))
 
     @cached_property
     def _spellings(self) -> dict[int, str]:
@@ -203,3 +215,50 @@ def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] |
     first = text[: len(text) - sum(map(len, rest))]
     cut = _spelling([first, *rest], text) if first else None
     return (0, cut) if cut else None
+
+
+@dataclass(frozen=True)
+class Echoed:
+    """The tokens of a text in a server's echo, with their log-probabilities in nats."""
+
+    before: int
+    cut: Cut
+    logprobs: tuple[float | None, ...]
+
+    @property
+    def end(self) -> int:
+        """The number of tokens before and in the text."""
+        return self.before + len(self.cut.tokens)
+
+    @property
+    def total(self) -> float:
+        """The summed log-probability of the text."""
+        return sum(one for one in self.logprobs if one is not None)
+
+    def differences(self, other: Echoed) -> list[float]:
+        """Return the differences between the tokens that the texts share; NaN if one is unknown."""
+        return list(map(_apart, self.logprobs, other.logprobs))
+
+
+def _apart(one: float | None, other: float | None) -> float:
+    if one is None or other is None:
+        return 0.0 if one is other else math.nan
+    return abs(one - other)
+
+
+def align(
+    tokens: Sequence[Token], text: str, tokenizer: TokenizerFile | None, before: int | None = None
+) -> Echoed | None:
+    """Find the tokens of a text in the list of tokens that a server returned."""
+    if tokenizer is None:
+        found = cut_by_texts(tokens, text)
+    else:
+        cut = tokenizer.cut(text)
+        starts = range(MOST_BEFORE + 1) if before is None else [before]
+        fitting = (at for at in starts if tokenizer.begins(cut, tokens[at:]))
+        at = next(fitting, None)
+        found = None if at is None else (at, cut)
+    if found is None or before not in {None, found[0]}:
+        return None
+    at, cut = found
+    return Echoed(at, cut, tuple(one.logprob for one in tokens[at : at + len(cut.tokens)]))

@@ -14,7 +14,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import UnreliableError
 from tacit.models.fake import FakeModel
-from tacit.models.openai import monitoring
+from tacit.models.openai import watch
 from tacit.requests import Prompt
 from tests.models.openai.matrix.honest import Honest
 from tests.models.openai.matrix.language import prompts, questions, true_opinions, true_scores
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.engine.plan import Part
     from tacit.requests import Scores
-    from tests.models.openai.matrix.fault import Road
+    from tests.models.openai.matrix.faults import Road
     from tests.models.openai.matrix.honest import Answer, Form
     from tests.models.openai.matrix.server import Asked, Respond
 
@@ -336,7 +336,7 @@ def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
     asked = [Prompt(f"Number {one}", ("a",)) for one in range(number)]
     Engine(model, Store(tmp_path), block_tokens=1000, seconds=0).ask(asked)
     assert model.rechecks == expected
-    of_preflight = monitoring.AT_A_LOOK * (len(expected) - 1)
+    of_preflight = watch.AT_ONCE * (len(expected) - 1)
     assert sum(again for again, _ in expected) + of_preflight <= max(8, number / 100)
 
 

@@ -1,4 +1,4 @@
-"""Parse the list of tokens in a server's answer, in any of three answer formats."""
+"""The tokens in a server's answer, in any of three formats, and how far two answers differ."""
 
 from __future__ import annotations
 
@@ -6,29 +6,38 @@ import math
 import re
 import statistics
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tacit.models.openai.schema import (
-    Answer,
-    Completion,
-    TokenColumns,
-    TokenObjects,
-    check_logprobs,
-    validated,
-    written_id,
-)
+from tacit.models.openai.schema import ReplyError, TokenColumns, TokenObjects, written_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tacit.models.openai.schema import PromptEntry, TopToken
+    from tacit.models.openai.schema import Answer, Completion, PromptEntry, TopToken
 
 TOPS = (100, 20, 5, 1)
-"""Numbers of top tokens to request, tried in order until the server accepts one."""
+"""Numbers of most probable tokens to request, tried in order until the server accepts one."""
+
+LARGEST = 0.1
+"""The largest log-probability difference, in nats, that counts as a rounding error.
+
+With half precision, a log-probability can change by up to ``LARGEST`` if a repeated request is
+batched with different requests.
+"""
+
+TYPICAL = 0.02
+"""The largest median log-probability difference (nats) that counts as rounding error."""
+
+UNKNOWN_NOISE = 0.05
+"""The noise in nats that is assumed until the preflight measures it."""
 
 _BY_ID = "token_id:"
 _HALF = "\ufffd"
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>|bytes:.*", re.DOTALL)
+_ABOVE_ZERO = 1e-3
+_MOST_MASS = 1.001
+_EXACTLY_ONE = 1e-6
+_FEWEST_OF_OWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +55,7 @@ class Reply:
     """One completion that a server returned."""
 
     tokens: tuple[Token, ...]
-    prompt: tuple[Token, ...] | None
-    counted: int | None
+    prompt: tuple[Token, ...] | None = None
     text: str = ""
 
     @property
@@ -56,15 +64,13 @@ class Reply:
         return self.tokens[0] if self.tokens else None
 
 
-def read_reply(answer: Mapping[str, Any], noise: float = 0.0) -> Reply:
-    """Parse the completion in a server's answer."""
-    read = validated(answer, Answer[Completion], "a completion")
-    (choice,) = read.ordered()
+def read_reply(answer: Answer[Completion], noise: float = 0.0) -> Reply:
+    """Convert the completion in a server's answer, and reject impossible values."""
+    (choice,) = answer.ordered()
     prompt = choice.prompt_logprobs
     reply = Reply(
         tuple(_tokens(choice.logprobs)),
         None if prompt is None else tuple(map(_prompt_token, prompt)),
-        read.usage.prompt_tokens,
         choice.text,
     )
     check_logprobs(reply.tokens, noise)
@@ -77,8 +83,7 @@ def _tokens(given: TokenObjects | TokenColumns | None) -> Iterator[Token]:
         for one in given.content:
             yield replace(_of_object(one), top=tuple(map(_of_object, one.top_logprobs)))
     elif given is not None:
-        nothing = [None] * len(given.tokens)
-        values = given.token_logprobs or nothing
+        values = given.token_logprobs or [None] * len(given.tokens)
         tops = given.top_logprobs or [{} for _ in given.tokens]
         for text, value, top in zip(given.tokens, values, tops, strict=True):
             yield _of_text(text, value, tuple(_of_text(*pair) for pair in top.items()))
@@ -99,6 +104,35 @@ def _prompt_token(entry: PromptEntry | None) -> Token:
         return Token(None, None, None)
     ((number, one),) = entry.items()
     return Token(one.decoded_token, written_id(number), one.logprob)
+
+
+def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
+    """Reject log-probabilities that no language model can produce."""
+    for token in tokens:
+        for one in (token, *token.top):
+            if one.logprob is not None and not one.logprob <= _ABOVE_ZERO:
+                raise ReplyError(
+                    f"it returns a log-probability of {one.logprob:.4g}, which is above 0"
+                )
+        summed = _mass(token)
+        if summed > _MOST_MASS * math.exp(noise):
+            raise ReplyError(
+                f"the probabilities of its {len(token.top)} most probable tokens sum to "
+                f"{summed:.4g}; are its values natural logarithms?"
+            )
+    own = [token.logprob for token in tokens if token.logprob is not None]
+    if len(own) >= _FEWEST_OF_OWN and not any(own):
+        raise ReplyError("all its log-probabilities are 0")
+
+
+def _mass(token: Token) -> float:
+    return sum(math.exp(one.logprob) for one in token.top if one.logprob is not None)
+
+
+def are_rescaled(tokens: Sequence[Token]) -> bool:
+    """Return whether the listed probabilities sum to exactly 1 at every position."""
+    longer = [token for token in tokens if len(token.top) > 1]
+    return bool(longer) and all(abs(_mass(token) - 1) < _EXACTLY_ONE for token in longer)
 
 
 def identifies_token(text: str | None) -> bool:
@@ -136,23 +170,41 @@ def _is_last(token: Token) -> bool:
     return drawn is not None and drawn.logprob is not None and drawn.logprob <= min(values)
 
 
-LARGEST = 0.1
-"""The largest log-probability difference, in nats, that counts as a rounding error.
+def least_listed(token: Token) -> float:
+    """Return the lowest log-probability that a server lists at a position."""
+    drawn = find(token.top, token.text, token.number)
+    listed = [
+        one.logprob
+        for one in token.top
+        if one.logprob is not None
+        and one != drawn
+        and find(token.top, one.text, one.number) is not None
+    ]
+    if listed:
+        return min(listed)
+    return drawn.logprob if drawn is not None and drawn.logprob is not None else -math.inf
 
-With half precision, a log-probability can change by up to ``LARGEST`` if a repeated request is
-batched with different requests.
-"""
 
-TYPICAL = 0.02
-"""The largest median log-probability difference (nats) that counts as rounding error."""
+def differences(then: Sequence[Token], now: Token) -> list[float]:
+    """Return the differences (nats) between tokens of one answer and another answer.
 
-ENOUGH = 8
-"""The number of texts on which Tacit tests whether two answers of a server agree."""
+    A token that is not listed now, although it should be, differs by NaN.
+    """
+    listed = now.top or (now,)
+    least = least_listed(now)
+    apart = []
+    for one in then:
+        if one.logprob is None:
+            continue
+        found = find(listed, one.text, one.number)
+        if found is not None and found.logprob is not None:
+            apart.append(abs(one.logprob - found.logprob))
+        elif now.top and one.logprob >= least + LARGEST:
+            apart.append(math.nan)
+    return apart
 
 
-def agree(differences: Sequence[float]) -> bool:
+def agree(apart: Sequence[float]) -> bool:
     """Return whether absolute log-probability differences (nats) may be rounding errors."""
-    if not differences:
-        raise ValueError("nothing was compared")
     # NaN compares false, so a NaN difference does not agree.
-    return all(one <= LARGEST for one in differences) and statistics.median(differences) <= TYPICAL
+    return all(one <= LARGEST for one in apart) and statistics.median(apart) <= TYPICAL

@@ -1,0 +1,91 @@
+"""What a server's replies have in common: a reply that differs was not answered as usual."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tacit.english import several
+from tacit.models.openai.schema import ReplyError
+
+if TYPE_CHECKING:
+    from tacit.models.openai.schema import Answer, ChoiceT
+    from tacit.models.openai.tokenizer import TokenizerFile
+
+_FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})
+_SURELY = 0.6
+"""The fewest tokens per word, as a share of the fewest in the preflight."""
+
+
+@dataclass
+class Habits:
+    """Model names and token counts of the preflight's replies, with which later ones must agree."""
+
+    tokenizer: TokenizerFile | None = None
+    models: set[str] = field(default_factory=set)
+    _counts: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    _settled: bool = False
+    _fewest_of_a_word: float = 0.0
+    _extra: set[int] = field(default_factory=set)
+
+    def check(self, text: str, answer: Answer[ChoiceT]) -> None:
+        """Record a reply or, after ``settle``, compare it with the recorded replies."""
+        for choice in answer.choices:
+            if choice.finish_reason in _FAILURES:
+                raise ReplyError(f"its finish reason is {choice.finish_reason!r}")
+        counted = answer.usage.prompt_tokens
+        if not self._settled:
+            self.models |= {answer.model} if answer.model else set()
+            if counted is not None:
+                self._counts[text].add(counted)
+            return
+        if answer.model and self.models and answer.model not in self.models:
+            raise ReplyError(
+                f"it names the model {answer.model!r}, but earlier replies named "
+                f"{', '.join(map(repr, sorted(self.models)))}"
+            )
+        if counted is not None and self._counts:
+            self._check_count(text, counted)
+
+    def settle(self) -> None:
+        """Stop recording the properties of replies."""
+        self._settled = True
+        if any(len(some) > 1 for some in self._counts.values()):
+            self._counts.clear()  # it does not count tokens that it has cached
+        rates = [min(some) / _words(text) for text, some in self._counts.items() if _words(text)]
+        self._fewest_of_a_word = _SURELY * min(rates, default=0.0)
+        self._extra = self.extra()
+
+    def counted(self, text: str) -> set[int]:
+        """Return the numbers of tokens that the server counted in a text of the preflight."""
+        return self._counts.get(text, set())
+
+    def extra(self) -> set[int]:
+        """Return how many tokens the server counts beside those of the tokenizer, for all texts."""
+        if self.tokenizer is None:
+            return set()
+        return {
+            counted - len(self.tokenizer.cut(text).tokens)
+            for text, some in self._counts.items()
+            for counted in some
+        }
+
+    def _check_count(self, text: str, counted: int) -> None:
+        expected = set(self._counts.get(text, ()))
+        if text and self.tokenizer is not None and len(self._extra) == 1:
+            expected = {len(self.tokenizer.cut(text).tokens) + min(self._extra)}
+        if expected and counted not in expected:
+            (usual,) = expected
+            raise ReplyError(
+                f"it counts {several(counted, 'token')} in a prompt of {several(usual, 'token')}"
+            )
+        if counted < self._fewest_of_a_word * _words(text):
+            raise ReplyError(
+                f"it counts {several(counted, 'token')} in a prompt of "
+                f"{several(_words(text), 'word')}, so it did not read the whole prompt"
+            )
+
+
+def _words(text: str) -> int:
+    return len(text.split())

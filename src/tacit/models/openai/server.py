@@ -1,0 +1,281 @@
+"""A model on a server: how it is asked, and what its first answers were."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from tacit.errors import ModelError, ScoringError
+from tacit.models.openai.habits import Habits
+from tacit.models.openai.schema import (
+    Answer,
+    Completion,
+    WrongRepliesError,
+    twice,
+    validated,
+)
+from tacit.models.openai.tokenizer import align
+from tacit.models.openai.tokens import (
+    TOPS,
+    UNKNOWN_NOISE,
+    Token,
+    agree,
+    differences,
+    find,
+    identifies_token,
+    likeliest,
+    read_reply,
+    returned,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from tacit.models.openai.client import Client
+    from tacit.models.openai.tokenizer import Echoed, TokenizerFile
+    from tacit.models.openai.tokens import Reply
+
+TEXTS = (
+    "The sun rises in the",
+    "Question: Is ice colder than steam?\nAnswer:",
+    "One, two, three, four,",
+    "A bird has wings, a beak and",
+    "True or false? A stone can swim.",
+    "In the morning she drank a cup of",
+    "Paris is the capital of",
+    "She said: \"I don't know",
+)
+"""The first prompts of every preflight.
+
+Tacit stores a server's answers to ``TEXTS`` as canaries, which show in later runs whether the
+server's model has changed.
+"""
+
+COMPARED = 5
+"""The number of most probable tokens that are compared between two answers."""
+
+TRIES = 3
+"""How often a request is sent that the server may not accept."""
+
+_SILENT = 8
+"""The maximum number of retries after an empty completion (no log-probability)."""
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+@dataclass
+class Server(ABC):
+    """One model on a server, as it is asked in completions or in a chat."""
+
+    client: Client
+    model: str
+    concurrency: int = 1
+    tokenizer: TokenizerFile | None = None
+    requested: int = 1
+    top: int = 0
+    noise: float = UNKNOWN_NOISE
+    habits: Habits = field(default_factory=Habits)
+    nexts: dict[str, Token] = field(default_factory=dict)
+    """The token after each text of the preflight, with the most probable tokens there."""
+    spaced: bool = True
+    """Whether the server writes the space before a token."""
+    trims: ClassVar[bool] = False
+    """Whether white space around a prompt may be lost, as in many chat templates."""
+
+    @property
+    def name(self) -> str:
+        """The model's name and the server's address."""
+        return f"{self.model} at {self.client.address}"
+
+    @property
+    def listed(self) -> str:
+        """How many of the most probable tokens the server lists, in words."""
+        return f"the {self.top:,} most probable" if self.top > 1 else "the most probable"
+
+    @abstractmethod
+    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
+        """Request one token after a text, or two, so that no cache of whole requests answers."""
+
+    def next_tokens(
+        self, texts: Sequence[str], concurrency: int | None = None, *, longer: bool = False
+    ) -> list[Token | None]:
+        """Request the next token after each text; None where the server returns none."""
+
+        def ask(text: str) -> Token | None:
+            first = self.next_token(text, longer=longer).first
+            return first and self._of_interest(first)
+
+        return self.client.at_once(ask, texts, concurrency or self.concurrency)
+
+    def learn(self, texts: Iterable[str], concurrency: int | None = None) -> None:
+        """Request and remember the next token after each text that is not remembered yet."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.nexts]
+        answers = zip(new, self.next_tokens(new, concurrency), strict=True)
+        self.nexts |= {text: token for text, token in answers if token is not None}
+
+    def settle_top(self) -> None:
+        """Determine from the remembered answers how many tokens the server lists."""
+        self.top = returned(list(self.nexts.values()))
+        self.nexts = {text: self._of_interest(token) for text, token in self.nexts.items()}
+        written = [one.text or "" for token in self.nexts.values() for one in token.top]
+        self.spaced = any(text.startswith(" ") for text in written)
+
+    def changes(self, text: str, now: Token | None) -> list[float]:
+        """Return the differences (nats) between a remembered answer and a new one."""
+        if now is None:
+            return [float("nan")]
+        then = self.nexts[text]
+        listed = then.top or (then,)
+        distinct = [one for one in listed[:COMPARED] if self._is_distinct(one, listed)]
+        return differences(distinct, now)
+
+    @cached_property
+    def spread(self) -> tuple[list[float], list[float]]:
+        """Differences of repeated answers: all at once and, if these disagree, one at a time."""
+        together = self._repeated(self.concurrency)
+        alone = [] if not together or agree(together) else self._repeated(1)
+        return together, alone
+
+    def _repeated(self, concurrency: int) -> list[float]:
+        """Ask ``TEXTS`` again in another order; return the differences from the first answers."""
+        texts = sorted(
+            (text for text in TEXTS if text in self.nexts),
+            key=lambda text: hashlib.sha256(text.encode()).digest(),
+        )
+        again = self.next_tokens(texts, concurrency, longer=True)
+        pairs = zip(texts, again, strict=True)
+        return [each for text, now in pairs for each in self.changes(text, now)]
+
+    def _of_interest(self, token: Token) -> Token:
+        """Drop a sampled token that the server adds to the most probable ones."""
+        return likeliest(token, self.top) if self.top else token
+
+    def _is_distinct(self, token: Token, listed: Sequence[Token]) -> bool:
+        """Return whether no other token is written like this one."""
+        if find(listed, token.text, token.number) is None:
+            return False
+        if self.tokenizer is None:
+            return identifies_token(token.text)
+        return self.tokenizer.names(token, spaced=self.spaced)
+
+    def _checked(
+        self,
+        text: str,
+        send: Callable[[], Mapping[str, Any]],
+        kind: tuple[type[Answer[Any]], str],
+        read: Callable[[Answer[Any]], Result],
+    ) -> Result:
+        """Send a request and return what is read of the answer; retry once if it is invalid."""
+
+        def ask() -> Result:
+            answer = validated(send(), *kind)
+            self.habits.check(text, answer)
+            return read(answer)
+
+        return twice(ask, self.name)
+
+
+_COMPLETION = (Answer[Completion], "a completion")
+
+
+@dataclass
+class CompletionsServer(Server):
+    """A server that completes texts."""
+
+    by_id: bool = False
+    echo_request: Mapping[str, Any] = field(default_factory=dict)
+    """The fields of a request for the prompt's tokens: ``echo`` or vLLM's ``prompt_logprobs``."""
+    before: int | None = None
+    """The number of special tokens before a text; None if unknown."""
+    echoes: dict[str, Echoed] = field(default_factory=dict)
+    """The echoes of the preflight, by text; empty if the server has no correct echo."""
+
+    def __post_init__(self) -> None:
+        self.habits.tokenizer = self.tokenizer
+
+    def accept(self) -> None:
+        """Find out how many log-probabilities the server returns, and if it names token ids."""
+        by_id = (True, False) if self.tokenizer else (False,)
+
+        def ask(request: tuple[bool, int]) -> Reply:
+            self.by_id, self.requested = request
+            return self.next_token(TEXTS[0], attempts=TRIES)
+
+        first_accepted(
+            product(by_id, TOPS), ask, f"{self.name} cannot be used: it completes no text"
+        )
+
+    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
+        """See ``Server.next_token``."""
+        body = {"max_tokens": 1 + longer, "logprobs": self.requested}
+        reply = self._reply(text, body, attempts=attempts)
+        for _ in range(_SILENT):
+            if reply.tokens:
+                break
+            # Some servers return no token if they draw the end token.
+            reply = self._reply(text, body, attempts=attempts)
+        return reply
+
+    def echo(
+        self,
+        text: str,
+        *,
+        longer: bool = False,
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> tuple[Token, ...]:
+        """Return the tokens of a text, and any token that the server generates after it."""
+        body = dict(self.echo_request)
+        body["max_tokens"] += longer
+        reply = self._reply(text, body, timeout, attempts)
+        return reply.tokens if reply.prompt is None else reply.prompt
+
+    def aligned(self, text: str, *, longer: bool = False) -> Echoed | None:
+        """Return the text's tokens in the server's echo; None if the echo does not match."""
+        return align(self.echo(text, longer=longer), text, self.tokenizer, self.before)
+
+    def echo_changes(self, text: str) -> list[float]:
+        """Return the differences (nats) between the echo in the preflight and now."""
+        now = self.aligned(text)
+        return self.echoes[text].differences(now) if now else [float("nan")]
+
+    def _reply(
+        self,
+        text: str,
+        more: Mapping[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> Reply:
+        # Temperature 1 without truncation leaves log-probabilities unchanged on every server.
+        body = {"model": self.model, "prompt": text, "temperature": 1.0, "top_p": 1.0, **more}
+        if self.by_id:
+            body["return_tokens_as_token_ids"] = True
+        return self._checked(
+            text,
+            lambda: self.client.complete(body, timeout, attempts),
+            _COMPLETION,
+            lambda answer: read_reply(answer, self.noise),
+        )
+
+
+def first_accepted(
+    requests: Iterable[Request],
+    ask: Callable[[Request], Result],
+    failure: str,
+    refused: type[ScoringError] = ScoringError,
+) -> tuple[Request, Result]:
+    """Return the first request that a server accepts, and its answer."""
+    refusal: ScoringError | None = None
+    for request in requests:
+        try:
+            return request, ask(request)
+        except WrongRepliesError as error:
+            raise ModelError(str(error)) from error
+        except refused as error:
+            refusal = error
+    raise ModelError(f"{failure} ({refusal})") from refusal
