@@ -95,7 +95,10 @@ def test_scores_equal_on_paper_are_tied() -> None:
 
 def by_relation(rows: Sequence[Row], names: Sequence[str], heads: Sequence[str]) -> pl.DataFrame:
     facts = pl.DataFrame({"fact": range(len(rows)), "relation": names, "head": heads})
-    return background.by_relation(facts, answers(rows), Bootstrap(500))
+    none = pl.DataFrame()
+    return background.by_relation(
+        ModelAnswers(facts, none, answers(rows), none, none), Bootstrap(500)
+    )
 
 
 def test_each_relation_by_hand() -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from wordfreq import zipf_frequency
 
-from tacit.probes.consistency.answers import scores_of_choices
+from tacit.probes.consistency.answers import ModelAnswers, scores_of_choices
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.features import by_choice
 from tacit.probes.consistency.tables import TABLES
@@ -62,7 +62,8 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scores, pl.DataFram
 
 
 def baselines(of: list[Anchor], scores: Scores, anchors: pl.DataFrame) -> pl.DataFrame:
-    return anchor_baselines(of, by_choice(of, scores, "choice"), anchors, BOOTSTRAP)
+    none, choices = pl.DataFrame(), by_choice(of, scores, "choice")
+    return anchor_baselines(of, ModelAnswers(none, none, none, anchors, choices), BOOTSTRAP)
 
 
 def chosen_by_hand(of: list[Anchor], scores: Scores, name: str) -> list[int]:
@@ -135,11 +136,8 @@ def test_a_choice_without_a_score_leaves_its_question_out() -> None:
     scores["prior"] = scores["prior"].with_columns(pl.when(~lost).then("score"))
     rows = {r["baseline"]: r for r in baselines(of, scores, anchors).to_dicts()}
     assert [rows[name]["n"] for name in list(rows)[:4]] == [30, 29, 29, 30]
-    verified = by_choice(of, {"choice": scores["choice"]}, "choice")
-    none = {
-        row["baseline"]: row
-        for row in anchor_baselines(of, verified, anchors, BOOTSTRAP).to_dicts()
-    }
+    del scores["prior"]
+    none = {r["baseline"]: r for r in baselines(of, scores, anchors).to_dicts()}
     assert none["choice prior"]["n"] == 0
     assert none["choice prior"]["accuracy"] is none["choice prior"]["consistency"] is None
     assert none["longest choice"] == rows["longest choice"]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.probes.consistency import consistency
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency import figures_by_hand as figures
@@ -53,12 +54,13 @@ def anchors(
     )
 
 
-def asked(*links: tuple[int, str, str]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The links and facts, one for each anchor, head and relation; the tail is a thing."""
+def asked(of: pl.DataFrame, *links: tuple[int, str, str]) -> ModelAnswers:
+    """Anchors with facts, one for each anchor, head and relation; the tail is a thing."""
     ids = range(len(links))
     ends = {"head": [head for _, head, _ in links], "relation": [name for _, _, name in links]}
     facts = pl.DataFrame({"fact": ids, **ends}).with_columns(tail=pl.lit("thing"))
-    return pl.DataFrame({"anchor": [at for at, _, _ in links], "fact": ids}), facts
+    owners = pl.DataFrame({"anchor": [at for at, _, _ in links], "fact": ids})
+    return ModelAnswers(facts, owners, pl.DataFrame(), of, pl.DataFrame())
 
 
 def test_all_anchors_of_a_run(run: Run) -> None:
@@ -102,14 +104,10 @@ def test_what_is_undefined_is_null(right: list[bool | None]) -> None:
 
 def test_a_relation_of_which_nothing_is_scored() -> None:
     """Its row is there, with no anchors and no figures."""
-    links = asked((0, "a", "IsA"), (1, "b", "IsA"), (2, "c", "HasA"))
-    found = consistency.by_relation(
-        anchors([0.5, 0.25, None], [True, False, True]), *links, FEW
-    ).to_dicts()
-    assert [(row["name"], row["n"], row["consistency"]) for row in found] == [
-        ("HasA", 0, None),
-        ("IsA", 2, 1.0),
-    ]
+    of = anchors([0.5, 0.25, None], [True, False, True])
+    found = asked(of, (0, "a", "IsA"), (1, "b", "IsA"), (2, "c", "HasA"))
+    rows = consistency.by_relation(found, FEW).select("name", "n", "consistency").rows()
+    assert rows == [("HasA", 0, None), ("IsA", 2, 1.0)]
 
 
 def test_concepts_are_frequent_from_28_anchors_on() -> None:
@@ -119,14 +117,15 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
     right: list[bool | None] = [dice.random() < 0.5 for _ in range(40)]
     scores[30] = None
     right[31] = None
-    links = asked(
+    known = asked(
+        anchors(scores, right),
         *((at, "enough", "IsA") for at in range(28)),
         *((at, "enough", "HasA") for at in range(5)),
         *((at, "too rare", "IsA") for at in range(27)),
         *((at, "unscored", "IsA") for at in range(3, 31)),
         *((at, "unanswered", "IsA") for at in [*range(27), 31]),
     )
-    found = consistency.by_concept(anchors(scores, right), *links, FEW).to_dicts()
+    found = consistency.by_concept(known, FEW).to_dicts()
     # All facts have the one tail.
     assert [(row["name"], row["n"]) for row in found] == [("thing", 30), ("enough", 28)]
     of = [
@@ -142,10 +141,9 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
 def test_the_14_most_frequent_concepts() -> None:
     """The most frequent first, those of as many anchors by the alphabet; heads as well as tails."""
     names = [f"concept {letter}" for letter in "onmlkjihgfedcba"]
-    links = asked(*((at, name, "IsA") for name in names for at in range(28 + (name[-1] == "h"))))
-    scores: list[float | None] = [at % 7 / 6 for at in range(29)]
-    right: list[bool | None] = [at % 3 == 0 for at in range(29)]
-    found = consistency.by_concept(anchors(scores, right), *links, FEW)
+    of = anchors([at % 7 / 6 for at in range(29)], [at % 3 == 0 for at in range(29)])
+    links = ((at, name, "IsA") for name in names for at in range(28 + (name[-1] == "h")))
+    found = consistency.by_concept(asked(of, *links), FEW)
     expected = ["concept h", "thing", *(f"concept {letter}" for letter in "abcdefgijklm")]
     assert found["name"].to_list() == expected
     assert found["n"].to_list() == [29, 29] + [28] * 12

@@ -142,7 +142,6 @@ def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None
             and set().union(*made.parts[one]).isdisjoint(set().union(*made.parts[other]))
         }
         assert partners[f"a{one}"] in fits if fits else f"a{one}" not in partners
-    assert replace(made.controls, seed=1).partners() != partners
     row = made.controls.table(QUICK).filter(background=IRRELEVANT).row(0, named=True)
     assert row["n"] == len(partners)
     scores = [made.score(made.facts[int(other[1:])]) or 0.0 for other in partners.values()]

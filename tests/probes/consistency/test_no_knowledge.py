@@ -14,6 +14,7 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.negatives import Draw, Preset, negatives
 from tacit.knowledge.tails import tails_of
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.dumps import Dump
@@ -49,18 +50,19 @@ def described(folder: Path, lines: list[str], preset: Preset, own: int) -> pl.Da
         return tails_of(base, negatives(base, facts, Draw(preset=preset)), own=own)
 
 
-def answered(tails: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+def answered(tails: pl.DataFrame) -> ModelAnswers:
     """The facts of these tails, with answers that are right except on every third fact."""
     facts = tails.filter("is_negative").select(FACT).with_row_index("fact")
     right = pl.col("fact") % 3 > 0
     margin = pl.when(right).then(1.0).otherwise(-1.0)
     own = facts.select("fact", expected=pl.lit("yes"), right=right, margin=margin)
     other = facts.select("fact", expected=pl.lit("no"), right=True, margin=-1.0)
-    return facts.with_columns(negative=pl.lit("any")), pl.concat([own, other])
+    facts, none = facts.with_columns(negative=pl.lit("any")), pl.DataFrame()
+    return ModelAnswers(facts, none, pl.concat([own, other]), none, none)
 
 
 def of_all(tails: pl.DataFrame) -> dict[str, float]:
-    table = no_knowledge(tails, *answered(tails), QUICK)
+    table = no_knowledge(tails, answered(tails), QUICK)
     TABLES["no_knowledge"].check(table)
     assert table["relation"].to_list() == ["all", "IsA"]
     return table.row(0, named=True)
@@ -126,7 +128,7 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     assert found["auroc"] == pytest.approx(roc_auc_score(label, predicted))
     assert found["accuracy"] == pytest.approx(accuracy_score(label, predicted > 0.5))
     assert found["auroc_low"] < found["auroc"] < found["auroc_high"]
-    _, answers = answered(tails)
+    answers = answered(tails).fact_answers
     share = answers.filter(expected="yes")["right"].to_numpy().mean()
     assert found["model_accuracy"] == pytest.approx((share + 1) / 2)
     assert found["model_auroc"] == pytest.approx(

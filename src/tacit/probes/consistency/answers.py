@@ -45,11 +45,9 @@ class Method:
             )
 
     def of_replies(self) -> Method:
-        """Return the method for sampled replies."""
         return replace(self, preset="votes") if self.preset == "max" else self
 
     def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """Return the scores that the method uses."""
         if self.preset != "single":
             return scores
         return scores.filter(meta=self.meta, pair=self.pair)
@@ -71,7 +69,6 @@ class ModelAnswers:
 
     @cached_property
     def answers_by_anchor(self) -> pl.DataFrame:
-        """The answers about the facts of each anchor question."""
         return self.links.join(self.fact_answers, on="fact", maintain_order="left")
 
 

@@ -50,11 +50,11 @@ def by_anchor(answers: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def by_relation(facts: pl.DataFrame, answers: pl.DataFrame, bootstrap: Bootstrap) -> pl.DataFrame:
+def by_relation(found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     """Compute each relation's background score (Sahu et al. 2022, Figure 4a)."""
     rows: list[dict[str, Any]] = []
-    of = answers.join(facts, on="fact", maintain_order="left").sort("relation", maintain_order=True)
-    for (relation,), part in of.group_by("relation", maintain_order=True):
+    of = found.fact_answers.join(found.facts, on="fact", maintain_order="left")
+    for (relation,), part in of.sort("relation").group_by("relation", maintain_order=True):
         yes = part.select(YES).to_series().to_numpy()
         sides = np.stack([yes, ~yes]) & part["right"].is_not_null().to_numpy()
         right = sides & part["right"].fill_null(value=False).to_numpy()

@@ -14,6 +14,7 @@ from tacit.statistics.ranking import at_thresholds, average_precision, chance_le
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.sources.anchors import Anchor
     from tacit.statistics import Bootstrap
 
@@ -21,20 +22,17 @@ MODEL, RANDOM = "model", "random"
 
 
 def anchor_baselines(
-    of: Sequence[Anchor], choices: pl.DataFrame, anchors: pl.DataFrame, bootstrap: Bootstrap
+    of: Sequence[Anchor], found: ModelAnswers, bootstrap: Bootstrap
 ) -> pl.DataFrame:
-    """Return the accuracy and the conceptual consistency of the model and of each baseline.
-
-    ``choices`` has a row per choice (``features.by_choice``).
-    """
+    """Return the accuracy and the conceptual consistency of the model and of each baseline."""
     answers = np.array([anchor.answer for anchor in of])
     right = {
-        MODEL: anchors["right"],
-        **_by_rating(choices).drop("anchor").to_dict(),
+        MODEL: found.anchors["right"],
+        **_by_rating(found.choices).drop("anchor").to_dict(),
         "majority": pl.Series(answers == np.bincount(answers).argmax()),
         RANDOM: pl.Series([1 / len(anchor.choices) for anchor in of]),
     }
-    about = anchors.select("cluster", "background_score")
+    about = found.anchors.select("cluster", "background_score")
     return TABLES["anchor_baselines"].frame(
         _row(name, about.with_columns(right=values.cast(pl.Float64)), bootstrap)
         for name, values in right.items()

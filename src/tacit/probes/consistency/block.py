@@ -24,7 +24,6 @@ _SIGNIFICANT = 0.05
 
 
 def block(findings: Findings) -> Block:
-    """Return the verdict, how often the model says yes, and the main figures."""
     summary, cell = findings.summary, Entries(findings, TABLES)
     found = Verdict.of(summary["verdict"])
     row = findings.tables["background_answers"].row(0, named=True)
@@ -72,7 +71,6 @@ def _missing(summary: Mapping[str, Any]) -> str | None:
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:
-    """Return the verdict on a run."""
     row = tables["background_answers"].row(0, named=True)
     lift = _lift(tables["adjusted"].row(0, named=True))
     area, balanced = (

@@ -15,6 +15,7 @@ from tacit.statistics.tests import benjamini_hochberg
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap
     from tacit.statistics.lift import Prediction
     from tacit.statistics.permutation import Permutations
@@ -33,26 +34,22 @@ def overall(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
     return _by_subset("consistency", "all", {"all": anchors}, how)
 
 
-def by_relation(
-    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations
-) -> pl.DataFrame:
+def by_relation(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute each relation's conceptual consistency (Sahu et al. 2022, Figure 7a)."""
-    members = links.join(facts.select("fact", "relation"), on="fact").select("anchor", "relation")
+    members = found.links.join(found.facts, on="fact").select("anchor", "relation")
     parts = {
-        name: anchors.join(members.filter(relation=name), on="anchor", how="semi")
+        name: found.anchors.join(members.filter(relation=name), on="anchor", how="semi")
         for name in members["relation"].unique().sort()
     }
     return _by_subset("consistency_by_relation", "relation", parts, how)
 
 
-def by_concept(
-    anchors: pl.DataFrame, links: pl.DataFrame, facts: pl.DataFrame, how: Permutations
-) -> pl.DataFrame:
+def by_concept(found: ModelAnswers, how: Permutations) -> pl.DataFrame:
     """Compute each frequent concept's conceptual consistency (Sahu et al. 2022, Figure 7b)."""
-    among = links.join(anchors.drop_nulls(_MEASURED), on="anchor", how="semi")
+    among = found.links.join(found.anchors.drop_nulls(_MEASURED), on="anchor", how="semi")
     parts = {
-        name: anchors.join(pl.DataFrame({"anchor": members}), on="anchor", how="semi")
-        for name, members in frequent_concepts(among, facts).iter_rows()
+        name: found.anchors.join(pl.DataFrame({"anchor": members}), on="anchor", how="semi")
+        for name, members in frequent_concepts(among, found.facts).iter_rows()
     }
     return _by_subset("consistency_by_concept", "concept", parts, how)
 
@@ -114,7 +111,6 @@ def within_strata(anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
 
 
 def adjusted(anchors: pl.DataFrame, how: Permutations) -> pl.DataFrame:
-    """Compute the lift of background scores, adjusted for the number of facts."""
     row = within_strata(anchors, how)
     n = anchors.drop_nulls(_MEASURED).height
     return TABLES["adjusted"].frame(

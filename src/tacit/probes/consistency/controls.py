@@ -39,7 +39,6 @@ class Controls:
     of: Sequence[Anchor]
     background: Background
     found: ModelAnswers
-    seed: int = 0
 
     def table(self, how: Permutations) -> pl.DataFrame:
         """Compute conceptual consistency with the whole, reduced and irrelevant backgrounds."""
@@ -75,7 +74,6 @@ class Controls:
         return pl.concat(found.select("anchor", "fact", concept=end) for end in ("head", "tail"))
 
     def _by_id(self, concepts: pl.DataFrame) -> pl.DataFrame:
-        """Return concepts with the ids of their anchor questions."""
         ids = pl.Series([one.id for one in self.of], dtype=pl.String)
         return concepts.select("concept", anchor=ids.gather(concepts["question"]))
 
@@ -107,13 +105,13 @@ class Controls:
         for one, count in scored.iter_rows():
             fits = [other for other in alike[count] if sets[one].isdisjoint(sets[other])]
             if fits:  # a question shares its concepts with itself
-                found[one] = min(fits, key=lambda other: self._rank(one, other))
+                found[one] = min(fits, key=lambda other: _rank(one, other))
         return found
 
-    def _rank(self, own: str, other: str) -> bytes:
-        """Return a reproducible pseudo-random sort key for a pair of anchor questions."""
-        text = f"{self.seed}\t{own}\t{other}"
-        return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+def _rank(own: str, other: str) -> bytes:
+    """Return a reproducible pseudo-random sort key for a pair of anchor questions."""
+    return hashlib.blake2b(f"0\t{own}\t{other}".encode(), digest_size=8).digest()
 
 
 def _row(label: str, anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:

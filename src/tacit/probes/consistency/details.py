@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.findings.findings import Findings
     from tacit.findings.spec import TableSpec
+    from tacit.probes.consistency.answers import ModelAnswers
 
 TRACED = ("anchors", "links", "facts", "fact_answers", "choices", "consistency")
 """The tables that ``trace`` reads."""
@@ -87,8 +88,9 @@ def _prompted(scores: pl.DataFrame, prompts: pl.DataFrame, by: str) -> pl.DataFr
     return found.sort(by, descending=True, nulls_last=True, maintain_order=True)
 
 
-def negative_examples(facts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+def negative_examples(found: ModelAnswers) -> pl.DataFrame:
     """Select three facts of each relation with their negatives (Sahu et al. 2022, Table 3)."""
+    facts, answers = found.facts, found.fact_answers
     keys = ["\t".join(fact).encode() for fact in facts.select(FACT).iter_rows()]
     ranks = pl.Series([hashlib.blake2b(key).digest() for key in keys], dtype=pl.Binary)
     ranked = facts.with_columns(rank=ranks).sort("relation", "rank").select("fact", "relation")
@@ -101,7 +103,6 @@ def negative_examples(facts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFram
 
 
 def trace(tables: Mapping[str, pl.DataFrame], anchor: str) -> dict[str, Any]:
-    """Collect all results of a run that concern one anchor question."""
     anchors = tables["anchors"]
     own = anchors.filter(anchor=anchor).to_dicts()
     if not own:

@@ -38,7 +38,6 @@ FEATURES = PREDICTORS[BOTH]
 
 
 def features(found: ModelAnswers) -> pl.DataFrame:
-    """Return the features of each anchor question."""
     rows = found.anchors.select("anchor", "frequency", answer_margin="margin")
     background = of_background(found.answers_by_anchor)
     for part in (background, _of_choices(found.choices, found.anchors)):

@@ -15,6 +15,7 @@ from tacit.charts.shown import Shown, counted, spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import Series, series
 from tacit.findings.spec import Column
+from tacit.probes.consistency.background import ACCURACIES
 from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.tables import TABLES
 
@@ -35,16 +36,15 @@ _SINGLE = "Yes/No"  # used with the last meta-prompt: the paper does not name it
 
 def consistency(shown: Shown) -> Drawn | None:
     """Conceptual consistency, its chance level and its lift (Sahu et al. 2022, Figure 3)."""
-    table = shown.defined("consistency", "consistency")
-    if table is None:
+    found = _consistency_and_lift(shown, "consistency")
+    if found is None:
         return None
-    by_kind = _consistency_and_lift(table, shown)
     texts = ("a) conceptual consistency", "b) lift")
-    panels = [_models(rows, shown, text) for rows, text in zip(by_kind, texts, strict=True)]
+    panels = [_models(rows, shown, text) for rows, text in zip(found, texts, strict=True)]
     return [panels], {
         "intervals": shown.intervals("consistency"),
-        "cut": _cut(by_kind[1]),
-        "n": counted(table["n"], "anchor question"),
+        "cut": _cut(found[1]),
+        "n": counted(found[0].table["n"], "anchor question"),
         **_by_size(shown),
     }
 
@@ -53,28 +53,21 @@ def background_and_anchors(shown: Shown) -> Drawn | None:
     """The background score and the anchor accuracy (Sahu et al. 2022, Figure 4)."""
     told: dict[str, Any] = {"n": None, "relations": None, "intervals": shown.intervals("others")}
     panels = []
-    background, column = (
-        shown.defined("background_score", "value"),
-        TABLES["background_score"].column,
-    )
-    if background is not None:
-        value, relations = column("value"), column("relations")
+    if rows := _rows(shown, "background_score", "value", n="relations", dotted=_HALF):
+        value, relations = rows.words
         words = (replace(value, heading="score"), replace(relations, heading="n"))
-        rows = Rows(background, value, shown.colours, dotted=_HALF, told=[relations], words=words)
-        panels.append(_models(rows, shown, "a) background score"))
-        told["relations"] = counted(background["relations"], "relation")
-    anchors, column = shown.defined("anchor_accuracy", "value"), TABLES["anchor_accuracy"].column
-    anchors = None if anchors is None else anchors.filter(of="all")
-    if anchors is not None and not anchors["value"].is_null().all():
-        guess = TABLES["anchor_baselines"].column("accuracy")
+        panels.append(_models(replace(rows, words=words), shown, "a) background score"))
+        told["relations"] = counted(rows.table["relations"], "relation")
+    rows = _rows(shown, "anchor_accuracy", "value")
+    table = rows.table.filter(of="all") if rows else None
+    if rows and table is not None and not table["value"].is_null().all():
         if (baselines := shown.table("anchor_baselines")) is not None:
-            random = baselines.filter(baseline="random").select("model", guess=guess.name)
-            anchors = anchors.join(random, on="model", how="left", maintain_order="left")
-        words = (column("value"), column("n"))
+            random = baselines.filter(baseline="random").select("model", guess="accuracy")
+            table = table.join(random, on="model", how="left", maintain_order="left")
         guess = Column("guess", "random guessing", "percent", optional=True)
-        rows = Rows(anchors, words[0], shown.colours, reference=guess, told=words[1:], words=words)
+        rows = replace(rows, table=table, reference=guess)
         panels.append(_models(rows, shown, "b) anchor accuracy"))
-        told["n"] = counted(anchors["n"], "anchor question")
+        told["n"] = counted(table["n"], "anchor question")
     return ([panels], told | _by_size(shown)) if panels else None
 
 
@@ -147,12 +140,9 @@ def prompting_bias(shown: Shown) -> Drawn | None:
     if table.is_empty():
         return None
     column = TABLES["background_variants"].column
-    signs = {sign: column(sign).heading for sign in ("positive_accuracy", "negative_accuracy")}
-    long = table.unpivot(
-        list(signs),
-        index=["model", "preset", "meta", "n", "background_score"],
-        variable_name="sign",
-    ).with_columns(
+    signs = {sign: column(sign).heading for sign in ACCURACIES}
+    keys = ["model", "preset", "meta", "n", "background_score"]
+    long = table.unpivot(ACCURACIES, index=keys, variable_name="sign").with_columns(
         pl.col("sign").replace_strict(signs), label=pl.format("{}: {}", "model", "preset")
     )
     green, red = shown.colours.after["log-odds"], shown.colours.faults[0]
@@ -191,49 +181,29 @@ def consistency_by_concept(shown: Shown) -> Drawn | None:
 
 def controls(shown: Shown) -> Drawn | None:
     """The lift with other facts, and the accuracy of baselines (not in Sahu et al. 2022)."""
-    lifts, answers = (
-        shown.defined("controls", "lift"),
-        shown.defined("anchor_baselines", "accuracy"),
-    )
+    lifts = _rows(shown, "controls", "lift", label="background", dotted=0.0)
+    answers = _rows(shown, "anchor_baselines", "accuracy", label="baseline")
     if lifts is None or answers is None:
         return None
-    n = TABLES["controls"].column("n")
-    lift, accuracy = (
-        TABLES["controls"].column("lift"),
-        TABLES["anchor_baselines"].column("accuracy"),
-    )
-    of = Rows(lifts, lift, shown.colours, label="background", told=[n], words=(lift, n), dotted=0.0)
-    by = Rows(answers, accuracy, shown.colours, label="baseline", told=[n], words=(accuracy, n))
-    panels = of.panels("model", "{}: a) lift"), by.panels("model", "b) accuracy")
+    panels = lifts.panels("model", "{}: a) lift"), answers.panels("model", "b) accuracy")
     told = {"intervals": shown.intervals("consistency"), "others": shown.intervals("others")}
     return list(zip(*panels, strict=True)), told
 
 
 def prediction(shown: Shown) -> Drawn | None:
     """How well features predict which answers are correct (not in Sahu et al. 2022)."""
-    table = shown.defined("prediction", "auroc")
-    if table is None:
-        return None
-    table = table.with_columns(label=pl.col("predictor").str.replace_all("_", " "))
-    column, n = TABLES["prediction"].column, TABLES["prediction"].column("n")
-    panels = []
-    for measure, text, chance in (
-        ("auroc", "{}: a) AUROC", _HALF),
-        ("brier", "b) Brier score", None),
-    ):
-        rows = Rows(
-            table,
-            column(measure),
-            shown.colours,
-            label="label",
-            told=[n],
-            dotted=chance,
-            labelled=chance is not None,
-            words=[column(measure)],
-        )
-        panels.append(rows.panels("model", text))
-    told = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
-    return list(zip(*panels, strict=True)), told
+    found = [_rows(shown, "prediction", name, label="predictor") for name in ("auroc", "brier")]
+    panels, n = [], None
+    looks: tuple[dict[str, Any], ...] = ({"dotted": _HALF}, {"labelled": False})
+    texts = ("{}: a) AUROC", "b) Brier score")
+    for rows, text, look in zip(found, texts, looks, strict=True):
+        if rows is None:
+            return None
+        named = rows.table.with_columns(pl.col("predictor").str.replace_all("_", " "))
+        own = replace(rows, table=named, words=rows.words[:1], **look)
+        panels.append(own.panels("model", text))
+        n = counted(named["n"], "anchor question")
+    return list(zip(*panels, strict=True)), {"intervals": shown.intervals("others"), "n": n}
 
 
 def accuracy_by_score(shown: Shown) -> Drawn | None:
@@ -262,22 +232,14 @@ def size_of_models(shown: Shown) -> Drawn | None:
 
 def intervention(shown: Shown) -> Drawn | None:
     """How the accuracy changes if facts are added to the prompt, by kind of fact."""
-    table = shown.defined("intervention", "change")
-    if table is None:
+    rows = _rows(shown, "intervention", "change", label="label", by="group", dotted=0.0, width=300)
+    if rows is None:
         return None
-    column = TABLES["intervention"].column
-    rows = Rows(
-        table.with_columns(label=pl.format("{} facts, against {}", "condition", "against")),
-        replace(column("change"), heading="change of accuracy (points)"),
-        shown.colours,
-        label="label",
-        by="group",
-        told=[column("n")],
-        dotted=0.0,
-        words=[column("change"), column("n")],
-        width=300,
-    )
-    told = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
+    label = pl.format("{} facts, against {}", "condition", "against")
+    heading = replace(rows.column, heading="change of accuracy (points)")
+    rows = replace(rows, table=rows.table.with_columns(label=label), column=heading)
+    n = counted(rows.table["n"], "anchor question")
+    told = {"intervals": shown.intervals("others"), "n": n}
     return [[panel] for panel in rows.panels("model")], told
 
 
@@ -298,19 +260,27 @@ FIGURES = Figures(
 )
 
 
+def _rows(shown: Shown, name: str, value: str, n: str = "n", **how: Any) -> Rows | None:  # noqa: ANN401 - attributes of the rows
+    """Rows of a table's values, with the value and n as text; None if no value is defined."""
+    table, column = shown.defined(name, value), TABLES[name].column
+    if table is None:
+        return None
+    words = (column(value), column(n))
+    return Rows(table, words[0], shown.colours, told=words[1:], words=words, **how)
+
+
 def _consistency_and_lift(
-    table: pl.DataFrame, shown: Shown, label: str = "model"
-) -> tuple[Rows, Rows]:
+    shown: Shown, name: str, label: str = "model"
+) -> tuple[Rows, Rows] | None:
     """Rows of the conceptual consistency with its chance level, and rows of the lift."""
-    column = TABLES["consistency"].column
-    found, lift, n = column("consistency"), column("lift"), column("n")
-    words = (lift, replace(column("p_corrected"), heading="p"))
-    rows = Rows(table, found, shown.colours, label=label, told=[n], words=(found, n))
-    least = column("smallest_lift")
-    return (
-        replace(rows, reference=column("chance")),
-        replace(rows, column=lift, reference=least, words=words, dotted=0.0),
+    rows, column = _rows(shown, name, "consistency", label=label), TABLES[name].column
+    if rows is None:
+        return None
+    words = (column("lift"), replace(column("p_corrected"), heading="p"))
+    lift = replace(
+        rows, column=words[0], reference=column("smallest_lift"), words=words, dotted=0.0
     )
+    return replace(rows, reference=column("chance")), lift
 
 
 def _cut(lift: Rows) -> str | None:
@@ -352,13 +322,13 @@ def _by_size(shown: Shown) -> dict[str, str | None]:
 
 
 def _subsets(shown: Shown, kind: str) -> Drawn | None:
-    """Consistency and lift by relation or concept, with two panels per model."""
-    table = shown.defined(f"consistency_by_{kind}", "consistency")
-    if table is None:
+    both = _consistency_and_lift(shown, f"consistency_by_{kind}", "name")
+    if both is None:
         return None
+    found, lift = both
+    table = found.table
     counts = table.group_by("name").agg(pl.col("n").max())
     order = counts.sort("n", "name", descending=[True, False])["name"].to_list()
-    found, lift = _consistency_and_lift(table, shown, "name")
     panels = (
         replace(found, order=order).panels("model"),
         replace(lift, order=order, labelled=False).panels("model", "lift"),
@@ -383,7 +353,6 @@ def _by_relation(shown: Shown) -> pl.DataFrame | None:
 
 
 def _scatter(part: pl.DataFrame, values: pl.DataFrame, shown: Shown) -> Scatter:
-    """Background score against consistency, on axes that include all values."""
     column, known = TABLES["consistency"].column, TABLES["background_by_relation"].column
     return Scatter(
         part,

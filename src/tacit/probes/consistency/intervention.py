@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.probes.consistency.template import Templates
     from tacit.sources.anchors import Anchor
-    from tacit.statistics import Bootstrap
 
 CONDITIONS = ("true", "false", "irrelevant")
 """The question's own facts, their negatives stated as facts, another question's own facts."""
@@ -149,11 +148,11 @@ class Contexts:
             anchor: [fact._replace(tail=fact.negative) for fact in facts]
             for anchor, facts in self.own.items()
         }
-        words, templates = grammatical(), self.templates
+        words, relations = grammatical(), self.templates.relations
         return {
             condition: {
-                anchor: templates.context.facts(
-                    words.statement(templates.relations[relation], head, tail)
+                anchor: " ".join(
+                    f"{words.statement(relations[relation], head, tail)}."
                     for head, relation, tail, _ in facts
                 )
                 for anchor, facts in of.items()
@@ -166,8 +165,7 @@ class Contexts:
         texts, by_id = self.texts[condition], {one.id: one for one in self.anchors}
         stated = (by_id[anchor] for anchor in texts)
         for question in about_anchors(group, stated, self.templates):
-            facts = texts[question.key["anchor"]]
-            yield question._replace(facts=facts, around=self.templates.context.text)
+            yield question._replace(before=f"{texts[question.key['anchor']]} ")
 
 
 def _words(*texts: str) -> set[str]:
@@ -197,7 +195,7 @@ def tables(
     return {"answers_in_context": table, "intervention": changes(table)}
 
 
-def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.DataFrame:
+def changes(answers: pl.DataFrame) -> pl.DataFrame:
     """Compute paired accuracy changes between conditions, overall and by question group."""
     columns = ("anchor", "condition", "cluster", "facts_right", "right")
     alone = answers.unique("anchor", maintain_order=True).with_columns(
@@ -206,17 +204,17 @@ def changes(answers: pl.DataFrame, bootstrap: Bootstrap | None = None) -> pl.Dat
     every = pl.concat(each.select(columns) for each in (alone, answers)).drop_nulls("right")
     parts = {ALL: every} | {name: every.filter(facts_right=so) for name, so in GROUPS.items()}
     return TABLES["intervention"].frame(
-        {"group": name, **row} for name, part in parts.items() for row in _changes(part, bootstrap)
+        {"group": name, **row} for name, part in parts.items() for row in _changes(part)
     )
 
 
-def _changes(answers: pl.DataFrame, bootstrap: Bootstrap | None) -> list[dict[str, Any]]:
+def _changes(answers: pl.DataFrame) -> list[dict[str, Any]]:
     """Return one row per comparison of two conditions in a group of anchor questions."""
     rows = []
     for condition, against in COMPARISONS:
         after, before = (answers.filter(condition=each) for each in (condition, against))
         both = before.join(after.select("anchor", after="right"), "anchor", maintain_order="left")
-        found = paired_change(both["right"], both["after"], both["cluster"], bootstrap)
+        found = paired_change(both["right"], both["after"], both["cluster"])
         keys = {"condition": condition, "against": against}
         of = {"clusters": both["cluster"].n_unique(), "no_interval": found.change.why}
         rows.append({**keys, **of, **vars(found)})
@@ -230,7 +228,6 @@ def summary(contexts: Contexts, group: str, found: pl.DataFrame) -> dict[str, An
     paired = found.filter(group=ALL, against=BEFORE).select("condition", "n").iter_rows()
     return {
         "anchoring": group,
-        "format": asdict(contexts.templates.context),
         "most": contexts.most,
         "seed": contexts.seed,
         "anchors": len(contexts.own),

@@ -69,7 +69,6 @@ def _counts(right: Floats, score: Floats, clusters: Ints, strata: Ints) -> tuple
 
 
 def _computed(statistic: Statistic, right: Floats, rows: Floats, weights: Floats) -> Floats:
-    """Compute a statistic of each resample, in batches."""
     parts = np.array_split(weights, 1 + len(weights) * math.prod(rows.shape[1:]) // _CELLS)
     return np.concatenate(
         [statistic(*(np.tensordot(part, each, 1) for each in (right, rows))) for part in parts]

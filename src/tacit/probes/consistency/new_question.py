@@ -46,7 +46,6 @@ class AnswerPrediction:
         return " ".join(self.notes) or None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the prediction as values that JSON can represent."""
         return {
             "p_correct": self.p_correct,
             "interval": list(self.interval),
@@ -76,11 +75,9 @@ class NewQuestion:
         return cls(ConsistencyProbe.about(replace(options, intervene=False), [asked]))
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the model requests for the new question, by the name of the request group."""
         return self.probe.requests()
 
     def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
-        """Predict whether the model's answer to the question is correct."""
         answered = self.probe.answered(self.probe.scored(answers))
         values = features(answered).row(0, named=True)
         if values["answer_margin"] is None:
@@ -123,7 +120,6 @@ def _reversed(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _effects(answered: ModelAnswers, effects: Mapping[int, float | None]) -> pl.DataFrame:
-    """Return the table ``effects``, sorted by decreasing absolute effect."""
     effect = pl.col("fact").replace_strict(effects, default=None, return_dtype=pl.Float64)
     known = answered.fact_answers.filter(YES).select("fact", correct="right", effect=effect)
     return (
@@ -153,7 +149,6 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _checked(question: str, choices: Sequence[str]) -> Anchor:
-    """Check the question and its choices, and return them as an anchor question."""
     given = list(map(Spellings(), (choice.strip() for choice in choices)))
     if not question.strip() or not all(given):
         raise RequestError("the question or one of its choices is empty")

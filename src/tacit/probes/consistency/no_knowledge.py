@@ -13,17 +13,16 @@ from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.regression import cross_validated
 
 if TYPE_CHECKING:
+    from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap, Estimate
 
 NO_NEGATIVE = "no fact has a negative"
 ONE_HEAD = "all facts have the same first concept"
 
 
-def no_knowledge(
-    tails: pl.DataFrame, facts: pl.DataFrame, answers: pl.DataFrame, bootstrap: Bootstrap
-) -> pl.DataFrame:
+def no_knowledge(tails: pl.DataFrame, found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     """Evaluate the no-knowledge baseline and the model on all distinct facts with a negative."""
-    of = facts.drop_nulls("negative").join(answers, on="fact")
+    of = found.facts.drop_nulls("negative").join(found.fact_answers, on="fact")
     own = of.select(*FACT, "right", "margin", is_negative=~YES)
     key = [*FACT, "is_negative"]
     rows = _with_predictions(tails.join(own, on=key, how="inner").sort(key))

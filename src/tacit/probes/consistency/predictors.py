@@ -57,7 +57,6 @@ class Rows:
 
     @classmethod
     def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
-        """Select the anchor questions that have an answer and all features."""
         answered = features.with_columns(anchors["anchor", "right", "cluster"]).drop_nulls("right")
         absent = [name for name in OPTIONAL if answered[name].is_null().all()]
         whole = answered.drop(absent).drop_nulls(set(FEATURES) - set(absent))
@@ -100,7 +99,6 @@ class Rows:
 
 
 def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
-    """Return the tables on predicting whether answers are correct, by table name."""
     n, found = rows.table.height, _estimates(rows, bootstrap)
     none = dict.fromkeys(MEASURES, Estimate(None, None, None))
     pairs = PAIRS if found else ()
@@ -178,7 +176,6 @@ class Predictor:
     covariance: list[list[float]]
 
     def missing(self, values: Mapping[str, float | None]) -> list[str]:
-        """Return the names of the predictor's features that have no value in ``values``."""
         return [name for name in self.features if values[name] is None]
 
     def outside(self, values: Mapping[str, float]) -> list[str]:

@@ -11,7 +11,7 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Probe
-from tacit.probes.consistency import background, consistency, intervention, predictors
+from tacit.probes.consistency import background, consistency, intervention, predictors, questions
 from tacit.probes.consistency.answers import (
     BY_CHOICE,
     Method,
@@ -34,21 +34,7 @@ from tacit.probes.consistency.intervention import MOST_FACTS, Contexts
 from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.questions import (
-    BACKGROUND,
-    CHOICE,
-    PRIOR,
-    VERIFY,
-    BackgroundQuestions,
-    Question,
-    about_anchors,
-    anchor_frame,
-    choice_variants,
-    in_context,
-    prompt_variants,
-    requests_of,
-    single,
-)
+from tacit.probes.consistency.questions import BACKGROUND, CHOICE, PRIOR, VERIFY, Question
 from tacit.probes.consistency.summary import counts, intervals, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.template import Templates, load_templates
@@ -66,7 +52,6 @@ if TYPE_CHECKING:
     from tacit.findings.spec import FigureSpec, Headline, TableSpec
     from tacit.knowledge.background import Background
     from tacit.probes.base import Answers, Requests
-    from tacit.probes.consistency.questions import PromptVariant
     from tacit.sources.anchors import Anchor
 
 
@@ -100,7 +85,6 @@ class ConsistencyProbe(Probe):
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        """Create the probe from its options; see ``Probe.of``."""
         from tacit.sources.anchors import read_anchors
 
         anchors = read_anchors(options.questions)[: options.limit]
@@ -116,7 +100,6 @@ class ConsistencyProbe(Probe):
 
     @classmethod
     def about(cls, options: ConsistencyOptions, anchors: Sequence[Anchor]) -> Self:
-        """Create the probe for given anchor questions."""
         from tacit.knowledge.background import background
         from tacit.knowledge.base import KnowledgeBase
         from tacit.knowledge.words import spare_torch
@@ -135,11 +118,11 @@ class ConsistencyProbe(Probe):
         _ = self.asked, self.variants, self.choice_variants, self.contexts
 
     @cached_property
-    def asked(self) -> BackgroundQuestions:
+    def asked(self) -> questions.BackgroundQuestions:
         """The distinct facts, with questions about each fact and its negative (false version)."""
         ids = [anchor.id for anchor in self.anchors]
         worded = wording(self.options.wording)
-        return BackgroundQuestions.of(self.background.facts, ids, self.templates, worded)
+        return questions.BackgroundQuestions.of(self.background.facts, ids, self.templates, worded)
 
     @property
     def anchoring(self) -> list[str]:
@@ -152,7 +135,6 @@ class ConsistencyProbe(Probe):
 
     @cached_property
     def method(self) -> Method:
-        """The method of answering yes/no questions about facts."""
         options, templates = self.options, self.templates
         if options.fast and options.answering == "max":
             last = len(templates.of_version(self.version))
@@ -160,9 +142,9 @@ class ConsistencyProbe(Probe):
         return Method(options.answering, options.meta, options.pair)
 
     @cached_property
-    def variants(self) -> tuple[PromptVariant, ...]:
+    def variants(self) -> tuple[questions.PromptVariant, ...]:
         """The prompt variants in which yes/no questions are asked."""
-        every, pairs = prompt_variants(self.templates, self.version), self.templates.pairs
+        every, pairs = questions.prompt_variants(self.templates, self.version), self.templates.pairs
         meta, pair = self.method.meta, self.method.pair
         if meta is None or pair is None:
             return every
@@ -170,19 +152,19 @@ class ConsistencyProbe(Probe):
             raise RequestError(
                 f"there is no label pair {pair}; expected one of {', '.join(labels)}"
             )
-        if not (own := single(every, meta, pair)):
+        if not (own := questions.single(every, meta, pair)):
             metas = ", ".join(map(str, sorted({one.meta for one in every})))
             raise RequestError(f"there is no meta-prompt {meta}; expected one of {metas}")
         return own
 
     @cached_property
-    def choice_variants(self) -> tuple[PromptVariant, ...]:
+    def choice_variants(self) -> tuple[questions.PromptVariant, ...]:
         """The prompt variants of anchor questions in which the choices are scored as answers."""
-        every = choice_variants(self.templates, self.version)
+        every = questions.choice_variants(self.templates, self.version)
         meta, pair = self.method.meta, self.method.pair
         if not self.options.fast or meta is None or pair is None:
             return every
-        own = single(every, meta, pair)
+        own = questions.single(every, meta, pair)
         if not own and CHOICE in self.anchoring:
             raise RequestError(
                 f"meta-prompt {meta} asks for a truth value, so choices cannot be scored after it: "
@@ -205,31 +187,29 @@ class ConsistencyProbe(Probe):
         return [one for group in groups for one in group.requests if isinstance(one, Prompt)]
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests by the name of the prompt group; see ``Probe.requests``."""
         return self._requests
 
     @cached_property
     def _requests(self) -> Mapping[str, Requests]:
-        questions = (Question({"question": text}, text) for text in self.asked.texts)
-        groups = {BACKGROUND: requests_of(questions, self.variants, "question")}
+        facts = (Question({"question": text}, text) for text in self.asked.texts)
+        groups = {BACKGROUND: questions.requests_of(facts, self.variants, "question")}
         for group in (CHOICE, PRIOR, VERIFY):
             if group in self.anchoring or (group == PRIOR and CHOICE in self.anchoring):
-                of = about_anchors(group, self.anchors, self.templates)
+                of = questions.about_anchors(group, self.anchors, self.templates)
                 groups[group] = self._about_anchors(group, of)
         if self.contexts is not None:
             for condition in self.contexts.texts:
                 of = self.contexts.questions(self.anchoring[0], condition)
-                groups[in_context(condition)] = self._about_anchors(self.anchoring[0], of)
+                groups[questions.in_context(condition)] = self._about_anchors(self.anchoring[0], of)
         return groups
 
-    def _about_anchors(self, group: str, questions: Iterable[Question]) -> Requests:
+    def _about_anchors(self, group: str, asked: Iterable[Question]) -> Requests:
         if group == VERIFY:
-            return requests_of(questions, self.variants, *BY_CHOICE)
+            return questions.requests_of(asked, self.variants, *BY_CHOICE)
         # Questions with the same choices share the prompts for the choices' prior.
-        return requests_of(questions, self.choice_variants, "anchor", repeats=group == PRIOR)
+        return questions.requests_of(asked, self.choice_variants, "anchor", repeats=group == PRIOR)
 
     def check_replies(self, *, sampled: bool) -> None:
-        """Raise an error if the probe's options are incompatible with replies of chat models."""
         if CHOICE in self.anchoring:
             raise RequestError(
                 "chat replies cannot score the choices of a question as texts: use --anchors "
@@ -259,11 +239,10 @@ class ConsistencyProbe(Probe):
             **self._how(tables),
             "predictor": predictors.summary(rows),
         }
-        questions = TABLES["questions"].frame(scored_words(scores[BACKGROUND], "question"))
-        return Findings(questions, tables, summary)
+        asked = TABLES["questions"].frame(scored_words(scores[BACKGROUND], "question"))
+        return Findings(asked, tables, summary)
 
     def scored(self, answers: Answers) -> dict[str, pl.DataFrame]:
-        """Return the scores or votes of each group of prompts."""
         return {
             name: labelled(answers.frame(name), self.templates.pairs)
             if {"question", "choice"} & set(group.keys.columns)
@@ -272,13 +251,12 @@ class ConsistencyProbe(Probe):
         }
 
     def answered(self, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
-        """Return the model's answers to the questions about facts and to the anchor questions."""
         links, first = self.asked.links, self.anchoring[0]
         about_facts = answers_about_facts(self.asked.questions, scores[BACKGROUND], self.method)
         linked = links.join(about_facts, on="fact", maintain_order="left")
         frequency = mean_zipf(self.background.concepts, len(self.anchors))
         anchors, others = anchors_with_answers(
-            anchor_frame(self.anchors).with_columns(frequency=frequency),
+            questions.anchor_frame(self.anchors).with_columns(frequency=frequency),
             background.by_anchor(linked),
             {group: anchor_answers(scores[group]) for group in self.anchoring},
         )
@@ -290,19 +268,19 @@ class ConsistencyProbe(Probe):
     ) -> dict[str, pl.DataFrame]:
         """Compute all tables of findings but those on prediction."""
         how, bootstrap = Permutations(), Bootstrap()
-        facts, links, answers, anchors = found.facts, found.links, found.fact_answers, found.anchors
-        relations = background.by_relation(facts, answers, bootstrap)
+        anchors = found.anchors
+        relations = background.by_relation(found, bootstrap)
         tables = {
-            "facts": facts,
-            "fact_answers": answers,
-            "links": links,
+            "facts": found.facts,
+            "fact_answers": found.fact_answers,
+            "links": found.links,
             "anchors": anchors,
             **score_tables(scores),
             "consistency": consistency.overall(anchors, how),
             "adjusted": consistency.adjusted(anchors, how),
             "controls": Controls(self.anchors, self.background, found).table(how),
-            "consistency_by_relation": consistency.by_relation(anchors, links, facts, how),
-            "consistency_by_concept": consistency.by_concept(anchors, links, facts, how),
+            "consistency_by_relation": consistency.by_relation(found, how),
+            "consistency_by_concept": consistency.by_concept(found, how),
             "background_by_relation": relations,
             "background_score": background.overall(relations, anchors),
             "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
@@ -310,16 +288,16 @@ class ConsistencyProbe(Probe):
             "background_variants": background_variants(scores[BACKGROUND], found),
             "background_answers": background.background_answers(yes, bootstrap),
             "accuracy_by_score": consistency.accuracy_by_score(anchors, bootstrap),
-            "anchor_baselines": anchor_baselines(self.anchors, found.choices, anchors, bootstrap),
-            "negative_examples": negative_examples(facts, answers),
+            "anchor_baselines": anchor_baselines(self.anchors, found, bootstrap),
+            "negative_examples": negative_examples(found),
         }
         if found.others is not None:
             tables["other_answers"] = found.others
         if self.background.tails is not None:
-            tables["no_knowledge"] = no_knowledge(self.background.tails, facts, answers, bootstrap)
+            tables["no_knowledge"] = no_knowledge(self.background.tails, found, bootstrap)
         if self.contexts is not None:
             texts = self.contexts.texts
-            chosen = {name: anchor_answers(scores[in_context(name)]) for name in texts}
+            chosen = {name: anchor_answers(scores[questions.in_context(name)]) for name in texts}
             tables |= intervention.tables(self.contexts, chosen, found)
         return tables
 

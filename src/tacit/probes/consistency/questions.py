@@ -47,7 +47,6 @@ class PromptVariant:
     text: str
 
     def prompt(self, question: str) -> Prompt:
-        """Return the prompt for a question."""
         return Prompt(self.text.format(question=question), self.answers)
 
 
@@ -145,16 +144,12 @@ def anchor_frame(anchors: Sequence[Anchor]) -> pl.DataFrame:
 
 
 class Question(NamedTuple):
-    """A question, the key of its answer, its answers if they are not those of the variant.
-
-    ``around`` is the format of the prompt, which may begin with facts.
-    """
+    """A question, the key of its answer, its answers if they are not those of the variant."""
 
     key: Mapping[str, str]
     text: str
     answers: tuple[str, ...] = ()
-    facts: str = ""
-    around: str = "{prompt}"
+    before: str = ""  # facts that the prompt begins with
 
 
 def requests_of(
@@ -163,14 +158,12 @@ def requests_of(
     *keys: str,
     repeats: bool = False,
 ) -> Requests:
-    """Ask each question in each variant."""
     schema = {**dict.fromkeys(keys, pl.String), "meta": pl.Int64, "pair": pl.String}
     rows, prompts = [], []
     for question in questions:
         for variant in variants:
-            text = variant.text.format(question=question.text)
-            whole = question.around.format(facts=question.facts, prompt=text)
-            prompts.append(Prompt(whole, question.answers or variant.answers))
+            text = question.before + variant.text.format(question=question.text)
+            prompts.append(Prompt(text, question.answers or variant.answers))
             rows.append({**question.key, "meta": variant.meta, "pair": variant.pair})
     return Requests(pl.DataFrame(rows, schema), prompts, repeats)
 
@@ -178,7 +171,6 @@ def requests_of(
 def about_anchors(
     group: str, anchors: Iterable[Anchor], templates: Templates
 ) -> Iterator[Question]:
-    """Yield the questions of a group that are about anchor questions."""
     for anchor in anchors:
         key, text = {"anchor": anchor.id}, bare(anchor.question)
         if group == VERIFY:

@@ -55,7 +55,6 @@ def score_counts(scores: Mapping[str, pl.DataFrame]) -> dict[str, int]:
 
 
 def intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
-    """Return a description of how the confidence intervals of the results are computed."""
     by_concept = {"clusters": "question concept"}
     of_facts = {**bootstrap.to_json(), "clusters": "first concept of the fact"}
     return {

@@ -15,7 +15,6 @@ from tacit.requests import BLANK
 from tacit.strings import comparable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
 _CONCEPTS = ("c1", "c2")
@@ -53,19 +52,6 @@ class RelationTemplate:
 
 
 @dataclass(frozen=True)
-class ContextFormat:
-    """The format of a prompt that states facts before a question."""
-
-    fact: str
-    separator: str
-    text: str
-
-    def facts(self, statements: Iterable[str]) -> str:
-        """Format each statement as a fact, and join all facts into one text."""
-        return self.separator.join(self.fact.format(statement=one) for one in statements)
-
-
-@dataclass(frozen=True)
 class Templates:
     """All templates of questions and prompts, and the word lists of the grammatical wording."""
 
@@ -75,7 +61,6 @@ class Templates:
     versions: Mapping[str, int]
     asks_for_truth: frozenset[int]
     verify: str
-    context: ContextFormat
     words: Mapping[str, frozenset[str]]
 
     def of_version(self, version: str) -> tuple[str, ...]:
@@ -99,8 +84,6 @@ def _shipped() -> Templates:
 
 
 class _File(BaseModel):
-    """The content of a user's template file."""
-
     model_config = ConfigDict(extra="forbid")
 
     relations: Annotated[dict[str, RelationTemplate], Field(min_length=1)]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def background_variants(scores: pl.DataFrame, found: ModelAnswers) -> pl.DataFrame:
-    """Compute the results of each method of answering background questions."""
     return TABLES["background_variants"].frame(_row(how, scores, found) for how in _methods(scores))
 
 

@@ -36,7 +36,6 @@ class Grammatical:
     words: Mapping[str, frozenset[str]]
 
     def question(self, template: RelationTemplate, first: str, second: str) -> str:
-        """Return the question in grammatical English."""
         first, second = _spaced(first), _spaced(second)
         if template.singular is None or template.plural is None:
             return printed(template, first, second)
@@ -55,7 +54,6 @@ class Grammatical:
         return text.format(**self._wordings("c1", first), **self._wordings("c2", second))
 
     def is_plural(self, concept: str) -> bool:
-        """Check whether a concept takes a plural verb."""
         first = _first(concept)
         if first in self.words["determiners"]:
             return first in _PLURAL_PRONOUNS
@@ -81,7 +79,6 @@ class Grammatical:
         return f"{self.nouns.article(concept)} {concept}"
 
     def plural(self, concept: str) -> str:
-        """Return the plural of a noun."""
         if self._is_verb(concept) or self._is_determined(concept) or self._is_mass(concept):
             return self.noun(concept)
         return concept if self._is_plural_noun(concept) else _pluralised(concept)
