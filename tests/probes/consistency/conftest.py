@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from tests.probes.consistency.asking_by_hand import Dice
+from tests.probes.consistency.asking_by_hand import Dice, measured, probe_of
+from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
+
+if TYPE_CHECKING:
+    from tacit.findings.findings import Findings
 
 
 @pytest.fixture(
@@ -21,3 +27,9 @@ def run(request: pytest.FixtureRequest) -> Run:
     """A run of a model that says anything, worked by hand beside."""
     of: Run = request.param
     return of
+
+
+@pytest.fixture(scope="session")
+def clear() -> Findings:
+    """Findings of a model that answers the questions whose facts it knows."""
+    return measured(probe_of(QUESTIONS), model(40, 40))

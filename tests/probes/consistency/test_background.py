@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,18 +19,11 @@ from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.block import verdict_of
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency import figures_by_hand as figures
-from tests.probes.consistency.asking_by_hand import (
-    POSITIVE,
-    Case,
-    Fact,
-    answers_of,
-    measured,
-    probe_of,
-)
+from tests.probes.consistency.asking_by_hand import answers_of, measured, probe_of
+from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 from tests.probes.consistency.run_by_hand import Run, knows
 
 if TYPE_CHECKING:
@@ -260,43 +252,6 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
     small = [gain(drawn(420, 0.1, seed, size=7), FEW)["p_value"] for seed in range(300)]
     assert np.mean([p <= 0.05 for p in small if p is not None]) == pytest.approx(0.05, abs=0.03)
     assert gain(drawn(600, 0.4, 0, slope=2.0), FEW)["p_value"] == 1 / 200
-
-
-QUESTIONS = [
-    Case(
-        Anchor(f"q{at}", f"What is thing {at} for?", ("this", "that"), at % 2, f"c{at // 2}"),
-        tuple(Fact(f"thing {at}", "IsA", f"kind {k}", f"sky {k}") for k in range(1 + at % 3)),
-    )
-    for at in range(80)
-]
-
-
-def _drawn(*of: str) -> float:
-    return random.Random("".join(of)).random()  # noqa: S311 - nothing is secret
-
-
-def model(known: int, right: int, yes: float = 0.5) -> Says:
-    """A model that knows a part of 80 questions' facts, and answers a part of the questions.
-
-    ``yes`` is the share of the other background questions that it answers with yes.
-    """
-
-    def says(text: str, answer: str) -> float:
-        at = int(text.partition("thing ")[2].partition(" ")[0] or 0)
-        noise = _drawn(text, answer)
-        if answer in {"this", "that"}:
-            correct = ("this", "that")[at % 2]
-            return -noise - float((answer == correct) != (at < right))
-        asked = (text.partition("Question: ")[2] or text).partition("?")[0]
-        said = "sky" not in text if at < known else _drawn(asked) < yes
-        return -noise / 8 - float((answer in POSITIVE) != said)
-
-    return says
-
-
-@pytest.fixture(scope="module")
-def clear() -> Findings:
-    return measured(probe_of(QUESTIONS), model(40, 40))
 
 
 def answered(says: Says) -> pl.DataFrame:
