@@ -34,7 +34,7 @@ STAGES = {
     "repair": ["tacit.coherence.repair:repair"],
     "tables": ["tacit.runs.folder:RunFolder.finish"],
     "figures": ["tacit.report.sections:figures", "tacit.probes.parts.details:graph_set"],
-    "report": ["tacit.runs.reading:Runs.report"],
+    "report": ["tacit.runs.run:Runs.report"],
 }
 
 

@@ -59,18 +59,14 @@ def test_a_run_is_the_command_line_s(tmp_path: Path) -> None:
         tacit.run("parts", model="demo", out=tmp_path / "run", **{**PARTS, "limit": 1})
 
 
-def test_without_a_folder_only_scores_are_kept(tmp_path: Path) -> None:
-    """The second run asks nothing, and both find the same as one with a folder."""
+def test_without_a_folder_only_scores_are_stored(tmp_path: Path) -> None:
+    """A second run asks nothing."""
     made = tacit.run("parts", model="demo", **PARTS)
     assert [path.name for path in tmp_path.iterdir()] == [".tacit"]
-    kept = sorted((tmp_path / ".tacit").rglob("*.parquet"))
-    assert (
-        tacit.run("parts", model="demo", **PARTS).tables["beliefs"].equals(made.tables["beliefs"])
-    )
-    assert sorted((tmp_path / ".tacit").rglob("*.parquet")) == kept
-    written = tacit.run("parts", model="demo", out="run", **PARTS)
-    assert written.tables["beliefs"].equals(made.tables["beliefs"])
-    assert made.questions.equals(written.questions)
+    stored = sorted((tmp_path / ".tacit").rglob("*.parquet"))
+    again = tacit.run("parts", model="demo", **PARTS)
+    assert again.tables["beliefs"].equals(made.tables["beliefs"])
+    assert sorted((tmp_path / ".tacit").rglob("*.parquet")) == stored
 
 
 def test_findings_and_beliefs_show_themselves() -> None:
@@ -131,7 +127,7 @@ def test_several_models_are_compared() -> None:
     assert "<table" in runs._repr_html_()
     with pytest.raises(RequestError, match="nothing to compare"):
         tacit.compare(runs["demo"])
-    with pytest.raises(RequestError, match="contains several runs: load one of them"):
+    with pytest.raises(RequestError, match="contains several runs: give one of them"):
         tacit.load_run("runs")
 
 
@@ -147,7 +143,7 @@ def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"drawing": "x"}, "no option 'drawing'; did you mean drawings"),
+        ({"drawing": "x"}, r"no option 'drawing' \(did you mean drawings\?\)"),
         ({"zzz": 1}, "no option 'zzz'; expected one of drawings"),
         ({"preset": "fancy"}, "preset is 'fancy'; it must be one of plain"),
         ({"dtype": "float12"}, "dtype is 'float12'; it must be one of auto"),
@@ -166,32 +162,6 @@ def test_a_wrong_option_is_named(tmp_path: Path, given: dict[str, Any], message:
     with pytest.raises(RequestError, match=message):
         tacit.run("parts", **arguments)
     assert not list(tmp_path.iterdir())
-
-
-def test_what_is_required_is_named() -> None:
-    """With what it is."""
-    with pytest.raises(RequestError, match="drawings is missing: A folder of drawings"):
-        tacit.run("parts", model="demo")
-    with pytest.raises(RequestError, match="there is no probe 'party'"):
-        tacit.run("party", model="demo")
-
-
-@pytest.mark.slow
-def test_consistency_is_run_from_triples_to_a_comparison() -> None:
-    """With a knowledge base built in Python."""
-    kb = tacit.build_kb(tacit.demo_data("facts"), "small.kb")
-    made = tacit.run(
-        "consistency",
-        model=["demo", DEMO_MASKED],
-        questions=tacit.demo_data("questions"),
-        kb=str(kb),
-        limit=3,
-        progress=False,
-    )
-    assert made.comparison is not None
-    assert made.comparison.columns[:3] == ["measure", "first", "second"]
-    with pytest.raises(RequestError, match="there is no demo data 'kb'"):
-        tacit.demo_data("kb")
 
 
 @pytest.mark.parametrize(

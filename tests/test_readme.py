@@ -199,6 +199,7 @@ def test_the_readme_shows_what_the_demo_prints(
     printed = [line for line in capsys.readouterr().out.splitlines() if line[:7] != "Report:"]
     assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
     assert printed[-1] == shown.splitlines()[-1]
+    assert Path("tacit-demo", "report.html").is_file()
 
 
 def masked(line: str) -> str:

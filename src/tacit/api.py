@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from tacit.documents import similar
 from tacit.errors import DataError, RequestError
 from tacit.options import build as built
 from tacit.options import names_of
@@ -70,22 +70,17 @@ def run(  # noqa: PLR0913 - all of a run in one call
             To run several models, pass a list of them.
         beliefs: A file or data frame of beliefs to use in place of a model. Of the probes that
             Tacit includes, only ``parts`` accepts beliefs.
-        out: The folder to which the run is written. For several models, ``out`` is the folder that
-            contains the run folders of all models. If ``out`` is None, the run is not written to a
-            folder.
+        out: The folder of the run or, for several models, of all runs; None to write nothing.
         report: Whether to write a report (``report.html``) to ``out``.
-        store: The score store: a folder, an address or a ``Store``. If ``store`` is None, the
-            folder in ``$TACIT_STORE`` is used, or ``.tacit`` in the current folder if the variable
-            is not set.
+        store: The score store: a folder, an address or a ``Store``; by default the folder in
+            ``$TACIT_STORE``, or ``.tacit`` if the variable is not set.
         progress: Whether to show progress on standard error.
-        options: Options of the probe (such as ``drawings=`` and ``limit=``), and options of models,
-            servers and clusters (such as ``device=``, ``dtype=`` and ``chat=``). Each option has
-            the name of the corresponding command-line option, with underscores in place of hyphens.
-            An option that names a table also accepts a polars or pandas data frame.
+        options: Options of the probe (such as ``drawings=``), and of models, servers and clusters
+            (such as ``device=``), with the names of the command-line options. An option that names
+            a table also accepts a polars or pandas data frame.
 
     Returns:
-        The finished run. For a sequence of models, the result is a mapping from each model's name
-        to its run.
+        The finished run; for a list of models, a mapping from each model's name to its run.
 
     Raises:
         RequestError: If an option is unknown, missing, or in conflict with another option, or if
@@ -103,7 +98,6 @@ def run(  # noqa: PLR0913 - all of a run in one call
     from tacit.engine.options import EngineOptions
     from tacit.models.options import ModelOptions
     from tacit.probes import registry as base
-    from tacit.runs.run import Runs
     from tacit.runs.workflow import RunRequest
 
     if not isinstance(probe, str):
@@ -128,10 +122,9 @@ def run(  # noqa: PLR0913 - all of a run in one call
         _reporter(show=progress),
         objects=objects,
     )
-    found = request.run()
-    request.publish(found, report=report)
-    runs = tuple(found.values())
-    return Runs(runs) if several else runs[0]
+    runs = request.run()
+    request.publish(runs, report=report)
+    return runs if several else runs.runs[0]
 
 
 def _is_one(model: object) -> bool:
@@ -176,38 +169,29 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
 ) -> SuiteRuns:
     """Run several probes on several models, and write one report.
 
-    This function is equivalent to ``tacit suite``: only one model is in memory at a time, each
-    model is loaded once, and an interrupted suite resumes.
+    This function is equivalent to ``tacit suite``: each model is loaded once, only one is in memory
+    at a time, and an interrupted suite resumes.
 
     Args:
         file: The suite's YAML file, or the name of a suite that Tacit ships (``papers``).
-        out: The folder for all runs of the suite. The argument ``out`` overrides the folder that
-            the suite file names.
-        given: Options of models and probes that override the options in the suite file, such as
-            ``{"limit": 10}``. A model option applies to all models, and a probe option applies to
-            every run whose probe has this option.
+        out: The folder for all runs, in place of the folder that the file names.
+        given: Options of all models and runs that have them, such as ``{"limit": 10}``, in place of
+            those in the file.
         only: The names of the suite's runs to include; if empty, all runs are included.
-        fail_fast: Whether to stop at the first run that fails. By default, a suite continues after
-            a failed run.
+        fail_fast: Whether to stop at the first run that fails.
         report: Whether to write a report (``report.html``) to the suite's folder.
-        store: The score store: a folder, an address or a ``Store``. If ``store`` is None, the
-            folder in ``$TACIT_STORE`` is used, or ``.tacit`` in the current folder if the variable
-            is not set.
+        store: The score store, as in ``run``.
         progress: Whether to show progress on standard error.
-        engine: Options of the scoring engine, such as ``engine``, ``address``, ``workers`` and
-            ``threads``.
+        engine: Options of the scoring engine, such as ``workers``.
 
     Returns:
-        A mapping from the name of each run in the suite file to a mapping from model names to
-        finished runs. The attribute ``failed`` of the returned mapping contains the error message
-        of each failed run.
+        A mapping from the name of each run in the file to its runs by model. The attribute
+        ``failed`` has the error message of each failed run.
 
     Raises:
         RequestError: If neither ``out`` nor the suite file names a folder, or if an option is
             invalid.
-        DataError: If the suite file or a data file is missing or malformed. If a line is malformed,
-            the error message contains the line number.
-        WorkError: If a file cannot be written.
+        DataError: If the suite file or a data file is missing or malformed.
 
     Examples:
         >>> import json, tempfile, tacit
@@ -221,20 +205,15 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         (['parts'], ['demo', 'demo-masked'])
     """
     from tacit.engine.options import EngineOptions
-    from tacit.outputs import check_outputs
-    from tacit.report.writing import page_kind
     from tacit.runs.suite.file import SuiteFile
     from tacit.runs.suite.plan import Plan
     from tacit.runs.suite.running import run_suite
-    from tacit.runs.workflow import REPORT
 
     _check_names("suite", engine, (EngineOptions,))
     read = SuiteFile.read(file, given, only)
     folder = read.out if out is None else Path(out)
     options = built(EngineOptions, engine)
     plan = Plan(read, folder, options, _store(store), _reporter(show=progress))
-    if folder is not None and report:
-        check_outputs([], [(folder / REPORT, page_kind("report"))])
     return run_suite(plan, fail_fast=fail_fast, report=report)
 
 
@@ -246,13 +225,11 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         force: Whether to compare the runs even if their data, options or versions of Tacit differ.
 
     Returns:
-        A mapping from the models' names to their runs. The returned mapping has the attribute
-        ``comparison`` (a data frame of paired differences) and the methods ``figure(name)`` and
-        ``report(path)``.
+        A mapping from the models' names to their runs, with the paired differences in
+        ``comparison``.
 
     Raises:
-        RequestError: If there are fewer than two runs, if the runs belong to different probes, or
-            if ``force`` is False and the runs differ in data, options or version of Tacit.
+        RequestError: If there are fewer than two runs, or they differ in more than the model.
         DataError: If a run is unfinished or damaged.
 
     Examples:
@@ -278,15 +255,15 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
                 f"an object of type {kind} is no run; expected runs or their folders"
             )
     folders = [Path(one) for one in runs if isinstance(one, str | Path)]
-    read = iter(read_runs(folders)) if folders else iter(())
-    found = named([*(one for one in runs if not isinstance(one, str | Path)), *read])
+    read = read_runs(folders) if folders else ()
+    found = named([*(one for one in runs if isinstance(one, Run)), *read])
     probes = sorted({one.probe for one in found})
     if len(probes) > 1:
         raise RequestError(
             f"these runs are of several probes ({', '.join(probes)}); give runs of one probe"
         )
     check_comparable(found, force=force)
-    return Runs(tuple(found))
+    return Runs(found)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -305,13 +282,9 @@ def load_run(folder: str | Path) -> Run:
         >>> tacit.load_run(out).name == run.name
         True
     """
-    from tacit.runs.reading import read_runs
+    from tacit.runs.reading import read_run
 
-    found = read_runs([Path(folder)])
-    if len(found) > 1:
-        names = ", ".join(str(run.folder) for run in found)
-        raise RequestError(f"{folder} contains several runs: load one of them ({names})")
-    return found[0]
+    return read_run(Path(folder))
 
 
 def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 - any data frame
@@ -361,8 +334,8 @@ def check(
         believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. If the column is not
             ``p_true``, the column must be Boolean.
-        on_duplicate: What to do if several rows contain the same statement but different values of
-            ``p_true``: ``error``, ``mean`` or ``first``.
+        on_duplicate: What to do with several values of ``p_true`` for one statement: ``error``,
+            ``mean`` or ``first``.
         options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
             group), ``revision_cost`` and ``time_limit``.
 
@@ -371,8 +344,7 @@ def check(
             nearly every row is in a group of its own.
 
     Raises:
-        DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with
-            the same statement have different values of ``p_true``.
+        DataError: If the beliefs are malformed, or several values of ``p_true`` are an error.
         RequestError: If the name of a column or the value of an option is invalid.
 
     Examples:
@@ -407,9 +379,8 @@ def repair(
         beliefs: The same as the argument ``beliefs`` of ``check``.
         ontology: The same as the argument ``ontology`` of ``check``.
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
-            ``paper`` is the objective of ParRoT (Gu et al. 2023). With the objective ``paper``,
-            even an improbable statement is assigned true, unless a constraint forbids it. Prefer
-            ``log-odds``, unless you want to reproduce Gu et al. (2023).
+            ``paper``, that of ParRoT (Gu et al. 2023), assigns even an improbable statement true
+            unless a constraint forbids it: prefer ``log-odds``, unless you reproduce the paper.
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
         options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
             ``groups``.
@@ -418,8 +389,7 @@ def repair(
         UserWarning: Under the same conditions as for ``check``.
 
     Raises:
-        DataError: If the beliefs are malformed, or if ``on_duplicate`` is ``error`` and rows with
-            the same statement have different values of ``p_true``.
+        DataError: Under the same conditions as for ``check``.
         RequestError: If an option is invalid.
 
     Examples:
@@ -445,9 +415,8 @@ def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) ->
     known = [name for kind in kinds for name in names_of(kind)]
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(known)}"
-            raise RequestError(f"the probe {probe} has no option {name!r}; {hint}")
+            hint = similar(name, known) or f"; expected one of {', '.join(known)}"
+            raise RequestError(f"{probe} has no option {name!r}{hint}")
 
 
 def _store(given: str | Path | Store | None) -> Store | None:
@@ -458,9 +427,9 @@ def _store(given: str | Path | Store | None) -> Store | None:
 
 def _reporter(*, show: bool) -> Reporter:
     from tacit.present.progress import Progress
-    from tacit.runs.reporter import Quiet
+    from tacit.runs.reporter import Reporter
 
-    return Progress() if show else Quiet()
+    return Progress() if show else Reporter()
 
 
 def _ontology(given: str | Path | Ontology) -> Ontology:

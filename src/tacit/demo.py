@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.options import build
 from tacit.probes.base import title_of
 from tacit.probes.registry import probe
 from tacit.sources.demo import planted
@@ -17,101 +16,55 @@ from tacit.sources.demo import planted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-
-    from tacit.engine.store import Store
     from tacit.runs.run import Run
 
-_STATEMENT = ("subject", "relation", "object")
+_STATEMENT = ("thing", "subject", "relation", "object")
 
 
-@dataclass(frozen=True)
-class Runs:
-    """The runs of the demo and their folders."""
+def run_demo(out: Path) -> dict[str, Run]:
+    """Run each probe in a folder of its own in ``out``; return the runs of the causal model."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
 
-    out: Path
+    from tacit.models.registry import DEMO, DEMOS
+    from tacit.sources import demo
 
-    @property
-    def parts(self) -> Path:
-        """The folder of the run of the parts probe."""
-        return self.out / "parts"
+    with ProcessPoolExecutor(1, get_context("spawn"), _silent) as beside:
+        beside.submit(_bundle)
+        norms = {"norms": demo.NORMS, "orders": "main"}
+        assumptions = beside.submit(_run, "assumptions", out, DEMOS, norms)
+        parts = _run("parts", out, (DEMO,), {"drawings": demo.THINGS})
+        about = {"questions": demo.QUESTIONS, "kb": _knowledge(out)}
+        consistency = _run("consistency", out, (DEMO,), about)
+        return {"parts": parts, "consistency": consistency, "assumptions": assumptions.result()}
 
-    @property
-    def consistency(self) -> Path:
-        """The folder of the run of the consistency probe."""
-        return self.out / "consistency"
 
-    @property
-    def assumptions(self) -> Path:
-        """The folder that contains the runs of the assumptions probe."""
-        return self.out / "assumptions"
+def _run(name: str, out: Path, models: Sequence[str], options: Mapping[str, Any]) -> Run:
+    """Run a probe; return the first model's run."""
+    from tacit.engine.store import Store
+    from tacit.present.progress import Terminal
+    from tacit.runs.workflow import RunRequest
 
-    @cached_property
-    def _store(self) -> Store:
-        from tacit.engine.store import Store
+    folder, store = out / name, Store(out / "store")
+    for manifest in (folder / "manifest.json", *folder.glob("*/manifest.json")):
+        manifest.unlink(missing_ok=True)
+    options = build(probe(name).Options, options)
+    request = RunRequest(name, options, tuple(models), out=folder, store=store, reporter=Terminal())
+    return request.run().runs[0]
 
-        return Store(self.out / "store")
 
-    def found(self) -> dict[str, Run]:
-        """Run all three probes; return the causal demo model's run for each probe."""
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
+def _knowledge(out: Path) -> Path:
+    """Build the demo's knowledge base."""
+    from tacit.knowledge.build import Source, build
+    from tacit.knowledge.words import spare_torch
+    from tacit.sources.demo import FACTS
+    from tacit.sources.dumps import Dump
 
-        from tacit.sources.demo import NORMS
-
-        with ProcessPoolExecutor(1, get_context("spawn"), _silent) as beside:
-            beside.submit(_bundle)
-            assumptions = beside.submit(self.assume, NORMS)
-            return {
-                "parts": self._parts(),
-                "consistency": self._consistency(),
-                "assumptions": assumptions.result(),
-            }
-
-    def _parts(self) -> Run:
-        from tacit.probes.parts.options import PartsOptions
-        from tacit.sources.demo import THINGS
-
-        return self._run("parts", PartsOptions(THINGS), self.parts)
-
-    def _consistency(self) -> Run:
-        from tacit.knowledge.build import Source, build
-        from tacit.knowledge.words import spare_torch
-        from tacit.probes.consistency.options import ConsistencyOptions
-        from tacit.sources.demo import FACTS, QUESTIONS
-        from tacit.sources.dumps import Dump
-
-        spare_torch(None)
-        base = self.out / "knowledge.kb"
-        if not base.is_file():
-            build(Source([Dump(FACTS)]), base)
-        return self._run("consistency", ConsistencyOptions(QUESTIONS, base), self.consistency)
-
-    def assume(self, norms: Path) -> Run:
-        """Run the assumptions probe on both demo models; return the run of the causal model."""
-        from tacit.models.registry import DEMOS
-        from tacit.probes.assumptions.options import AssumptionsOptions
-
-        options = AssumptionsOptions(norms, orders="main")
-        return self._run("assumptions", options, self.assumptions, DEMOS)
-
-    def _run(
-        self,
-        probe: str,
-        options: Any,  # noqa: ANN401 - any probe's options
-        out: Path,
-        models: Sequence[str] = (),
-    ) -> Run:
-        """Run a probe on models (default: the causal demo model); return the first model's run."""
-        from tacit.models.registry import DEMO
-        from tacit.present.progress import Terminal
-        from tacit.runs.workflow import RunRequest
-
-        for manifest in (out / "manifest.json", *out.glob("*/manifest.json")):
-            manifest.unlink(missing_ok=True)
-        names = tuple(models) or (DEMO,)
-        request = RunRequest(probe, options, names, out=out, store=self._store, reporter=Terminal())
-        return request.run()[names[0]]
+    spare_torch(None)
+    path = out / "knowledge.kb"
+    if not path.is_file():
+        build(Source([Dump(FACTS)]), path)
+    return path
 
 
 def _silent() -> None:
@@ -129,43 +82,34 @@ def _bundle() -> None:
 def summary_lines(found: Mapping[str, Run]) -> list[str]:
     """Return the block of each probe, and a line about the planted errors."""
     lines: list[str] = []
-    for name in ("parts", "consistency", "assumptions"):
-        block = found[name].block
-        first, *others = block.lines if block else ("nothing was measured",)
+    for name, run in found.items():
+        first, *others = run.block.lines if run.block else ("nothing was measured",)
         lines += [f"{title_of(probe(name))}: {first}", *(f"  {line}" for line in others)]
     return [*lines, _planted(found)]
 
 
 def _planted(found: Mapping[str, Run]) -> str:
-    made = planted()
-    tables = found["consistency"].tables
-    own = tables["fact_answers"].filter(expected="yes").join(tables["facts"], on="fact")
-    answered = {
-        (row["relation"], row["head"], row["tail"]): row["right"]
-        for row in own.iter_rows(named=True)
-    }
-    wrong = sum(answered.get(fact) is False for fact in made.wrong)
-    beliefs = _believed(found["parts"].tables["beliefs"])
+    import polars as pl
+
+    errors, tables = planted(), found["consistency"].tables
+    facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
+    answered_wrong = facts.filter(~pl.col("right")).select("relation", "head", "tail")
+    wrong = errors.wrong.intersection(answered_wrong.iter_rows())
+    beliefs = found["parts"].tables["beliefs"].filter(pl.col("p_true") > 1 / 2)
+    believed = set(beliefs.select(_STATEMENT).iter_rows())
     both = sum(
-        all((thing, *statement) in beliefs for statement in pair)
-        for thing, pair in made.contradictions
+        all((thing, *statement) in believed for statement in pair)
+        for thing, pair in errors.contradictions
     )
     apart = _separations(found)
     return (
-        f"Planted errors: {several(len(made.withheld), 'word')} were left out of the training "
+        f"Planted errors: {several(len(errors.withheld), 'word')} were left out of the training "
         "data, and the probes tell the other words from these words with an AUROC of "
         f"{apart['parts']:.2f} (parts), {apart['consistency']:.2f} (consistency) and "
-        f"{apart['assumptions']:.2f} (assumptions). Of {several(len(made.wrong), 'fact')} taught "
-        f"incorrectly, {wrong} are answered incorrectly; of {len(made.contradictions)} taught "
-        f"contradictions, {both} are found."
+        f"{apart['assumptions']:.2f} (assumptions). Of {several(len(errors.wrong), 'fact')} taught "
+        f"incorrectly, {len(wrong)} are answered incorrectly; of {len(errors.contradictions)} "
+        f"taught contradictions, {both} are found."
     )
-
-
-def _believed(beliefs: pl.DataFrame) -> set[tuple[str, ...]]:
-    """Return the believed statements, each as a tuple (thing, subject, relation, object)."""
-    import polars as pl
-
-    return set(beliefs.filter(pl.col("p_true") > 1 / 2).select("thing", *_STATEMENT).iter_rows())
 
 
 def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
@@ -178,17 +122,14 @@ def _separations(found: Mapping[str, Run]) -> dict[str, float | None]:
     beliefs = found["parts"].tables["beliefs"].drop_nulls(["label", "p_true"])
     right = (pl.col("p_true") > 1 / 2) == pl.col("label")
     anchors = found["consistency"].tables["anchors"].drop_nulls("background_score")
-    retrieval = (
-        found["assumptions"]
-        .tables["retrieval"]
-        .filter(pl.col("category").is_null(), pl.col("order") == "top-decreasing")
-    )
+    retrieval = found["assumptions"].tables["retrieval"]
+    retrieval = retrieval.filter(pl.col("category").is_null(), order="top-decreasing")
     scores = {
         "parts": beliefs.group_by("thing").agg(score=right.mean()),
         "consistency": anchors.group_by("cluster").agg(score=pl.col("background_score").mean()),
         "assumptions": retrieval.group_by("concept").agg(score=(1 / pl.col("rank")).mean()),
     }
     return {
-        probe: auroc([name not in withheld for name in of.to_series(0)], of["score"].to_numpy())
-        for probe, of in scores.items()
+        name: auroc([word not in withheld for word in of.to_series(0)], of["score"].to_numpy())
+        for name, of in scores.items()
     }

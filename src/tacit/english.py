@@ -22,10 +22,7 @@ _SINGULAR_ENDS = ("ss", "us", "is")
 
 @dataclass(frozen=True)
 class Nouns:
-    """Exceptions to the rules for plurals and articles, as sets of lower-case words.
-
-    Comments in the file ``nouns.yaml`` explain each of the four sets of words.
-    """
+    """Exceptions to the rules for plurals and articles, which ``nouns.yaml`` explains."""
 
     plural: frozenset[str] = frozenset()
     singular: frozenset[str] = frozenset()
@@ -37,15 +34,7 @@ class Nouns:
 
     @classmethod
     def load(cls, own: Path | None = None) -> Nouns:
-        """Return Tacit's exceptions for plurals and articles, merged with a user's exceptions.
-
-        If Tacit's file and the user's file contain the same word, the entry in the user's file
-        applies.
-
-        Raises:
-            DataError: If the user's file is missing, or its content is not a mapping from the keys
-                ``plural``, ``singular``, ``an`` and ``a`` to lists of words.
-        """
+        """Return Tacit's exceptions, in which those of a user's file have precedence."""
         shipped = resources.files("tacit") / "data" / "templates" / "nouns.yaml"
         lists = _lists(yaml.safe_load(shipped.read_text(encoding="utf-8")), Path("nouns.yaml"))
         if own is not None:
@@ -74,26 +63,12 @@ class Nouns:
 
 
 def several(n: int, one: str, many: str | None = None) -> str:
-    """Return a count together with its noun, such as ``1 thing`` or ``2,000 things``.
-
-    Args:
-        n: The count.
-        one: The singular form of the noun.
-        many: The plural form of the noun. If None, the plural is the singular with an ``s``
-            appended.
-    """
+    """Return a count together with its noun, such as ``1 thing`` or ``2,000 things``."""
     return f"{n:,} {number_of(n, one, many)}"
 
 
 def number_of(n: int, one: str, many: str | None = None) -> str:
-    """Return the form of a noun or verb that agrees with a count.
-
-    Args:
-        n: The count.
-        one: The form for a count of 1.
-        many: The form for any count other than 1. If ``many`` is None, an ``s`` is appended to
-            ``one``, as in ``words`` for ``word``.
-    """
+    """Return the form that agrees with a count; by default, ``many`` is ``one`` with an s."""
     return one if n == 1 else many or f"{one}s"
 
 

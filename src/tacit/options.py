@@ -6,7 +6,7 @@ import hashlib
 import operator
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     SupportsIndex,
     Union,
     get_args,
@@ -40,7 +39,7 @@ _KEY = "tacit"
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option; the dataclass field defines the name, type and default.
+    """The declaration of an option; ``declarations`` fills in what the dataclass field defines.
 
     Args:
         help: The help text of the option, of one or two sentences. The help text should not mention
@@ -62,6 +61,8 @@ class Option:
             accept the option.
         permits: Whether the option allows what only the user may allow, such as running code from a
             model's repository. No file can set such an option.
+        kind: The type of the dataclass field.
+        default: The default value of the dataclass field; ``MISSING`` if there is none.
     """
 
     help: str
@@ -75,6 +76,15 @@ class Option:
     check: Callable[[Any], Any] | None = None
     figures: bool = False
     permits: bool = False
+    kind: Any = None
+    default: Any = field(default_factory=lambda: MISSING)
+
+    def beneath(self, value: Any, base: Path) -> Any:  # noqa: ANN401 - any value
+        """Join a value that is a relative path to a folder."""
+        if isinstance(value, str) and Path in _members(self.kind):
+            return base.resolve() / value
+        is_file = isinstance(value, str) and self.data and (base / value).is_file()
+        return str(base.resolve() / value) if is_file else value
 
 
 def option(default: Any = MISSING, **about: Any) -> Any:  # noqa: ANN401 - as dataclasses.field
@@ -131,35 +141,20 @@ class OptionError(RequestError):
         self.name = name
 
 
-class Declared(NamedTuple):
-    """An option as a field of a dataclass declares it; ``default`` may be ``MISSING``."""
-
-    kind: Any
-    about: Option
-    default: Any
-
-    def beneath(self, value: Any, base: Path) -> Any:  # noqa: ANN401 - any value
-        """Join a value that is a relative path to a folder."""
-        if isinstance(value, str) and Path in _members(self.kind):
-            return base.resolve() / value
-        is_file = isinstance(value, str) and self.about.data and (base / value).is_file()
-        return str(base.resolve() / value) if is_file else value
-
-
-def declarations(kind: type) -> Mapping[str, Declared]:
+def declarations(kind: type) -> Mapping[str, Option]:
     """The options of a dataclass and of the dataclasses nested in it, by name."""
     return _declarations(kind)
 
 
 @cache  # reading type hints is slow, and happens at start-up
-def _declarations(kind: type) -> Mapping[str, Declared]:
-    found: dict[str, Declared] = {}
+def _declarations(kind: type) -> Mapping[str, Option]:
+    found: dict[str, Option] = {}
     for one in fields(kind):
         about, within = one.metadata.get(_KEY), _within(one)
         if within is not None:
             found |= declarations(within)
         elif about is not None:
-            found[one.name] = Declared(_hint(kind, one.name), about, one.default)
+            found[one.name] = replace(about, kind=_hint(kind, one.name), default=one.default)
     return found
 
 
@@ -173,7 +168,7 @@ def _hint(kind: type, name: str) -> Any:  # noqa: ANN401 - any type
 def names_of(kind: type, *, figures: bool = True) -> tuple[str, ...]:
     """The names of a dataclass's options, with or without those that affect only figures."""
     known = declarations(kind)
-    return tuple(name for name, one in known.items() if figures or not one.about.figures)
+    return tuple(name for name, one in known.items() if figures or not one.figures)
 
 
 def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
@@ -190,17 +185,16 @@ def build(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an ins
     return kind(**values)
 
 
-def value_of(name: str, given: Any, declared: Declared) -> Any:  # noqa: ANN401 - any value
+def value_of(name: str, given: Any, about: Option) -> Any:  # noqa: ANN401 - any value
     """Convert a value to the type of its option, and refuse what the option does not allow.
 
     A path may be text or a data frame; text may be a number, or a list that commas separate.
     """
     from pydantic import TypeAdapter, ValidationError
 
-    kind, about, _ = declared
     if given is MISSING:
         raise OptionError(name, f"is missing: {about.help}")
-    kinds = _members(kind)
+    kinds = _members(about.kind)
     try:
         value = TypeAdapter(_limited(kinds, about.least)).validate_python(_plain(given, kinds))
     except ValidationError as error:

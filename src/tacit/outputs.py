@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import DataError, RequestError
 from tacit.tables import check_suffix, columns_of, resolved
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LONGEST_HEADER = 1 << 20
+_HEAD = 4096  # bytes at the start of a page that include its kind
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,17 @@ class Kind:
 def table_with(name: str, *columns: str) -> Kind:
     """Return a ``Kind`` for files that contain a table with at least the given columns."""
     return Kind(name, lambda path: set(columns) <= _columns(path), is_table=True)
+
+
+def page(kind: Literal["report", "comparison"]) -> Kind:
+    """Return a ``Kind`` for HTML files that contain a report or a comparison."""
+    mark = f'content="Tacit {kind} '
+
+    def is_own(path: Path) -> bool:
+        with path.open("rb") as file:
+            return mark.encode() in file.read(_HEAD)
+
+    return Kind(f"a {kind} that Tacit wrote", is_own)
 
 
 def check_outputs(

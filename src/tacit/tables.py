@@ -12,7 +12,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from functools import cache, partial
+from functools import cache
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -25,7 +25,7 @@ from tacit.files import publish_bytes
 from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -107,7 +107,7 @@ def read_table(source: Any, required: Sequence[str] = ()) -> pl.DataFrame:  # no
     """
     required = strings(required, "required")
     path = table_path(source)
-    suffix = _suffix_of(path)
+    suffix = check_suffix(path)
     check_file(path)
     try:
         frame = _READERS[suffix](path)
@@ -147,7 +147,18 @@ def columns_of(path: Path) -> list[str]:
 
 def write_table(frame: pl.DataFrame, path: Path | str) -> None:
     """Write a table atomically; the suffix of the file selects the format."""
-    write_tables([(frame, Path(path))])
+    import polars as pl
+
+    content, suffix = BytesIO(), check_suffix(path)  # polars hides why it cannot write a file
+    if suffix == ".parquet":
+        frame.write_parquet(content, metadata={files.KEY: str(files.TABLE)})
+    elif suffix == ".jsonl":
+        frame.write_ndjson(content)
+    else:
+        truth = pl.selectors.boolean()
+        words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
+        frame.with_columns(words).write_csv(content, separator=SEPARATORS[suffix])
+    publish_bytes(Path(path), content.getbuffer())
 
 
 def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
@@ -155,12 +166,18 @@ def write_tables(tables: Sequence[tuple[pl.DataFrame, Path]]) -> None:
     for _, path in tables:
         check_suffix(path)
     for frame, path in tables:
-        _WRITERS[path.suffix](frame, path)
+        write_table(frame, path)
 
 
-def check_suffix(path: Path | str) -> None:
-    """Raise an error if the suffix of a path is not that of a supported table format."""
-    _suffix_of(Path(path))
+def check_suffix(path: Path | str) -> str:
+    """Return the suffix of a path, or raise an error if no table format has it."""
+    suffix = Path(path).suffix
+    if suffix not in SUFFIXES:
+        raise DataError(
+            f"has the unsupported suffix {suffix!r}; expected one of {', '.join(SUFFIXES)}",
+            Path(path),
+        )
+    return suffix
 
 
 def line_of_row(path: Path | str, row: int) -> int:
@@ -174,15 +191,6 @@ def line_of_row(path: Path | str, row: int) -> int:
     return [line for line, _ in read_rows(path)][row + 1]
 
 
-def _suffix_of(path: Path) -> str:
-    if path.suffix not in SUFFIXES:
-        raise DataError(
-            f"has the unsupported suffix {path.suffix!r}; expected one of {', '.join(SUFFIXES)}",
-            path,
-        )
-    return path.suffix
-
-
 def resolved(path: Path) -> Path:
     """Return the absolute path of a file; symbolic links are resolved."""
     try:
@@ -191,14 +199,10 @@ def resolved(path: Path) -> Path:
             place.stat()  # raises the errors that `is_file` and `is_dir` suppress
     except (OSError, RuntimeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise DataError(f"cannot be used as a file's path: {reason}", _shown(path)) from error
+        name = str(path)
+        shortened = name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
+        raise DataError(f"cannot be used as a file's path: {reason}", shortened) from error
     return place
-
-
-def _shown(path: Path) -> str:
-    """Return a path as text for error messages, with at most 200 characters."""
-    name = str(path)
-    return name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
 
 
 def check_file(path: Path) -> None:
@@ -349,40 +353,9 @@ def _readable(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(comparable).with_columns(dictionaries.cast(pl.String))
 
 
-def _write_separated(frame: pl.DataFrame, path: Path) -> None:
-    import polars as pl
-
-    truth = pl.selectors.boolean()
-    words = truth.replace_strict([True, False], ["True", "False"], return_dtype=pl.String)
-    text = frame.with_columns(words)
-    _publish(path, partial(text.write_csv, separator=SEPARATORS[path.suffix]))
-
-
-def _write_jsonl(frame: pl.DataFrame, path: Path) -> None:
-    _publish(path, frame.write_ndjson)
-
-
-def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
-    metadata = {files.KEY: str(files.TABLE)}
-    _publish(path, lambda file: frame.write_parquet(file, metadata=metadata))
-
-
-def _publish(path: Path, write: Callable[[BytesIO], object]) -> None:
-    """Write a file through a buffer, because polars hides why a write to a file failed."""
-    content = BytesIO()
-    write(content)
-    publish_bytes(path, content.getbuffer())
-
-
 _READERS = {
     ".tsv": _read_separated,
     ".csv": _read_separated,
     ".jsonl": _read_jsonl,
     ".parquet": read_parquet,
-}
-_WRITERS = {
-    ".tsv": _write_separated,
-    ".csv": _write_separated,
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
 }

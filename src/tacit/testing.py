@@ -82,7 +82,7 @@ def check_probe(
         True
     """
     register(kind)
-    undescribed = [name for name, one in declarations(kind.Options).items() if not one.about.help]
+    undescribed = [name for name, one in declarations(kind.Options).items() if not one.help]
     assert not undescribed, f"options without help: {', '.join(undescribed)}"
     made = kind.of(build(kind.Options, options))
     if made.ranks_vocabulary:

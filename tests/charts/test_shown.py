@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
-import pytest
 
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
@@ -32,22 +31,6 @@ def test_a_model_is_called_by_the_end_of_its_name() -> None:
     assert list(by_size.labels.values()) == ["gpt2", "opt-125m", "opt-1.3b"]
 
 
-@pytest.mark.parametrize(
-    ("names", "families"),
-    [
-        (("facebook/opt-350m", "facebook/opt-1.3b"), 1),
-        (("EleutherAI/gpt-neo-125m", "EleutherAI/gpt-neo-1.3B", "EleutherAI/gpt-j-6b"), 2),
-        (("gpt2", "gpt2-medium", "openai/gpt2-xl"), 2),
-        (("bert-base-uncased", "bert-large-uncased", "bert-base-cased"), 2),
-        (("T0_3B", "T0pp"), 2),
-        (("pythia-70m-deduped", "pythia-160m-deduped", "pythia-160m"), 2),
-    ],
-)
-def test_a_family_is_a_name_without_its_size(names: tuple[str, ...], families: int) -> None:
-    """Who makes it is part of its name."""
-    assert len(set(shown(*names).families.values())) == families
-
-
 def test_two_sizes_make_an_axis() -> None:
     """Not one, nor the same twice, nor where one is not known."""
     assert shown(*OPT, sizes=OPT).by_size
@@ -58,7 +41,7 @@ def test_two_sizes_make_an_axis() -> None:
     assert not shown("server", *OPT, sizes=SIZES).by_size
 
 
-def test_a_known_family_goes_before_the_name() -> None:
-    """Names that differ in more than the size are joined, if the checkpoints say so."""
+def test_a_model_of_an_unknown_family_has_its_own() -> None:
+    """Whatever its name is."""
     models = Shown(shown(*OPT, "y/gpt2").found, {}, Theme(), {"x/opt-125m": "opt", "y/gpt2": "opt"})
-    assert models.families == {"opt-125m": "opt", "opt-1.3b": "x/opt", "gpt2": "opt"}
+    assert models.families == {"opt-125m": "opt", "opt-1.3b": "opt-1.3b", "gpt2": "opt"}

@@ -10,8 +10,7 @@ from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
 from tacit.probes.assumptions.block import standing
-from tacit.runs.comparison import Together
-from tacit.runs.run import Run
+from tacit.runs.run import Run, Runs
 from tests.probes.assumptions.findings_by_hand import Made
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
     def lines(findings: Findings) -> list[str]:
         request, manifest = {"probe": "assumptions"}, {"summary": findings.summary}
         run = Run(None, "roberta-large", request, manifest, findings.tables, findings.questions)
-        echo_runs({run.name: run}, Together())
+        echo_runs(Runs((run,)))
         *told, _ = capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " ").splitlines()
         return told
 

@@ -11,9 +11,9 @@ from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.details import tables_of, trace
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
-from tacit.runs.comparison import Together
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
+from tacit.runs.run import Runs
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
@@ -83,7 +83,7 @@ def page(run: Run) -> str:
 @pytest.fixture
 def printed(run: Run, capsys: pytest.CaptureFixture[str]) -> str:
     """What the terminal shows of it."""
-    echo_runs({"it": run}, Together())
+    echo_runs(Runs((run,)))
     return capsys.readouterr().out
 
 

@@ -1,23 +1,16 @@
 from __future__ import annotations
 
-import functools
 import html
 import json
-import re
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from tacit.api import load_run
-from tacit.engine.store import Store
 from tacit.sources.drawings import demo_drawings
-from tests.models.overwriting import WEIGHTS, other_weights, overwrite_in_file
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Tacit
@@ -108,26 +101,6 @@ def test_a_dry_run_writes_nothing(tacit: Tacit, workplace: Path) -> None:
     assert list(workplace.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("\t\t---\tstone\tbeneath\tflesh", "line 2: uses the unknown relation 'beneath'"),
-        ("\t\t---\tstone\tinside", "line 2: "),
-        ("\t\t---\tstone\tinside\tstone", "line 2: "),
-    ],
-)
-def test_a_bad_drawing_is_named_and_nothing_is_written(
-    tacit: Tacit, workplace: Path, line: str, said: str
-) -> None:
-    """Exit code 2, file and line, and neither run folder nor store."""
-    drawing = workplace / "annotations-0.tsv"
-    drawing.write_text(f"me\tpeach\t---\tstone\tinside\tflesh\n{line}\n", encoding="utf-8")
-    ran = tacit("run", "parts", "--model", "demo", "--drawings", drawing, "--out", "run")
-    assert ran.code == 2
-    assert f"annotations-0.tsv, {said}" in ran.err
-    assert list(workplace.iterdir()) == [drawing]
-
-
 def test_a_run_that_fails_says_so(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,107 +118,6 @@ def test_a_run_that_fails_says_so(
     assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
 
 
-@pytest.mark.slow
-def test_a_checkpoint_that_is_overwritten_ends_the_run(
-    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Exit code 1 and what happened; what is stored is of the former weights."""
-    from tacit.engine.ask import Engine
-    from tacit.models.huggingface.checkpoint_files import named_folder
-
-    shutil.copytree(str(named_folder("demo")), workplace / "model")
-    other = other_weights(workplace / "model", workplace / "other") / WEIGHTS
-    asked = ("run", "parts", "--drawings", DEMO, "--things", "peach", "--model", "./model")
-    append = Store.append
-
-    def appended(*arguments: Any) -> Any:  # noqa: ANN401 - those of Store.append
-        segment = append(*arguments)
-        overwrite_in_file(other, workplace / "model" / WEIGHTS)
-        return segment
-
-    small = functools.partial(Engine, block_tokens=500, seconds=0)
-    monkeypatch.setattr("tacit.engine.ask.Engine", small)
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "append", appended)
-        ran = tacit(*asked, "--out", "run")
-    assert ran.code == 1
-    # Another thread may check the file while it is being copied, when its size differs.
-    assert re.search(
-        r"model\.safetensors was overwritten( \([^)]+\))? while the model was in use", ran.err
-    )
-    manifest = json.loads(Path("run", "manifest.json").read_text(encoding="utf-8"))
-    assert (manifest["status"], "was overwritten" in manifest["error"]) == ("failed", True)
-    stored = Store(".tacit").read(manifest["model"]["fingerprint"])
-    assert tacit(*asked[:-1], "demo", "--out", "whole", "--store", "unbroken").code == 0
-    whole = json.loads(Path("whole", "manifest.json").read_text(encoding="utf-8"))
-    right = Store("unbroken").read(whole["model"]["fingerprint"])
-    both = stored.join(right, on=("text", "separator", "answer"), suffix="_right")
-    assert 0 < len(both) == len(stored) < len(right)
-    assert (both["logprob"] - both["logprob_right"]).abs().max() < 1e-4  # type: ignore[operator]
-    again = tacit(*asked, "--out", "run")
-    assert again.code == 2
-    assert "its model or data have changed since (fingerprint)" in again.err
-    assert tacit(*asked, "--out", "new").code == 0
-    new = json.loads(Path("new", "manifest.json").read_text(encoding="utf-8"))
-    assert new["model"]["fingerprint"] != manifest["model"]["fingerprint"]
-
-
-KILLED = """
-import functools, os, signal, sys
-from tacit.engine import ask
-from tacit.engine import store
-
-moment, stop = sys.argv.pop(1), int(sys.argv.pop(1))
-ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
-append, fsync, appended = store.Store.append, os.fsync, 0
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def count(*arguments):
-    global appended
-    appended += 1
-    if appended > stop:
-        if moment == "between":
-            die()
-        os.fsync = die
-    return append(*arguments)
-
-store.Store.append = count
-from tacit.cli import main
-main()
-"""
-
-
-@pytest.mark.slow
-def test_a_run_killed_three_times_ends_with_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
-    """Killed between blocks and while a segment is written, it asks nothing stored again."""
-    whole = subprocess.run(
-        [sys.executable, "-c", KILLED, "never", "1000", *map(str, PARTS), "--out", "whole"],
-        check=True,
-        capture_output=True,
-    )
-    assert whole.returncode == 0
-    segments = len(list(workplace.glob(".tacit/scores/*/*.parquet")))
-    assert segments > 2 + 3 + 1
-    shutil.rmtree(workplace / ".tacit")
-    for moment, stop in (("between", 2), ("writing", 3), ("between", 0)):
-        killed = subprocess.run(
-            [sys.executable, "-c", KILLED, moment, str(stop), *map(str, PARTS), "--out", "killed"],
-            check=False,
-            capture_output=True,
-        )
-        assert killed.returncode == -signal.SIGKILL
-    manifest = json.loads((workplace / "killed" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["status"] == "unfinished"
-    ran = tacit(*PARTS, "--out", "killed")
-    assert ran.code == 0, ran.err
-    assert findings(workplace / "killed") == findings(workplace / "whole")
-    store = Store(".tacit")
-    rows = [pl.read_parquet(file).height for file in workplace.glob(".tacit/scores/*/*.parquet")]
-    assert sum(rows) == store.read(manifest["model"]["fingerprint"]).height
-
-
 def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path) -> None:
     """The same path with other content is another run; the old one stays."""
     drawings = workplace / "annotations-0.tsv"
@@ -257,24 +129,6 @@ def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path)
     ran = tacit(*told)
     assert (ran.code, findings(workplace / "run")) == (2, before)
     assert "its model or data have changed since (data)" in ran.err
-
-
-def test_a_run_that_a_person_interrupts_stays_unfinished(
-    tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The exit code is 130, and a line says that the same command goes on."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("tacit.engine.storage._fill", interrupted)
-        ran = tacit(*PARTS, "--out", "run", "--things", "peach")
-    assert ran.code == 130
-    assert "run the same command again to resume" in ran.err
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["status"] == "unfinished"
-    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from tacit.models.registry import copy_demo
-from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -179,37 +178,6 @@ def test_figures_are_drawn_where_they_are_asked_for(tacit: Tacit, workplace: Pat
     assert {name for name in drawn if name.startswith("parts_graph") and name[-3:] == "svg"} == {
         f"parts_graph-peach-annotator_{n}.svg" for n in (1, 2, 3)
     }
-
-
-@pytest.mark.parametrize(
-    "command", [("reproduce", "parrot"), ("show", "prompts", "parts", "--model", "demo")]
-)
-def test_a_command_that_draws_no_graphs_does_not_accept_their_names(
-    tacit: Tacit, workplace: Path, command: tuple[str, ...]
-) -> None:
-    """The option --graphs would have no effect."""
-    del workplace
-    ran = tacit(*command, "--drawings", DEMO, "--graphs", "peach")
-    assert ran.code == 2
-    assert "No such option: --graphs" in ran.err
-
-
-def test_every_model_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    """Also where names clash but for what a folder cannot hold, or for case."""
-    models = ["a/m", "b/m-3", "A/M", "m-3", "..", "a m"]
-    folders = [folder for folder in folders_of(models, tmp_path / "out").values() if folder]
-    assert len({folder.name.casefold() for folder in folders}) == len(models)
-    assert {folder.parent for folder in folders} == {tmp_path / "out"}
-
-
-def test_reproduce_never_writes_over_what_it_reads(tacit: Tacit, workplace: Path) -> None:
-    """Exit code 2, and the file stays."""
-    drawings = workplace / "annotations-0.tsv"
-    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
-    before = drawings.read_bytes()
-    ran = tacit("reproduce", "parrot", "--drawings", drawings, "--out", drawings)
-    assert (ran.code, drawings.read_bytes()) == (2, before)
-    assert "is an input file" in ran.err
 
 
 def test_beliefs_about_what_is_not_asked_are_counted(

@@ -28,6 +28,7 @@ from tacit.runs.comparison import warnings_of_elicitation
 from tacit.runs.folder import RunFolder
 from tacit.runs.notes import notes
 from tacit.runs.reading import read_runs
+from tacit.runs.run import Runs
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
@@ -68,7 +69,7 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
         (spoilt / name).write_text(json.dumps(how.of(valid)), encoding="utf-8")
         with no_hang(), suppress(TacitError):
             runs = read_runs([spoilt])
-            list(warnings_of_elicitation(runs))
+            list(warnings_of_elicitation(Runs(runs)))
             report(runs)
         with no_hang(), suppress(TacitError):
             tables, _, manifest = _assumptions_run(spoilt, None)

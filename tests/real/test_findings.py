@@ -17,7 +17,7 @@ from tacit.requests import Prompt
 from tacit.runs.asking import ask
 from tacit.runs.folder import RunFolder
 from tacit.runs.next_tokens import PROMPTS
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Reporter
 from tacit.sources.demo import FACTS, QUESTIONS, THINGS
 from tacit.sources.dumps import Dump
 from tests.real.conftest import loaded, plain
@@ -35,7 +35,7 @@ def findings(name: str, folder: Path, place: Path, **options: Any) -> Findings: 
     kind = probe(name)
     engine = Engine(loaded(folder), Store(place / "store"))
     made: Any = kind.of(kind.Options(**options))
-    return ask(made, engine, RunFolder(None, {"probe": name}), Quiet())
+    return ask(made, engine, RunFolder(None, {"probe": name}), Reporter())
 
 
 def test_beliefs_and_verdict_of_parts(folder: Path, tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from tacit.errors import RequestError
 from tacit.report.differences import check_comparable, differences, refusals
-from tacit.runs.comparison import warnings_of_wording
+from tacit.runs.comparison import by_probe, warnings_of_questions
 from tacit.runs.reading import read_runs
+from tacit.runs.run import Runs
 from tests.manifests import change
 from tests.probes.assumptions.findings_by_hand import Made
 from tests.report.conftest import assumptions_run, parts_run
@@ -78,7 +79,7 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
     found = read_runs([tmp_path])
     section = differences(found)
     assert section is not None
-    assert section.warnings == tuple(warnings_of_wording(found))
+    assert section.warnings == tuple(warnings_of_questions(Runs(found)))
     assert "the wording of the retrieval prompts is sentence for ada" in section.warnings[0]
     (table,) = section.tables
     marked = table.table.filter(note="the models' prompts ask different questions")["measure"]
@@ -91,7 +92,7 @@ def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path
 def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
     """Nor has a table without notes a column for them."""
     found = read_runs([runs])
-    assert list(warnings_of_wording(found)) == []
+    assert not [each for mine in by_probe(found).values() for each in warnings_of_questions(mine)]
     section = differences(found)
     assert section is not None
     assert section.warnings == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,7 +13,7 @@ from tacit.models.fake import FakeModel
 from tacit.probes.base import Requests
 from tacit.requests import Prompt
 from tacit.runs.asking import _warn_of_repeated, answers_to
-from tacit.runs.reporter import Quiet, resumable
+from tacit.runs.reporter import Reporter, resumable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ def test_an_unused_chat_template_is_named(
 ) -> None:
     """In one line with the option that uses it, and only where it is unused."""
     notes: list[str] = []
-    reporter, engine = Quiet(), Engine(Chatty(chat), Store(tmp_path))
+    reporter, engine = Reporter(), Engine(Chatty(chat), Store(tmp_path))
     monkeypatch.setattr(reporter, "note", notes.append)
     asked = [Prompt("Is it?", ("Yes",))]
     answers_to(asked, engine, engine.plan(asked), reporter)
@@ -74,7 +73,7 @@ class Streaming(Interrupted):
             yield list(zip(part, self.answer(part), strict=True))
 
 
-def counted(engine: Engine, asked: Sequence[Prompt], reporter: Quiet) -> tuple[int, int]:
+def counted(engine: Engine, asked: Sequence[Prompt], reporter: Reporter) -> tuple[int, int]:
     """Return the number of stored answers and of all answers from the message of an interrupt."""
     with pytest.raises(KeyboardInterrupt, match="run the same command again") as interrupted:
         answers_to(asked, engine, engine.plan(asked), reporter)
@@ -94,31 +93,9 @@ def test_who_interrupts_is_told_how_many_answers_are_stored(
         return Engine(kind(lambda _, __: -1.0), store, block_tokens=64, seconds=seconds)
 
     engine(FakeModel).ask([*PROMPTS[:10], Prompt(PROMPTS[10].text, ("Yes",))])
-    stored, total = counted(engine(kind), PROMPTS, Quiet())
+    stored, total = counted(engine(kind), PROMPTS, Reporter())
     assert total == len(PROMPTS)
     assert stored == engine(kind).plan(PROMPTS).stored > 10
-
-
-@pytest.mark.parametrize("interrupts", ["asking", "_gather", "first"])
-def test_an_interrupt_at_any_time_counts_the_same(
-    interrupts: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """While progress is shown, while answers are read, before the first."""
-
-    def interrupt(*_: object, **__: object) -> Any:  # noqa: ANN401 - never returns
-        raise KeyboardInterrupt
-
-    store, reporter = Store(tmp_path), Quiet()
-    engine = Engine(FakeModel(lambda _, __: -1.0), store, block_tokens=64, seconds=0)
-    if interrupts == "asking":
-        monkeypatch.setattr(reporter, "asking", lambda _: nullcontext(interrupt))
-    if interrupts == "_gather":
-        monkeypatch.setattr(Engine, "_gather", interrupt)
-    if interrupts == "first":
-        monkeypatch.setattr(Engine, "ask", interrupt)
-    stored, _ = counted(engine, PROMPTS, reporter)
-    assert stored == engine.plan(PROMPTS).stored
-    assert (stored == 0) == (interrupts == "first")
 
 
 def test_the_innermost_says_what_is_kept() -> None:
@@ -140,7 +117,7 @@ def test_prompts_of_different_keys_that_are_the_same_are_counted(
     prompts = [Prompt("A?", ("Yes",)), Prompt("B?", ("Yes",)), Prompt("A?", ("Yes",))]
     prompts.append(Prompt("A?", ("No",)))
     group = Requests(pl.DataFrame({"word": list("abcd")}), prompts, repeats)
-    _warn_of_repeated({"pairs": group}, Quiet())
+    _warn_of_repeated({"pairs": group}, Reporter())
     said = ["2 of 4 prompts (pairs) are the same text as another" in one for one in caplog.messages]
     assert said == [True] * (not repeats)
     assert repeats or "'A?'" in caplog.text

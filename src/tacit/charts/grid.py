@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+
 from tacit.charts.panels import SIZE, Panel, heading
 from tacit.charts.theme import PAPER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import altair as alt
 
     from tacit.charts.theme import Palette
 
@@ -32,8 +32,6 @@ class Grid(Panel):
     cell: tuple[int, int] = (58, 24)
 
     def chart(self, text: str) -> alt.LayerChart:
-        import altair as alt
-
         width, height = self.cell
         above: dict[str, Any] = {"orient": "top", "labelAngle": 0, "ticks": False, "domain": False}
         # A label with a slash, such as Yes/No, is broken into two lines.

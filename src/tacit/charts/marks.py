@@ -6,6 +6,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import altair as alt
+import polars as pl
+
 from tacit.charts.panels import (
     HOLLOW,
     POINTS,
@@ -22,9 +25,6 @@ from tacit.charts.theme import Series, series
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tacit.charts.theme import Palette
     from tacit.findings.spec import Column
@@ -64,8 +64,6 @@ class Marks(Panel):
     @cached_property
     def drawn(self) -> pl.DataFrame:
         """The table with the columns that the encodings name."""
-        import polars as pl
-
         low, high = self.column.ends or (None, None)
         reference = self.reference.name if self.reference else None
         names = {"value": self.column.name, "low": low, "high": high, "reference": reference}
@@ -106,16 +104,12 @@ class Marks(Panel):
 
     def at(self, marks: alt.Chart, field: str = "value", to: str | None = None) -> alt.Chart:
         """Set the position of marks on both axes; ``to`` names the column where they end."""
-        import altair as alt
-
         of = alt.X if self.channel == "x" else alt.Y
         ends: dict[str, Any] = {f"{self.channel}2": f"{to}:Q"} if to else {}
         return self.positioned(marks).encode(of(f"{field}:Q", **self.axis), **ends)
 
     def guide(self) -> Iterator[alt.Chart]:
         """Yield the dotted line."""
-        import altair as alt
-
         if self.dotted is not None:
             line = alt.Chart(alt.InlineData(values=[{}]))
             mark = line.mark_rule(color=self.colours.muted, strokeWidth=1.2, strokeDash=[2, 3])
@@ -130,15 +124,10 @@ class Marks(Panel):
 
     def bounded(self) -> pl.Expr:
         """Whether the marks around a mark have intervals, so that one without is hollow."""
-        import polars as pl
-
         return pl.col("low").is_not_null().any()
 
     def points(self) -> Iterator[alt.Chart]:
         """Yield the marks."""
-        import altair as alt
-        import polars as pl
-
         drawn = self.drawn.drop_nulls("value")
         bare = pl.col("low").is_null() & self.bounded()
         styles = series_styles(self.styles, legend=self.legend)
@@ -171,8 +160,6 @@ class Rows(Marks):
         return list(self.order or self.drawn["label"].unique(maintain_order=True))
 
     def chart(self, text: str) -> alt.LayerChart:
-        import altair as alt
-
         layers = [*self.guide(), *self._lines(), *self._references(), *self._ticks()]
         layers += [*self.points(), *self._words()]
         lanes = 1 if self.joined else max(1, len(self.styles))
@@ -182,8 +169,6 @@ class Rows(Marks):
         )
 
     def positioned(self, marks: alt.Chart) -> alt.Chart:
-        import altair as alt
-
         axis: dict[str, Any] = {"ticks": False, "domain": False, "grid": True}
         axis |= {"labels": self.labelled}
         axis |= {"labelPadding": 8, "labelLimit": 270, "tickBand": "extent"}
@@ -195,9 +180,6 @@ class Rows(Marks):
         return placed
 
     def _lines(self) -> Iterator[alt.Chart]:
-        import altair as alt
-        import polars as pl
-
         if self.joined:
             ends = self.drawn.drop_nulls("value").group_by("label", maintain_order=True)
             rows = ends.agg(low=pl.col("value").min(), high=pl.col("value").max())
@@ -208,8 +190,6 @@ class Rows(Marks):
             yield self.at(line.mark_rule(strokeWidth=2, color=one.hue), "low", "high")
 
     def _references(self) -> Iterator[alt.Chart]:
-        import altair as alt
-
         if self.reference is not None:
             bars = alt.Chart(self.drawn.drop_nulls(["value", "reference"])).mark_point(
                 shape=_BAR, color=self.colours.gold, strokeWidth=2, size=90, opacity=1
@@ -217,8 +197,6 @@ class Rows(Marks):
             yield self.at(bars, "reference")
 
     def _ticks(self) -> Iterator[alt.Chart]:
-        import altair as alt
-
         if self.ticks:
             of = self.colours
             hues = (of.faults[0], of.gold, of.after["margin"], of.after["log-odds"])
@@ -231,9 +209,6 @@ class Rows(Marks):
             yield self.at(mark, "reference").encode(**series_styles(styles, legend=self.legend))
 
     def _words(self) -> Iterator[alt.Chart]:
-        import altair as alt
-        import polars as pl
-
         style: dict[str, Any] = {"align": "right", "fontSize": SIZE}
         for at, column in enumerate(self.words, start=1):
             kind, x = column.kind, alt.value(self.width + _WORDS * at)
@@ -264,8 +239,6 @@ class Curves(Marks):
     channel = "y"
 
     def chart(self, text: str) -> alt.LayerChart:
-        import altair as alt
-
         layers = [*self.guide()]
         if self.joined:
             lines = self._line(self.drawn, "value", Series("", self.colours.muted))
@@ -284,8 +257,6 @@ class Curves(Marks):
         )
 
     def positioned(self, marks: alt.Chart) -> alt.Chart:
-        import altair as alt
-
         at = self.drawn[self.across.name]
         scale: dict[str, Any] = {"nice": False, "zero": False, "padding": 12}
         axis: dict[str, Any] = {"values": at.unique().sort().to_list()}
@@ -304,15 +275,11 @@ class Curves(Marks):
         return super().bounded().over("series")
 
     def _line(self, rows: pl.DataFrame, column: str, one: Series) -> alt.Chart:
-        import altair as alt
-
         rows = rows.drop_nulls(column).sort(self.across.name, maintain_order=True)
         line = alt.Chart(rows).mark_line(color=one.hue, strokeWidth=1.8, strokeDash=list(one.dash))
         return self.at(line, column)
 
     def _references(self) -> Iterator[alt.Chart]:
-        import altair as alt
-
         if self.reference is not None:
             ticks = alt.Chart(self.drawn.drop_nulls(["value", "reference"])).mark_tick(
                 orient="horizontal", color=self.colours.gold, thickness=2, size=14
@@ -321,8 +288,6 @@ class Curves(Marks):
 
     def _chance(self) -> Iterator[alt.Chart]:
         """Yield a dotted line at the chance level, or one line per series if the levels differ."""
-        import polars as pl
-
         drawn = self.drawn.drop_nulls(["value", "chance"])
         levels = drawn.group_by(self.across.name).agg(pl.col("chance").round(9).n_unique())
         alike = (levels["chance"] == 1).all()

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Self
 
+import altair as alt
+import polars as pl
+
 from tacit.charts.theme import PAPER, Series
 from tacit.findings.numbers import bounds as ends_of
 from tacit.findings.numbers import formatted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tacit.charts.theme import Chart
     from tacit.findings.spec import Column, Kind
@@ -47,8 +47,6 @@ def tip(row: Mapping[str, Any], columns: Iterable[Column]) -> str:
 
 def tipped(table: pl.DataFrame, label: str, by: str | None, told: Sequence[Column]) -> pl.DataFrame:
     """Return the table with the label, the series and the tooltip of each row's mark."""
-    import polars as pl
-
     named = table.with_columns(
         label=pl.col(label).cast(pl.String),
         series=(pl.col(by) if by else pl.lit(None)).cast(pl.String),
@@ -108,8 +106,6 @@ class Panel:
 
 def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
     """Return the colour and shape encodings of the series; {} if there are no series."""
-    import altair as alt
-
     if not series:
         return {}
     names = [one.name for one in series]
@@ -128,8 +124,6 @@ def in_rows(panels: Sequence[alt.LayerChart], most: int) -> list[Sequence[alt.La
 
 def page(title: str, caption: Sequence[str], rows: Iterable[Sequence[alt.LayerChart]]) -> Chart:
     """Arrange rows of panels in one chart; each panel keeps its own colours and shapes."""
-    import altair as alt
-
     apart: Any = dict.fromkeys(("color", "shape", "yOffset"), "independent")
     lines: list[alt.LayerChart | alt.HConcatChart] = [
         row[0] if len(row) == 1 else alt.hconcat(*row, spacing=30).resolve_scale(**apart)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from tacit.charts.theme import config
 from tacit.errors import RequestError, WorkError
 from tacit.files import publish_bytes
-from tacit.strings import strings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -18,13 +17,21 @@ if TYPE_CHECKING:
     from tacit.charts.theme import Chart, Palette, Spec
     from tacit.findings.spec import FigureSpec
 
-Format: TypeAlias = Literal["svg", "png", "pdf"]
-
-FORMATS: tuple[Format, ...] = ("svg", "png", "pdf")
+FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 2.0
 # Characters that XML forbids, escaped or not.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARK = re.compile(r'(<(path|line) aria-label="([^"]*)"[^>]*?)(?:/>|></\2>)')
+_CLIP = re.compile(r'(?<=id="clip)\d+(?=")|(?<=url\(#clip)\d+(?=\))')
+
+
+def check_formats(formats: Collection[str]) -> None:
+    """Raise an error if a file format is not supported."""
+    unknown = sorted(set(formats) - set(FORMATS))
+    if unknown:
+        raise RequestError(
+            f"unknown figure format {', '.join(unknown)}; expected {', '.join(FORMATS)}"
+        )
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
@@ -36,14 +43,10 @@ def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[Fi
 
 
 def write_charts(
-    figures: Mapping[str, FigureSpec],
-    shown: Shown,
-    folder: Path,
-    formats: Collection[str],
+    figures: Mapping[str, FigureSpec], shown: Shown, folder: Path, formats: Collection[str]
 ) -> list[Path]:
     """Write to a folder each figure that has data, and return the paths of all files."""
     colours = shown.look.colours
-    check_formats(formats)
     return [
         path
         for spec, chart in charts(figures, shown)
@@ -52,22 +55,7 @@ def write_charts(
 
 
 def drawn(chart: Spec, colours: Palette) -> str:
-    """Return a chart as SVG, with the theme applied and with tooltips on the marks."""
-    described = chart | {"config": config(colours)}
-    return _MARK.sub(r"\1><title>\3</title></\2>", svg_of(described))
-
-
-def check_formats(formats: Collection[str]) -> None:
-    """Raise an error if a file format is not supported."""
-    unknown = sorted(set(strings(formats, "formats")) - set(FORMATS))
-    if unknown:
-        raise RequestError(
-            f"unknown figure format {', '.join(unknown)}; expected {', '.join(FORMATS)}"
-        )
-
-
-def svg_of(chart: Spec) -> str:
-    """Return a chart as SVG; equal charts are converted to identical bytes."""
+    """Return a chart as SVG with the theme and with tooltips; equal charts are equal bytes."""
     import altair as alt
     import vl_convert
 
@@ -75,26 +63,17 @@ def svg_of(chart: Spec) -> str:
     known = vl_convert.get_vegalite_versions()
     # If Altair is newer than the converter, use the newest version that the converter supports.
     version = wanted if wanted in known else known[-1]
-    svg = vl_convert.vegalite_to_svg(_legal(chart), vl_version=version)
+    svg = vl_convert.vegalite_to_svg(_legal(chart | {"config": config(colours)}), version)
     # The converter numbers clip paths across all charts of the process.
     numbers: dict[str, str] = {}
-
-    def renumber(found: re.Match[str]) -> str:
-        number = numbers.setdefault(found[2], str(len(numbers)))
-        return f"{found[1]}{number}{found[3]}"
-
-    return re.sub(r'(id="clip|url\(#clip)(\d+)("|\))', renumber, svg)
-
-
-def legal(words: str) -> str:
-    """Replace characters that XML forbids with U+FFFD, the replacement character."""
-    return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", words)
+    svg = _CLIP.sub(lambda found: numbers.setdefault(found[0], str(len(numbers))), svg)
+    return _MARK.sub(r"\1><title>\3</title></\2>", svg)
 
 
 def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
     """In all strings of a chart, replace the characters that XML forbids."""
     if isinstance(part, str):
-        return legal(part)
+        return _FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", part)
     if isinstance(part, dict):
         return {key: _legal(value) for key, value in part.items()}
     return [_legal(each) for each in part] if isinstance(part, list) else part
@@ -102,17 +81,14 @@ def _legal(part: Any) -> Any:  # noqa: ANN401 - a chart as JSON
 
 def write_svg(svg: str, stem: Path, formats: Collection[str]) -> list[Path]:
     """Write a figure to one file per requested file format."""
-    check_formats(formats)
-    written = []
-    for suffix in (each for each in FORMATS if each in formats):
-        # Names may contain dots, at which with_suffix would cut them.
-        path = stem.parent / f"{stem.name}.{suffix}"
+    # Names may contain dots, at which with_suffix would cut them.
+    paths = {each: stem.parent / f"{stem.name}.{each}" for each in FORMATS if each in formats}
+    for suffix, path in paths.items():
         publish_bytes(path, _converted(svg, suffix, path))
-        written.append(path)
-    return written
+    return [*paths.values()]
 
 
-def _converted(svg: str, suffix: Format, path: Path) -> bytes:
+def _converted(svg: str, suffix: str, path: Path) -> bytes:
     import vl_convert
 
     try:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
+import polars as pl
+
 from tacit.charts.panels import HOLLOW, POINTS, Panel, axis, heading, series_styles, tipped
 from tacit.charts.theme import mixed, series
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import altair as alt
-    import polars as pl
 
     from tacit.charts.theme import Palette
     from tacit.findings.spec import Column
@@ -40,9 +40,6 @@ class Scatter(Panel):
     side: int = 330
 
     def chart(self, text: str) -> alt.LayerChart:
-        import altair as alt
-        import polars as pl
-
         table = tipped(self.table, self.label, None, (self.column, self.across, *self.told))
         table = table.with_columns(
             series=pl.col("label").replace_strict(self.named or {}, default=None)
@@ -72,21 +69,16 @@ class Scatter(Panel):
         return layered.properties(width=self.side, height=self.side, title=heading(text))
 
     def _marks(self, rows: pl.DataFrame, **style: Any) -> alt.Chart:  # noqa: ANN401 - of the mark
-        import altair as alt
 
         marks = alt.Chart(rows).mark_point(**POINTS, **style)
         return self._at(marks).encode(description="tip:N")
 
     def _at(self, marks: alt.Chart, y: str | None = None, y2: str | None = None) -> alt.Chart:
-        import altair as alt
-
         x = alt.X(f"{self.across.name}:Q", **axis(self.across, self.domain))
         up = alt.Y(f"{y or self.column.name}:Q", **axis(self.column, self.domain))
         return marks.encode(x=x, y=up, **({"y2": f"{y2}:Q"} if y2 else {}))
 
     def _diagonal(self) -> alt.Chart:
-        import altair as alt
-
         names = (self.across.name, self.column.name)
         corners = alt.InlineData(values=[dict.fromkeys(names, end) for end in self.domain])
         line = alt.Chart(corners).mark_line(

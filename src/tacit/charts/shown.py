@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Palette, Theme
     from tacit.findings.findings import Findings
-
-_SIZE_IN_NAME = re.compile(
-    r"(?<![a-z0-9.])(\d+([._]\d+)?[mb]|tiny|mini|small|medium|base|large|x+l)(?![a-z0-9])"
-)
 
 
 @dataclass(frozen=True)
@@ -57,10 +52,9 @@ class Shown:
 
     @cached_property
     def families(self) -> Mapping[str, str]:
-        """The family of each model, by label; if unknown, the model's name without its size."""
+        """The family of each model, by label; a model of an unknown family has its own."""
         return {
-            label: self.known_families.get(name) or _without_size(name)
-            for name, label in self.labels.items()
+            label: self.known_families.get(name) or label for name, label in self.labels.items()
         }
 
     def table(self, name: str) -> pl.DataFrame | None:
@@ -99,11 +93,6 @@ class Shown:
         entries = [of for _, of in self.summaries("intervals")]
         ways = entries if kind is None else [of[kind] for of in entries if kind in of]
         return " or ".join(dict.fromkeys(map(_interval_method, ways))) or "intervals"
-
-
-def _without_size(name: str) -> str:
-    bare = _SIZE_IN_NAME.sub("", name.lower().rstrip("/"))
-    return re.sub(r"[-_. ]+", "-", bare).strip("-")
 
 
 def _interval_method(how: Mapping[str, Any]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.charts.marks import Curves
 from tacit.charts.panels import in_rows
 from tacit.english import several
@@ -12,8 +14,6 @@ from tacit.findings.spec import Column
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
     from tacit.findings.measure import Measures
@@ -41,8 +41,6 @@ def sizes(shown: Shown, measures: Measures) -> Drawn | None:
 
 def by_size(shown: Shown, measures: Measures, how: Bootstrap) -> pl.DataFrame | None:
     """Return the main measures of the models of each family; None if no family has two sizes."""
-    import polars as pl
-
     families = {model: shown.known_families.get(model) for model in shown.found}
     rows: list[dict[str, Any]] = []
     for family, models in by_family(families, shown.sizes).items():

@@ -30,15 +30,14 @@ def demo(
 
     Example: tacit demo
     """
-    from tacit.demo import Runs, summary_lines
-    from tacit.outputs import check_outputs
-    from tacit.report.writing import page_kind, write_report
+    from tacit.demo import run_demo, summary_lines
+    from tacit.outputs import check_outputs, page
+    from tacit.report.writing import write_report
 
     report = out / "report.html"
-    check_outputs([], [(report, page_kind("report"))], force=force)
-    runs = Runs(out)
-    found = runs.found()
-    write_report([runs.parts, runs.consistency, runs.assumptions], report)
+    check_outputs([], [(report, page("report"))], force=force)
+    found = run_demo(out)
+    write_report([out / name for name in found], report)
     for line in summary_lines(found):
         typer.echo(line)
     typer.echo(f"Report: {report}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import MISSING, is_dataclass
+from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter
 from pathlib import Path
@@ -13,7 +13,19 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from tacit.options import Option, build, declarations, names_of
+from tacit.options import Option, build, declarations, names_of, option
+
+OUTPUT = "Output"
+_STORE = (
+    "The score store: a folder or an s3:// address [default: $TACIT_STORE if set, otherwise "
+    ".tacit]."
+)
+_DRY_RUN = "Print the number of prompts and the estimated time, and exit."
+_JSON = "Print the result as JSON."
+_BELIEFS = (
+    "A file of beliefs to measure instead of a model's beliefs, with the columns thing, subject, "
+    "relation, object and p_true."
+)
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
@@ -42,35 +54,13 @@ ModelName = Annotated[
 OneModel = Annotated[str | None, typer.Option("--model", help=f"{A_MODEL}.", callback=checked)]
 BeliefsFile = Annotated[
     Path | None,
-    typer.Option(
-        "--beliefs",
-        help=(
-            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
-            "subject, relation, object and p_true."
-        ),
-    ),
+    typer.Option("--beliefs", help=_BELIEFS),
 ]
 Revision = Annotated[
     str | None, typer.Option(help="Branch, tag or commit of a model on the Hugging Face hub.")
 ]
-Preset = Annotated[
-    str, typer.Option(help="The question template: plain, macaw, gpt3 or gpt3-paper.")
-]
-StorePath = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
-        "otherwise .tacit].",
-    ),
-]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run",
-        help="Print the number of prompts and the estimated time, and exit.",
-    ),
-]
+StorePath = Annotated[str | None, typer.Option("--store", help=_STORE)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Overwrite an output file that another command or program wrote."),
@@ -85,10 +75,48 @@ Questions = Annotated[
 KnowledgeBaseFile = Annotated[
     Path, typer.Argument(metavar="KB", help="A knowledge base that tacit kb import created.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help=_JSON)]
 
 
-_OTHERS = "Output"
+@dataclass(frozen=True)
+class Models:
+    """The command-line option that names the models to run."""
+
+    model: list[str] | None = option(
+        None,
+        help=f"{A_MODEL}; repeat the option to compare models.",
+        group="Model",
+        check=checked,
+    )
+
+
+@dataclass(frozen=True)
+class ModelsOrFile(Models):
+    """The options that name the models or, in place of a model, a file of beliefs."""
+
+    beliefs: Path | None = option(None, help=_BELIEFS, group="Model")
+
+
+@dataclass(frozen=True)
+class Output:
+    """Options that control the files and the printed output of runs."""
+
+    out: Path | None = option(
+        None,
+        help="Folder for the run, or for all runs if there are several; a suite has a default in "
+        "its file. Only --dry-run needs no folder.",
+        flags=("--out", "-o", "--output"),
+        group=OUTPUT,
+    )
+    report: bool = option(
+        default=True,
+        help="Write report.html with all findings.",
+        flags=("--report/--no-report",),
+        group=OUTPUT,
+    )
+    store: str | None = option(None, help=_STORE, group=OUTPUT)
+    dry_run: bool = option(default=False, help=_DRY_RUN, group=OUTPUT)
+    as_json: bool = option(default=False, help=_JSON, flags=("--json",), group=OUTPUT)
 
 
 class GroupedCommand(TyperCommand):
@@ -101,7 +129,7 @@ class GroupedCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 argument = parameter.param_type_name == "argument"
-                heading = getattr(parameter, "rich_help_panel", None) or _OTHERS
+                heading = getattr(parameter, "rich_help_panel", None) or OUTPUT
                 groups.setdefault("Arguments" if argument else heading, []).append(record)
         for heading, records in groups.items():
             with formatter.section(heading):
@@ -157,11 +185,12 @@ def declared(
 @cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
 def _parameters(kind: type) -> tuple[Parameter, ...]:
     """Return one parameter per option of a dataclass and of the dataclasses nested in it."""
-    return tuple(_parameter(name, *one) for name, one in declarations(kind).items())
+    return tuple(_parameter(name, one) for name, one in declarations(kind).items())
 
 
-def _parameter(name: str, kind: Any, about: Option, default: Any) -> Parameter:  # noqa: ANN401 - any type
-    shown = typer.Option(
+def _parameter(name: str, about: Option) -> Parameter:
+    kind, default = about.kind, about.default
+    declared = typer.Option(
         *(about.flags or (f"--{name.replace('_', '-')}",)),
         help=about.help,
         metavar=about.metavar,
@@ -172,7 +201,7 @@ def _parameter(name: str, kind: Any, about: Option, default: Any) -> Parameter: 
     )
     default = Parameter.empty if default is MISSING else default
     return Parameter(
-        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]
+        name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
     )
 
 

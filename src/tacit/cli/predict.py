@@ -9,15 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options as given
-from tacit.errors import RequestError
 from tacit.findings.numbers import estimate
 from tacit.strings import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.probes.consistency.new_question import AnswerPrediction
-    from tacit.runs.run import Run
 
 
 def predict(
@@ -70,10 +66,10 @@ def predict(
     from tacit.engine.store import Store
     from tacit.present.progress import Terminal
     from tacit.runs.predicting import RunPredictor
-    from tacit.runs.reading import read_runs
+    from tacit.runs.reading import read_run
 
     found = RunPredictor(
-        _only(read_runs([run]), run),
+        read_run(run),
         model,
         kb,
         {"device": device, "trust_remote_code": trust_remote_code, "yes": yes},
@@ -84,13 +80,6 @@ def predict(
         typer.echo(json.dumps(found.to_json()))
     else:
         _echo(found)
-
-
-def _only(runs: Sequence[Run], folder: Path) -> Run:
-    if len(runs) > 1:
-        names = ", ".join(str(run.folder) for run in runs)
-        raise RequestError(f"{folder} contains several runs: give one of them ({names})")
-    return runs[0]
 
 
 def _echo(found: AnswerPrediction) -> None:

@@ -24,10 +24,10 @@ def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force =
 
     Example: tacit report runs/gpt2 --out report.html
     """
-    from tacit.outputs import check_outputs
-    from tacit.report.writing import page_kind, write_report
+    from tacit.outputs import check_outputs, page
+    from tacit.report.writing import write_report
 
-    check_outputs([], [(out, page_kind("report"))], force=force)
+    check_outputs([], [(out, page("report"))], force=force)
     write_report(runs, out)
     typer.echo(f"Written: {out}")
 
@@ -53,16 +53,16 @@ def compare(
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """
     from tacit.files import publish_text
-    from tacit.outputs import check_outputs
+    from tacit.outputs import check_outputs, page
     from tacit.report.differences import check_comparable, tables_of
-    from tacit.report.writing import page_kind, report
-    from tacit.runs.comparison import warnings
+    from tacit.report.writing import report
+    from tacit.runs.comparison import by_probe, warnings
     from tacit.runs.reading import read_runs
 
-    check_outputs([], [(out, page_kind("comparison"))], force=force)
+    check_outputs([], [(out, page("comparison"))], force=force)
     found = read_runs(runs)
     check_comparable(found, force=force)
-    for warning in warnings(found):
+    for warning in (each for mine in by_probe(found).values() for each in warnings(mine)):
         sys.stderr.write(f"tacit: {warning}\n")
     publish_text(out, report(found, "comparison", force=force))
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
-from tacit.cli import options as given
-from tacit.cli.options import GroupedCommand, declared
+from tacit.cli.options import OUTPUT, GroupedCommand, Models, ModelsOrFile, Output, declared
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from tacit.probes.base import Probe
-    from tacit.runs.comparison import Together
-    from tacit.runs.run import Run
+    from tacit.runs.run import Run, Runs
+    from tacit.runs.workflow import RunRequest
 
 
 class ProbeCommands(TyperGroup):
@@ -114,19 +113,21 @@ def probe_group(
     )
 
 
-def echo_runs(found: Mapping[str, Run], together: Together) -> None:
+def echo_runs(runs: Runs) -> None:
     """Print the results of each model, and for several models, a comparison of the models."""
-    for run in found.values():
+    for run in runs.values():
         echo_run(run)
         typer.echo(f"Written: {run.folder}")
-    runs = list(found.values())
-    if together.comparison is not None:
-        print_comparison(together.comparison)
-        ways = {name: run.summary.get("elicitation") for name, run in found.items()}
-        typer.echo(_elicited({name: str(way) for name, way in ways.items() if way}))
-    if together.slopes is not None:
-        print_table(SHARED["slopes"], together.slopes, SHARED["slopes"].title)
-        typer.echo("".join(f"{line}\n" for line in unsized(runs)), nl=False)
+    if runs.comparison is not None:
+        print_comparison(runs.comparison)
+        methods = {name: run.elicitation for name, run in runs.items()}
+        alike = len(set(methods.values())) == 1
+        for name, method in [*methods.items()][: 1 if alike else None]:
+            typer.echo(f"Elicitation: {method}" if alike else f"Elicitation, {name}: {method}")
+    if runs.slopes is not None:
+        print_table(SHARED["slopes"], runs.slopes, SHARED["slopes"].title)
+        for line in unsized(runs.values()):
+            typer.echo(line)
 
 
 def echo_run(run: Run) -> None:
@@ -140,14 +141,6 @@ def echo_run(run: Run) -> None:
             print_table(spec, table, f"{run.name}: {spec.title}")
     lines = [] if run.block is None else list(run.block.lines)
     typer.echo("\n".join([*lines, *run.notes]))
-
-
-def _elicited(ways: Mapping[str, str]) -> str:
-    """Return the elicitation methods as text, in one line if all models have the same method."""
-    alike = set(ways.values())
-    if len(alike) == 1:
-        return f"Elicitation: {alike.pop()}"
-    return "\n".join(f"Elicitation, {name}: {way}" for name, way in ways.items())
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
@@ -169,8 +162,7 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
     if "calls" in found:
         from tacit.runs.estimate import Cost
 
-        keys = ("distinct", "calls", "prompt_tokens", "answer_tokens")
-        cost = Cost(*(found[key] for key in keys))
+        cost = Cost(**{one.name: found[one.name] for one in fields(Cost)})
         typer.echo(f"{name}{cost.sentence}\n{_by_group(found)}{_asked(found)}No prompt was sent.")
         return
     skipped = (
@@ -209,52 +201,10 @@ def _by_group(found: Mapping[str, Any]) -> str:
     return f"by group: {sizes}\n" if len(groups) > 1 else ""
 
 
-OUTPUT = "Output"
-
-
 @dataclass(frozen=True)
-class Asked:
-    """The command-line option that names the models to run."""
+class RunOutput(Output):
+    """The options of a run's output, and of its figures."""
 
-    model: list[str] | None = option(
-        None,
-        help=f"{given.A_MODEL}; repeat the option to compare models.",
-        group="Model",
-        check=given.checked,
-    )
-
-
-@dataclass(frozen=True)
-class AskedOrFile(Asked):
-    """The options that name the models or, in place of a model, a file of beliefs."""
-
-    beliefs: Path | None = option(
-        None,
-        help=(
-            "A file of beliefs to measure instead of a model's beliefs, with the columns thing, "
-            "subject, relation, object and p_true."
-        ),
-        group="Model",
-    )
-
-
-@dataclass(frozen=True)
-class Output:
-    """Options that control the files and the printed output of a run."""
-
-    out: Path | None = option(
-        None,
-        help="Folder for the run, or for all runs if there are several models. Required, except "
-        "with --dry-run.",
-        flags=("--out", "-o", "--output"),
-        group=OUTPUT,
-    )
-    report: bool = option(
-        True,
-        help="Write report.html with all findings.",
-        flags=("--report/--no-report",),
-        group=OUTPUT,
-    )
     figures: str | None = option(
         None,
         help="Also draw figures in these formats, separated by commas: svg, png or pdf.",
@@ -266,18 +216,6 @@ class Output:
         "colour-blind readers).",
         group=OUTPUT,
     )
-    store: str | None = option(
-        None,
-        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
-        "otherwise .tacit].",
-        group=OUTPUT,
-    )
-    dry_run: bool = option(
-        False,
-        help="Print the number of prompts and the estimated time, and exit.",
-        group=OUTPUT,
-    )
-    as_json: bool = option(False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT)
 
 
 def _help(kind: type[Probe]) -> str:
@@ -288,18 +226,32 @@ def _help(kind: type[Probe]) -> str:
 
 def _verb(kind: type[Probe]) -> Callable[..., None]:
     """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
-    asked = AskedOrFile if kind.reads_beliefs() else Asked
+    models = ModelsOrFile if kind.reads_beliefs() else Models
 
-    @declared(options=kind.Options, asked=asked, figures=True)
+    @declared(options=kind.Options, models=models, figures=True)
     def verb(
         *,
         options: Any,  # noqa: ANN401 - an instance of kind.Options
-        asked: Any,  # noqa: ANN401 - an Asked or AskedOrFile
+        models: Models,
         settings: ModelOptions,
         engine: EngineOptions,
-        output: Output,
+        output: RunOutput,
     ) -> None:
-        _run(kind.name, options, asked, (settings, engine), output)
+        from tacit.engine.store import Store
+        from tacit.runs.workflow import RunRequest
+
+        request = RunRequest(
+            kind.name,
+            options,
+            tuple(models.model or ()),
+            models.beliefs if isinstance(models, ModelsOrFile) else None,
+            output.out,
+            settings,
+            engine,
+            store=Store(output.store) if output.store else None,
+            reporter=Terminal(),
+        )
+        _run(request, output)
 
     return verb
 
@@ -307,50 +259,32 @@ def _verb(kind: type[Probe]) -> Callable[..., None]:
 app = probe_group("Run a probe on a model.", _verb, _help)
 
 
-def _run(
-    name: str,
-    options: Any,  # noqa: ANN401 - an instance of the probe's options
-    asked: Asked,
-    how: tuple[ModelOptions, EngineOptions],
-    output: Output,
-) -> None:
+def _run(request: RunRequest, output: RunOutput) -> None:
     """Run a probe, draw the figures, and print the findings."""
-    from tacit.engine.store import Store
     from tacit.runs.figures import Figures
-    from tacit.runs.workflow import REPORT, RunRequest
+    from tacit.runs.workflow import REPORT
 
     figures = Figures.of(output.figures, output.palette)
-    request = RunRequest(
-        name,
-        options,
-        tuple(asked.model or ()),
-        getattr(asked, "beliefs", None),
-        output.out,
-        *how,
-        store=Store(output.store) if output.store else None,
-        reporter=Terminal(),
-    )
     figures.check(request)
     if output.dry_run:
         echo_estimates(request.estimate(), as_json=output.as_json)
         return
     if output.out is None:
         raise RequestError("--out is missing: give the folder to write the run to")
-    found = request.run()
-    figures.draw(request, found, output.out / "figures")
-    together = request.publish(found, report=output.report)
+    runs = request.run()
+    figures.draw(request, runs, output.out / "figures")
+    request.publish(runs, report=output.report)
     if output.as_json:
-        typer.echo(json.dumps(_as_json(found, together)))
+        typer.echo(json.dumps(_as_json(runs)))
         return
-    echo_runs(found, together)
+    echo_runs(runs)
     if output.report:
         typer.echo(f"Report: {output.out / REPORT}")
 
 
-def _as_json(found: Mapping[str, Any], together: Together) -> dict[str, Any]:
+def _as_json(runs: Runs) -> dict[str, Any]:
     """Return results, paired differences and results by model size as plain values for JSON."""
-    runs = [run.to_json() for run in found.values()]
-    tables = {"comparison": together.comparison, "slopes": together.slopes}
-    return {"runs": runs} | {
+    tables = {"comparison": runs.comparison, "slopes": runs.slopes}
+    return {"runs": [run.to_json() for run in runs.values()]} | {
         name: [] if table is None else table.to_dicts() for name, table in tables.items()
     }

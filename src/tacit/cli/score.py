@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -69,7 +70,7 @@ def score(
     engine.check([model], options)
     costs = {name: Cost.of(asked, options.server) for name in chats_of([model], options.server)}
     if dry_run and costs:
-        echo_estimate(costs[model].to_json(), as_json=as_json)
+        echo_estimate(asdict(costs[model]), as_json=as_json)
         return
     if not dry_run:
         reporter.confirm(costs, yes=options.server.yes)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli.options import declared
+from tacit.cli.options import Output, declared
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError, WorkError
 from tacit.options import option
 from tacit.present.progress import Terminal, duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from tacit.runs.suite.estimates import Estimate
     from tacit.runs.suite.plan import Plan
     from tacit.runs.suite.running import SuiteRuns
 
-WHAT, OUTPUT = "What to run", "Output"
+WHAT = "What to run"
 
 
 @dataclass(frozen=True)
@@ -49,45 +48,12 @@ class Selection:
         help="Stop at the first run that fails; by default, the suite continues with the next run.",
         group=WHAT,
     )
-
-
-@dataclass(frozen=True)
-class SuiteOutput:
-    """Options that control the files and the printed output of a suite."""
-
-    out: Path | None = option(
-        None,
-        help="Folder for all runs of the suite [default: the folder that is named in the suite's "
-        "YAML file].",
-        flags=("--out", "-o", "--output"),
-        group=OUTPUT,
-    )
-    report: bool = option(
-        default=True,
-        help="Write report.html with all findings.",
-        flags=("--report/--no-report",),
-        group=OUTPUT,
-    )
-    store: str | None = option(
-        None,
-        help="The score store: a folder or an s3:// address [default: $TACIT_STORE if set, "
-        "otherwise .tacit].",
-        group=OUTPUT,
-    )
-    dry_run: bool = option(
-        default=False,
-        help="Print the number of prompts and the estimated time of each run, and exit.",
-        group=OUTPUT,
-    )
     show: bool = option(
         default=False,
         help="Print the suite's YAML file and exit; edit a copy of this file for a suite of your "
         "own.",
         flags=("--print",),
-        group=OUTPUT,
-    )
-    as_json: bool = option(
-        default=False, help="Print the result as JSON.", flags=("--json",), group=OUTPUT
+        group=WHAT,
     )
 
 
@@ -104,7 +70,7 @@ def suite(
     ],
     selection: Selection,
     engine: EngineOptions,
-    output: SuiteOutput,
+    output: Output,
 ) -> None:
     """Run several probes on several models, and write one report.
 
@@ -117,7 +83,7 @@ def suite(
     from tacit.runs.suite.file import SuiteFile, path_of
     from tacit.runs.suite.plan import Plan
 
-    if output.show:
+    if selection.show:
         typer.echo(_text_of(path_of(file)), nl=False)
         return
     read = SuiteFile.read(file, _given(selection.given or ()), selection.only or ())
@@ -138,12 +104,7 @@ def _text_of(path: Path) -> str:
 
 
 def _given(pairs: Iterable[str]) -> dict[str, Any]:
-    """Parse the ``--set`` arguments; return a mapping from option names to YAML values.
-
-    Raises:
-        RequestError: If an argument of ``--set`` does not have the form OPTION=VALUE, or an option
-            is set twice.
-    """
+    """Parse the ``--set`` arguments; return a mapping from option names to YAML values."""
     import yaml
 
     found: dict[str, Any] = {}
@@ -160,19 +121,10 @@ def _given(pairs: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _run(plan: Plan, selection: Selection, output: SuiteOutput) -> None:
-    """Run the suite, and print the main result of each run.
-
-    Raises:
-        WorkError: If a run of the suite failed.
-    """
-    from tacit.outputs import check_outputs
-    from tacit.report.writing import page_kind
+def _run(plan: Plan, selection: Selection, output: Output) -> None:
+    """Run the suite, and print the main result of each run."""
     from tacit.runs.suite.running import run_suite
-    from tacit.runs.workflow import REPORT
 
-    if plan.out is not None and output.report:
-        check_outputs([], [(plan.out / REPORT, page_kind("report"))])
     found = run_suite(plan, fail_fast=selection.fail_fast, report=output.report)
     if output.as_json:
         typer.echo(json.dumps(_as_json(found)))
@@ -202,20 +154,17 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
 
 
 def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
-    """Print the estimated number of prompts and the estimated time of each run of a suite.
-
-    Raises:
-        WorkError: If an estimate shows that a run would fail, for example because its model cannot
-            be loaded.
-    """
+    """Print the estimated number of prompts and the estimated time of each run of a suite."""
     from tacit.runs.suite.estimates import estimates
 
     found = list(estimates(plan))
     if as_json:
-        typer.echo(json.dumps({"runs": [each.to_json() for each in found]}))
+        typer.echo(json.dumps({"runs": found}))
     else:
         _print_estimates(found)
-    wrong = [f"  {each.run}, {each.model}: {each.error}" for each in found if each.error]
+    wrong = [
+        f"  {each['run']}, {each['model']}: {each['error']}" for each in found if each["error"]
+    ]
     if wrong:
         raise WorkError("\n".join(["these runs would fail:", *wrong]))
 
@@ -223,45 +172,37 @@ def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
 _MOST_NAMED = 3
 
 
-def _print_estimates(found: Sequence[Estimate]) -> None:
+def _print_estimates(found: Sequence[Mapping[str, Any]]) -> None:
     """Print a table with the estimates of each run, and then totals and notes."""
-    import polars as pl
-
     from tacit.english import several
     from tacit.findings.findings import SHARED_DETAILS
     from tacit.present.tables import print_table
 
     spec = SHARED_DETAILS["estimates"]
-    rows = [
-        asdict(each)
-        | {name: _count(getattr(each, name)) for name in ("prompts", "to_ask", "tokens")}
-        | {"effort": _effort(each)}
-        for each in found
-    ]
-    columns = [column.name for column in spec.columns]
-    print_table(spec, pl.DataFrame(rows).select(columns), spec.title, most=None)
-    tokens = sum(each.tokens or 0 for each in found)
-    seconds = sum(each.seconds or 0 for each in found)
-    measured = sum(each.seconds is not None for each in found)
-    if measured:
+    print_table(spec, spec.frame(map(_texts, found)), spec.title, most=None)
+    tokens = sum(each["tokens"] or 0 for each in found)
+    seconds = [each["seconds"] for each in found if each["seconds"] is not None]
+    if seconds:
         typer.echo(
-            f"{several(measured, 'run')} measured: {several(tokens, 'token')}, about "
-            f"{duration(seconds)} (estimated from a short trial)"
+            f"{several(len(seconds), 'run')} measured: {several(tokens, 'token')}, "
+            f"about {duration(sum(seconds))} (estimated from a short trial)"
         )
-    for note in dict.fromkeys(each.note for each in found if each.note):
-        runs = [f"{each.run}, {each.model}" for each in found if each.note == note]
+    for note in dict.fromkeys(each["note"] for each in found if each["note"]):
+        runs = [f"{each['run']}, {each['model']}" for each in found if each["note"] == note]
         named = "; ".join(runs) if len(runs) <= _MOST_NAMED else several(len(runs), "run")
         typer.echo(f"{note}: {named}")
     typer.echo("Nothing was stored or written.")
 
 
-def _count(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"
-
-
-def _effort(each: Estimate) -> str:
-    if each.error:
-        return "failed"
-    if each.calls is not None:
-        return f"{each.calls:,} calls"
-    return "" if each.seconds is None else duration(each.seconds)
+def _texts(each: Mapping[str, Any]) -> dict[str, str]:
+    """Return the row of an estimate in the printed table."""
+    counts = {name: each[name] for name in ("prompts", "to_ask", "tokens")}
+    effort = "" if each["seconds"] is None else duration(each["seconds"])
+    if each["calls"] is not None:
+        effort = f"{each['calls']:,} calls"
+    return {
+        "run": each["run"],
+        "model": each["model"],
+        **{name: "" if count is None else f"{count:,}" for name, count in counts.items()},
+        "effort": "failed" if each["error"] else effort,
+    }

@@ -15,7 +15,7 @@ import typer
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.present.terminal import beneath
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -124,7 +124,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / hour:.1f} h"
 
 
-class Progress(Quiet):
+class Progress(Reporter):
     """A reporter that shows progress and warnings on standard error and asks no questions."""
 
     def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:

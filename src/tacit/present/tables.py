@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from tacit.findings.spec import Layout, selected
 from tacit.present import terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -36,58 +36,53 @@ def print_table(
 
     layout = spec.printed or Layout()
     table = selected(table, layout.where)
-    headings, rows = _across(spec, layout, table) if layout.across else _plain(spec, layout, table)
-    rows = rows[:most]
-    shown = Table(box=box.SIMPLE_HEAD, **_TIGHT)
-    for at, (heading, worded) in enumerate(headings):
+    columns = _columns(spec, layout, table)
+    texts = _texts(columns, layout, table)
+    rows = texts if most is None else texts.head(most)
+    printed = Table(box=box.SIMPLE_HEAD, **_TIGHT)
+    by_name = {column.name: column for column in columns}
+    for name in texts.columns:
+        column = by_name.get(name)
+        worded = column is not None and column.kind in _WORDS
+        heading = _fitted(name if column is None else _heading(column), rows[name])
         justify: Any = "left" if worded else "right"
-        fitted = _fitted(heading, [row[at] for row in rows])
-        shown.add_column(Text(fitted), justify=justify, no_wrap=not worded, overflow="fold")
-    for row in rows:
-        shown.add_row(*map(Text, row))
-    terminal.console().print(Text(title), shown, "", sep="\n")
-    if len(rows) == most and most < table.height:
-        terminal.console().print(f"{most} of {table.height:,} rows are shown")
+        printed.add_column(Text(heading), justify=justify, no_wrap=not worded, overflow="fold")
+    for row in rows.iter_rows():
+        printed.add_row(*map(Text, row))
+    terminal.console().print(Text(title), printed, "", sep="\n")
+    if rows.height < texts.height:
+        terminal.console().print(f"{rows.height} of {texts.height:,} rows are shown")
 
 
-Grid: TypeAlias = tuple[list[tuple[str, bool]], list[list[str]]]
-"""The headings, each with whether its column contains words, and the rows of a printed table."""
-
-
-def _plain(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
-    columns = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
+def _columns(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> list[Column]:
+    """Return the columns to print; those without any interval declare none."""
+    found = [column for column in spec.in_table(table) if column.shown and column.kind != "list"]
     if layout.columns:
-        by_name = {column.name: column for column in columns}
-        columns = [by_name[name] for name in layout.columns if name in by_name]
-    columns = [
-        column if _has_intervals(column, table) else replace(column, ends=None)
+        by_name = {column.name: column for column in found}
+        names = dict.fromkeys((*layout.columns, layout.across))
+        found = [by_name[name] for name in names if name in by_name]
+    return [
+        column
+        if all(name in table.columns and table[name].count() for name in column.ends or ())
+        else replace(column, ends=None)
+        for column in found
+    ]
+
+
+def _texts(columns: Sequence[Column], layout: Layout, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells as text; each value of ``layout.across`` becomes a column."""
+    import polars as pl
+
+    cells = {
+        column.name: [_text(column, row) for row in table.iter_rows(named=True)]
         for column in columns
-    ]
-    headings = [(_heading(column), column.kind in _WORDS) for column in columns]
-    return headings, [
-        [_text(column, row) for column in columns] for row in table.iter_rows(named=True)
-    ]
-
-
-def _has_intervals(column: Column, table: pl.DataFrame) -> bool:
-    return all(name in table.columns and table[name].count() for name in column.ends or ())
-
-
-def _across(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> Grid:
-    """Return a table in which each value of one key column becomes a column of text."""
-    across = str(layout.across)
-    by_name = {column.name: column for column in spec.columns}
-    *beside, shown = (by_name[name] for name in layout.columns if name != across)
-    sides = table[across].unique(maintain_order=True).to_list()
-    headings = [(_heading(column), column.kind in _WORDS) for column in beside]
-    headings += [(str(side), False) for side in sides]
-    found: dict[tuple[str, ...], dict[object, str]] = {}
-    for row in table.iter_rows(named=True):
-        start = tuple(_text(column, row) for column in beside)
-        found.setdefault(start, {})[row[across]] = _text(shown, row)
-    return headings, [
-        [*start, *(of.get(side, "") for side in sides)] for start, of in found.items()
-    ]
+    }
+    texts = pl.DataFrame(cells, dict.fromkeys(cells, pl.String))
+    if layout.across is None:
+        return texts
+    *beside, last = (name for name in cells if name != layout.across)
+    across = texts.pivot(layout.across, index=beside, values=last, aggregate_function="last")
+    return across.fill_null("")
 
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
@@ -96,7 +91,7 @@ _LEAST_WIDE = len("95 % CI")  # the minimum width of a heading
 _WORDS = frozenset({"text", "truth"})
 
 
-def _fitted(heading: str, cells: Sequence[str]) -> str:
+def _fitted(heading: str, cells: Iterable[str]) -> str:
     """Break a heading into lines that are about as wide as the cells of the column."""
     lines = [line for cell in cells for line in cell.splitlines()]
     width = max([_LEAST_WIDE, *map(len, lines)])

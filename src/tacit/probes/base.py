@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tacit.errors import RequestError
 from tacit.requests import Ranking, Samples, Scores, Votes
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ class Probe:
         title: The title of the probe in reports; the default is derived from ``name``.
         question: The question that the probe answers, shown in reports; by default ``summary``.
         tables: The declarations of the tables that ``measure`` returns, among them ``questions``.
-        figures: The declarations of the figures.
+        figures: The declarations of the figures; or, so that drawing is imported when it is
+            needed, where they are (``package.module:NAME``).
         headlines: The results that a report shows first.
         filters: The columns by which the tables of a report can be filtered.
         ranks_vocabulary: Whether the requests depend on the models' vocabularies, so that
@@ -229,7 +230,7 @@ class Probe:
     title: ClassVar[str] = ""
     question: ClassVar[str] = ""
     tables: ClassVar[Mapping[str, TableSpec] | Sequence[TableSpec]] = ()
-    figures: ClassVar[Mapping[str, FigureSpec] | Sequence[FigureSpec]] = ()
+    figures: ClassVar[Mapping[str, FigureSpec] | Sequence[FigureSpec] | str] = ()
     headlines: ClassVar[Sequence[Headline]] = ()
     filters: ClassVar[tuple[str, ...]] = ()
     ranks_vocabulary: ClassVar[bool] = False
@@ -283,15 +284,13 @@ class Probe:
                 them.
         """
 
-    def measure_file(self, beliefs: Path) -> Findings:  # noqa: ARG002 - a hook
+    def measure_file(self, beliefs: Path) -> Findings:
         """Compute the findings from the beliefs in a file; a probe that can sets this method.
 
         Raises:
             DataError: If the file of beliefs is missing or malformed.
         """
-        raise RequestError(
-            f"the probe {self.name} cannot read beliefs from a file: give a model (--model)"
-        )
+        raise NotImplementedError
 
     @classmethod
     def reads_beliefs(cls) -> bool:
@@ -362,7 +361,7 @@ def declared_tables(kind: type[Probe]) -> Mapping[str, TableSpec]:
 
 def declared_figures(kind: type[Probe]) -> Mapping[str, FigureSpec]:
     """Return the declarations of a probe's figures, by the name of the figure."""
-    figures = kind.figures
+    figures = resolve_name(kind.figures) if isinstance(kind.figures, str) else kind.figures
     return figures if isinstance(figures, Mapping) else {each.name: each for each in figures}
 
 

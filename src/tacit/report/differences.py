@@ -1,25 +1,24 @@
-"""Check whether runs are comparable, and compute paired differences between models."""
+"""Check whether runs are comparable, and show the paired differences between models."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
+
+import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import SHARED
 from tacit.findings.spec import Column, Details
 from tacit.report.sections import Section
-from tacit.runs.comparison import by_probe, compared, sloped, unsized, warnings_of_wording
+from tacit.runs.comparison import by_probe, unsized, warnings_of_questions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    import polars as pl
-
-    from tacit.runs.run import Run
+    from tacit.runs.run import Run, Runs
 
 # Entries of a request that describe the model and the elicitation method, and so may differ between
 # models. Different elicitation methods cause a warning.
@@ -36,68 +35,54 @@ _FILES = frozenset(
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
     """For each probe whose runs are not comparable, return the reasons."""
     reasons = {
-        probe: list(dict.fromkeys(r for other in mine[1:] for r in _reasons(mine[0], other)))
-        for probe, mine in by_probe(runs).items()
+        probe: list(dict.fromkeys(r for run in others for r in _reasons(first, run)))
+        for probe, (first, *others) in ((name, mine.runs) for name, mine in by_probe(runs).items())
     }
     return {probe: why for probe, why in reasons.items() if why}
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
     """Yield each reason why two runs are not comparable."""
-    both = f"between {first.name} and {other.name}"
-    versions = [_versions(run) for run in (first, other)]
+    both, runs = f"between {first.name} and {other.name}", (first, other)
+    versions = [_versions(run) for run in runs]
     if versions[0] != versions[1]:
         yield f"the version of Tacit differs {both}: {versions[0]} and {versions[1]}"
-    if _data(first) != _data(other):
-        yield f"the data differ {both}: {_differing(first, other)}"
+    digests = [[_text(digest) for digest in run.data.values()] for run in runs]
+    if sorted(digests[0]) != sorted(digests[1]):
+        differing = [
+            name
+            for run, others in zip(runs, digests[::-1], strict=True)
+            for name, digest in run.data.items()
+            if _text(digest) not in others
+        ]
+        yield f"the data differ {both}: {', '.join(dict.fromkeys(differing))}"
     for key in sorted({*first.request, *other.request} - _OF_THE_MODEL - _FILES):
-        values = [_requested(run, key) for run in (first, other)]
+        values = [_requested(run, key) for run in runs]
         if values[0] != values[1]:
             yield f"{key} differs {both}: {values[0]} and {values[1]}"
 
 
 def _versions(run: Run) -> str:
     """Return the versions of Tacit, and of the probe's package, that were used for a run."""
-    told = run.manifest.get("versions")
-    each = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
     used = {
-        " with ".join([str(one.get("tacit")), *map(" ".join, (one.get("plugins") or {}).items())])
-        for one in each
+        " with ".join([str(one.get("tacit")), *map(" ".join, one.get("plugins", {}).items())])
+        for one in run.manifest.get("versions", [])
     }
     return ", ".join(sorted(used)) or "unknown"
 
 
 def _requested(run: Run, key: str) -> object:
     """Return the value of a run's option, or "a file" for the path of a vocabulary file."""
-    value, data = run.request.get(key), run.manifest.get("data")
-    is_file = key == "vocabulary" and isinstance(data, dict) and value in data
-    return "a file" if is_file else value
+    value = run.request.get(key)
+    return "a file" if key == "vocabulary" and value in run.data else value
 
 
-def _data(run: Run) -> list[str]:
-    """Return the sorted digests of a run's data files, regardless of the file names."""
-    data = run.manifest.get("data")
-    values = data.values() if isinstance(data, dict) else [data]
-    return sorted(json.dumps(value, sort_keys=True, default=str) for value in values)
-
-
-def _differing(first: Run, other: Run) -> str:
-    """Return the names of the data files that differ between two runs."""
-    told = [run.manifest.get("data") for run in (first, other)]
-    data = [each if isinstance(each, dict) else {str(each): each} for each in told]
-    names = [
-        name
-        for own, others in (data, data[::-1])
-        for name, value in own.items()
-        if value not in others.values()
-    ]
-    return ", ".join(dict.fromkeys(names))
+def _text(digest: object) -> str:
+    return json.dumps(digest, sort_keys=True, default=str)
 
 
 def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Section | None:
     """Return the report's section on paired differences; None if no probe has two runs."""
-    import polars as pl
-
     runs = [run for run in runs if only is None or run.probe in only]
     tables = tables_of(runs)
     if tables["comparison"].is_empty():
@@ -105,10 +90,10 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     # Measures that only one of two models has come last.
     undefined = pl.col("difference").is_null()
     tables["comparison"] = tables["comparison"].sort(undefined, maintain_order=True)
-    several_runs = list(chain.from_iterable(_of_several(runs)))
-    warnings = [*warnings_of_wording(several_runs)]
+    together = _of_several(runs)
+    warnings = [warning for mine in together for warning in warnings_of_questions(mine)]
     if not tables["slopes"].is_empty():
-        warnings += unsized(several_runs)
+        warnings += unsized(run for mine in together for run in mine.runs)
     return Section(
         id="differences",
         title="Differences",
@@ -127,20 +112,18 @@ _PROBE = Column("probe", "probe")
 
 def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     """Return the paired differences and the slopes of all probes, with a column ``probe``."""
-    import polars as pl
-
     found: dict[str, list[pl.DataFrame]] = {"comparison": [], "slopes": []}
     for mine in _of_several(runs):
-        for name, table in (("comparison", compared(mine)), ("slopes", sloped(mine))):
+        for name, table in (("comparison", mine.comparison), ("slopes", mine.slopes)):
             if table is not None:
-                found[name].append(table.select(pl.lit(mine[0].probe).alias("probe"), pl.all()))
+                found[name].append(table.select(pl.lit(mine.probe).alias("probe"), pl.all()))
     return {
         name: pl.concat(some, how="diagonal_relaxed") if some else pl.DataFrame()
         for name, some in found.items()
     }
 
 
-def _of_several(runs: Sequence[Run]) -> list[list[Run]]:
+def _of_several(runs: Sequence[Run]) -> list[Runs]:
     """Return the runs of each probe that has at least two runs."""
     return [mine for mine in by_probe(runs).values() if len(mine) > 1]
 
@@ -152,10 +135,10 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
             f"there is nothing to compare: {several(len(runs), 'run')}, but no two of the same "
             "probe; give runs of at least two models"
         )
-    reasons = refusals(runs)
+    reasons = [f"{probe}: {reason}" for probe, of in refusals(runs).items() for reason in of]
     if reasons and not force:
-        told = "; ".join(f"{probe}: {reason}" for probe, of in reasons.items() for reason in of)
         raise RequestError(
-            f"these runs differ in more than the model: {told}. Repeat them with the same data, "
-            "options and version, or compare them anyway with --force (in Python: force=True)"
+            f"these runs differ in more than the model: {'; '.join(reasons)}. Repeat them with the "
+            "same data, options and version, or compare them anyway with --force (in Python: "
+            "force=True)"
         )

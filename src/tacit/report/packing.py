@@ -8,10 +8,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
 
     from tacit.findings.spec import Details
     from tacit.report.charts import Figure
@@ -58,8 +58,6 @@ def _columns(table: Details) -> Iterator[dict[str, Any]]:
 
 def columns_of(frame: pl.DataFrame, *, fine: bool = True) -> list[Any]:
     """Return each column's values; columns with repeated strings are dictionary-encoded."""
-    import polars as pl
-
     found: list[Any] = []
     for column in frame.iter_columns():
         if column.dtype.is_float():

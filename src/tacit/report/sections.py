@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import polars as pl
+
 from tacit.charts.save import charts
 from tacit.charts.theme import Theme
 from tacit.english import several
@@ -157,8 +159,6 @@ def tables(runs: Sequence[Run]) -> Iterator[Details]:
 
 
 def _of_all_models(spec: TableSpec, runs: Sequence[Run]) -> Details | None:
-    import polars as pl
-
     frames = [
         frame.with_columns(model=pl.lit(run.name))
         for run in runs

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 
 from tacit.english import number_of, several
 from tacit.files import publish_text
 from tacit.models.registry import DEMOS
-from tacit.outputs import Kind
 from tacit.probes.registry import probes
 from tacit.report import charts
 from tacit.report.charts import unchecked
@@ -33,11 +32,6 @@ if TYPE_CHECKING:
     from tacit.report.sections import Section
     from tacit.runs.run import Run
 
-PageKind: TypeAlias = Literal["report", "comparison"]
-
-# The number of bytes at the start of a page that include its kind.
-_HEAD = 4096
-
 # Entries of a manifest that the page omits: the summary, which the sections show, and digests.
 _FOUND = frozenset({"summary", "sha256"})
 
@@ -47,18 +41,9 @@ def write_report(folders: Sequence[Path], path: Path, *, force: bool = False) ->
     publish_text(path, report(read_runs(folders), force=force))
 
 
-def page_kind(kind: PageKind) -> Kind:
-    """Return the ``outputs.Kind`` of HTML files that contain a report or a comparison."""
-    mark = f'content="Tacit {kind} '
-
-    def is_own(path: Path) -> bool:
-        with path.open("rb") as file:
-            return mark.encode() in file.read(_HEAD)
-
-    return Kind(f"a {kind} that Tacit wrote", is_own)
-
-
-def report(runs: Sequence[Run], kind: PageKind = "report", *, force: bool = False) -> str:
+def report(
+    runs: Sequence[Run], kind: Literal["report", "comparison"] = "report", *, force: bool = False
+) -> str:
     """Return the report as HTML."""
     sections, warnings = _sections(runs, force=force)
     names = list(dict.fromkeys(run.name for run in runs))
@@ -112,7 +97,7 @@ def _sections(runs: Sequence[Run], *, force: bool) -> tuple[list[Section], list[
 
     refused = refusals(runs)
     warnings = [_refused(probe, why, force=force) for probe, why in refused.items()]
-    warnings += warnings_of_elicitation(runs)
+    warnings += [each for mine in by_probe(runs).values() for each in warnings_of_elicitation(mine)]
     taught = sorted({name for run in runs if (name := str(run.request.get("model"))) in DEMOS})
     if taught:
         kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
@@ -124,7 +109,7 @@ def _sections(runs: Sequence[Run], *, force: bool) -> tuple[list[Section], list[
         )
     compared = differences(runs, only=None if force else set(probes()) - set(refused))
     with unchecked():
-        own = [section(mine) for mine in by_probe(runs).values()]
+        own = [section(mine.runs) for mine in by_probe(runs).values()]
     return [*([compared] if compared else []), *own], warnings
 
 

@@ -18,12 +18,11 @@ from tacit.runs.reporter import resumable
 from tacit.strings import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Plan
     from tacit.findings.findings import Findings
-    from tacit.models.options import LoadOptions
     from tacit.probes.base import Probe, Requests
     from tacit.requests import Request
     from tacit.runs.folder import RunFolder
@@ -94,16 +93,16 @@ def answers_to(
     first: Callable[[], object] = lambda: None,
 ) -> list[Any]:
     """Send the planned requests to the engine's model, and return the model's answers."""
-    about = engine.model.description
+    about, name = engine.model.description, engine.model.name
     if about.get("preflight"):
         reporter.note(about["preflight"])
     if about.get("has_chat_template") and not about.get("chat"):
         reporter.note(
-            f"{engine.model.name}: prompts are plain text, but its tokenizer has a chat template: "
+            f"{name}: prompts are plain text, but its tokenizer has a chat template: "
             "add --chat to ask in its chat format"
         )
-    for line in _of_skipped(plan):
-        reporter.warn(line if line.startswith(" ") else f"{engine.model.name}: {line}")
+    if plan.skipped:
+        reporter.warn(f"{name}: {_skipped(plan)}")
 
     def stored() -> str:
         return f"{engine.stored(plan):,} of {several(plan.distinct, 'answer')} stored"
@@ -111,16 +110,12 @@ def answers_to(
     with resumable(stored), reporter.asking(plan) as advance:
         first()
         found = engine.ask(requests, plan, advance)
-    for line in _of_answers(found):
-        reporter.warn(f"{engine.model.name}: {line}")
+    scores = [one for one in found if isinstance(one, Scores)]
+    votes = [one for one in found if isinstance(one, Votes)]
+    summary = {"unscored": missing_by_reason(scores), "votes": votes_summary(votes)}
+    for line in missing(summary):
+        reporter.warn(f"{name}: {line}")
     return found
-
-
-def is_sampled(name: str, loading: LoadOptions) -> bool:
-    """Return whether a model's answers are obtained by sampling replies."""
-    from tacit.models.openai.options import is_address
-
-    return is_address(name) and loading.server.samples is not None
 
 
 def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> None:
@@ -136,23 +131,13 @@ def _warn_of_repeated(groups: Mapping[str, Requests], reporter: Reporter) -> Non
             )
 
 
-def _of_skipped(plan: Plan) -> Iterator[str]:
+def _skipped(plan: Plan) -> str:
     """Say how many prompts were skipped, with the reasons for the first few."""
-    if not plan.skipped:
-        return
-    yield (
+    # Prompts with the same beginning and length have the same message.
+    reasons = list(dict.fromkeys(plan.skipped.values()))[:_LISTED]
+    more = len(plan.skipped) - len(reasons)
+    first = (
         f"skipped {several(len(plan.skipped), 'prompt')} longer than the model's context window; "
         "the answers are missing (with --strict, this is an error)"
     )
-    # Prompts with the same beginning and length have the same message.
-    reasons = list(dict.fromkeys(plan.skipped.values()))[:_LISTED]
-    yield from (f"  {reason}" for reason in reasons)
-    if len(plan.skipped) > len(reasons):
-        yield f"  and {len(plan.skipped) - len(reasons):,} more"
-
-
-def _of_answers(found: Sequence[Any]) -> Iterator[str]:
-    """Say how many answers have no score, and how many replies could not be parsed."""
-    scores = [one for one in found if isinstance(one, Scores)]
-    votes = [one for one in found if isinstance(one, Votes)]
-    yield from missing({"unscored": missing_by_reason(scores), "votes": votes_summary(votes)})
+    return "\n  ".join([first, *reasons, *([f"and {more:,} more"] if more else [])])

@@ -27,9 +27,9 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The maximum cost of querying a chat server, if no answer is cached."""
+    """The maximum cost of querying a chat server, if no answer is cached; printed as JSON."""
 
-    texts: int
+    distinct: int
     calls: int
     prompt_tokens: int
     answer_tokens: int | None
@@ -67,19 +67,10 @@ class Cost:
             else f"at most {several(self.answer_tokens, 'answer token')}"
         )
         return (
-            f"{several(self.texts, 'distinct prompt')}: at most {self.calls:,} calls, about "
+            f"{several(self.distinct, 'distinct prompt')}: at most {self.calls:,} calls, about "
             f"{self.prompt_tokens:,} prompt tokens and {written} (less if answers are cached or "
             "if a call returns several replies)"
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the cost as printed by ``--dry-run --json``."""
-        return {
-            "distinct": self.texts,
-            "calls": self.calls,
-            "prompt_tokens": self.prompt_tokens,
-            "answer_tokens": self.answer_tokens,
-        }
 
 
 def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:

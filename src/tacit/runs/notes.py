@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 def elicitation_of(manifest: Mapping[str, Any]) -> str:
     """Return the elicitation method that a run's manifest names."""
-    model = manifest.get("model")
-    named = model.get("elicitation") if isinstance(model, dict) else None
+    named = manifest.get("model", {}).get("elicitation")
     return str(named or "log-probabilities of whole answers")
 
 

@@ -19,10 +19,10 @@ from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
 from tacit.runs import asking
 from tacit.runs.estimate import Cost, chats_of
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from tacit.engine.ask import Engine
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.new_question import AnswerPrediction
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.predictors import Predictor
-    from tacit.runs.reporter import Reporter
     from tacit.runs.run import Run
 
 
@@ -45,7 +44,7 @@ class RunPredictor:
     kb: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     store: Store | None = None
-    reporter: Reporter = field(default_factory=Quiet)
+    reporter: Reporter = field(default_factory=Reporter)
 
     def __post_init__(self) -> None:
         if probe(self.run.probe) is not ConsistencyProbe:
@@ -83,35 +82,35 @@ class RunPredictor:
         options: ConsistencyOptions = build(kind, _named(kind, request))
         if self.kb is not None:
             options = replace(options, kb=self.kb)
-        for name, path, digest in (
-            ("kb", options.kb, of_knowledge_base),
-            ("templates", options.templates, sha256_of),
-        ):
-            if path is None:
-                continue
-            if not path.is_file():
-                moved = " give --kb PATH, or" if name == "kb" else ""
-                raise RequestError(
-                    f"{path}, which the run used, does not exist here:{moved} run the command in "
-                    "the folder where the run was made"
-                )
-            (now,) = json.loads(json.dumps(dict(digest(path)))).values()
-            if now != json.loads(json.dumps(self.run.manifest["data"].get(request[name]))):
-                raise RequestError(
-                    f"{path} has changed since the run: repeat the run, or restore the file"
-                )
+        self._check("kb", options.kb, of_knowledge_base)
+        if options.templates is not None:
+            self._check("templates", options.templates, sha256_of)
         return options
 
+    def _check(self, name: str, path: Path, digest: Callable[[Path], Mapping[str, Any]]) -> None:
+        """Raise an error if a data file of the run is missing or has changed."""
+        if not path.is_file():
+            moved = " give --kb PATH, or" if name == "kb" else ""
+            raise RequestError(
+                f"{path}, which the run used, does not exist here:{moved} run the command in "
+                "the folder where the run was made"
+            )
+        (now,) = digest(path).values()
+        before = self.run.data.get(self.run.request[name])
+        if json.dumps(now, sort_keys=True) != json.dumps(before, sort_keys=True):
+            raise RequestError(
+                f"{path} has changed since the run: repeat the run, or restore the file"
+            )
+
     def _answers(self, new: NewQuestion) -> Answers:
-        groups = new.requests()
+        groups, server = new.requests(), self._settings.load.server
         requests = asking.ungrouped(groups)
-        server = self._settings.load.server
-        costs = {name: Cost.of(requests, server) for name in self._chats}
+        chats = chats_of([self._name], self._loading.server)
+        costs = {name: Cost.of(requests, server) for name in chats}
         self.reporter.confirm(costs, yes=server.yes)
         plan = self._engine.plan(requests)
-        return asking.grouped(
-            groups, asking.answers_to(requests, self._engine, plan, self.reporter)
-        )
+        found = asking.answers_to(requests, self._engine, plan, self.reporter)
+        return asking.grouped(groups, found)
 
     @property
     def _name(self) -> str:
@@ -127,10 +126,6 @@ class RunPredictor:
     @cached_property
     def _loading(self) -> LoadOptions:
         return self._settings.load.of([self._name], from_file=self.model is None)
-
-    @property
-    def _chats(self) -> list[str]:
-        return chats_of([self._name], self._loading.server)
 
     @cached_property
     def _engine(self) -> Engine:
@@ -151,4 +146,4 @@ class RunPredictor:
 def _named(kind: type, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return those options of a class that ``run.yaml`` includes, with their values in a run."""
     known = declarations(kind).items()
-    return {name: request[name] for name, of in known if of.about.requested and name in request}
+    return {name: request[name] for name, of in known if of.requested and name in request}

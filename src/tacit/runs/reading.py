@@ -18,18 +18,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_runs(folders: Sequence[Path]) -> list[Run]:
+def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
     """Read the runs in folders, sorted by probe; a Python file defines the probe of some runs."""
     files = [one for one in folders if one.suffix == ".py"]
     for file in files:
         load_file(file)
-    folders = [one for one in folders if one not in files]
-    places = [place for folder in folders for place in _runs_in(folder)]
-    twice = [place for place, n in Counter(p.resolve() for p in places).items() if n > 1]
+    found = [run for folder in folders if folder not in files for run in _runs_in(folder)]
+    twice = [folder for folder, n in Counter(path.resolve() for path in found).items() if n > 1]
     if twice:
         raise RequestError(f"the run {twice[0]} is given twice; give each run once")
-    runs = [_read(place) for place in places]
-    return named([run for probe in probes() for run in runs if run.probe == probe])
+    order = list(probes())
+    return named(sorted(map(_read, found), key=lambda run: order.index(run.probe)))
 
 
 def _runs_in(folder: Path) -> list[Path]:
@@ -55,17 +54,25 @@ def _searched(folder: Path) -> Iterator[Path]:
             yield from _searched(inside)
 
 
+def read_run(folder: Path) -> Run:
+    """Read a folder that contains one run."""
+    runs = read_runs([folder])
+    if len(runs) > 1:
+        names = ", ".join(str(run.folder) for run in runs)
+        raise RequestError(f"{folder} contains several runs: give one of them ({names})")
+    return runs[0]
+
+
 def _read(folder: Path) -> Run:
-    tables, manifest = read_findings(folder), read_manifest(folder)
-    request = read_request(folder)
-    named = request.get("probe")
-    if named not in probes():
+    tables, manifest, request = read_findings(folder), read_manifest(folder), read_request(folder)
+    name = request.get("probe")
+    if name not in probes():
         raise DataError(
-            f"names the unknown probe {named!r}; expected one of {', '.join(probes())}. If a "
+            f"names the unknown probe {name!r}; expected one of {', '.join(probes())}. If a "
             "Python file defines the probe, give this file before the run",
             folder / "run.yaml",
         )
-    specs = declared_tables(probe(named))
+    specs = declared_tables(probe(name))
     try:
         if specs:
             check_tables(tables, {**specs, SKIPPED: SHARED[SKIPPED]})

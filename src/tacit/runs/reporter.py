@@ -1,10 +1,10 @@
-"""An interface for reporting a run's progress, and a reporter that writes only a log."""
+"""A reporter receives a run's progress, warnings and costs; this one writes only a log."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
 
@@ -18,24 +18,28 @@ if TYPE_CHECKING:
 log = logging.getLogger("tacit")
 
 
-class Reporter(Protocol):
-    """An object that receives the progress, warnings and costs of a run."""
+class Reporter:
+    """Logs warnings to the logger ``tacit``, and shows no progress."""
 
     def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
         """Show progress; the context manager yields a function to call when answers are stored."""
-        ...
+        del plan
+        return nullcontext(lambda _: None)
 
     def warn(self, line: str) -> None:
-        """Show a warning."""
-        ...
+        """Log a warning."""
+        log.warning("%s", line)
 
     def note(self, line: str) -> None:
-        """Show a message that is not a warning."""
-        ...
+        """Log a message that is not a warning."""
+        log.info("%s", line)
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """Show the cost of querying each server, and ask the user for confirmation."""
-        ...
+        """Refuse the cost of querying servers unless it is confirmed."""
+        if yes or not costs:
+            return
+        name, cost = next(iter(costs.items()))
+        raise RequestError(f"{name}: {cost.sentence}. Give yes=True to confirm this cost")
 
 
 @contextmanager
@@ -48,27 +52,3 @@ def resumable(kept: Callable[[], str] | str = "all answers so far are stored") -
             kept = kept if isinstance(kept, str) else kept()
             error.args = (f"{kept}; run the same command again to resume",)
         raise
-
-
-class Quiet:
-    """A reporter that shows no progress and logs warnings to the logger ``tacit``."""
-
-    def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
-        """See ``Reporter.asking``."""
-        del plan
-        return nullcontext(lambda _: None)
-
-    def warn(self, line: str) -> None:
-        """See ``Reporter.warn``."""
-        log.warning("%s", line)
-
-    def note(self, line: str) -> None:
-        """See ``Reporter.note``."""
-        log.info("%s", line)
-
-    def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """See ``Reporter.confirm``."""
-        if yes or not costs:
-            return
-        name, cost = next(iter(costs.items()))
-        raise RequestError(f"{name}: {cost.sentence}. Give yes=True to confirm this cost")

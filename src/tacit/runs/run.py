@@ -14,6 +14,7 @@ from tacit.documents import similar
 from tacit.errors import RequestError
 from tacit.files import legible, publish_text
 from tacit.findings.block import block_of, measured
+from tacit.findings.numbers import number
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
 from tacit.runs.notes import elicitation_of, notes
@@ -21,7 +22,7 @@ from tacit.strings import last_part
 from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import NoReturn
 
     import polars as pl
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 
 class _NoTableError(RequestError, KeyError):
-    """The run has no table of the given name."""
-
     __str__ = Exception.__str__  # KeyError quotes its message
 
 
@@ -99,8 +98,8 @@ class Run:
     def block(self) -> Block | None:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings
-        made = kind.block(findings)
-        return made or block_of(kind.headlines, findings, declared_tables(kind))
+        own = kind.block(findings)
+        return own or block_of(kind.headlines, findings, declared_tables(kind))
 
     @property
     def verdict(self) -> Verdict | None:
@@ -110,20 +109,16 @@ class Run:
     @property
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The headlines' values: by name, such as ``accuracy``, value, low, high, n and chance."""
-        kind, found = probe(self.probe), {}
+        kind, metrics = probe(self.probe), {}
         for headline in kind.headlines:
             for entry in measured(headline, self.findings, declared_tables(kind)):
                 label = re.sub(r" \(.*?\)", "", headline.label)
                 words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
-                low, high = entry.ends
-                found[re.sub(r"\W+", "_", words.lower())] = {
-                    "value": entry.value,
-                    "low": low,
-                    "high": high,
-                    "n": entry.row[headline.n[0]] if isinstance(headline.n, tuple) else None,
-                    "chance": entry.chance,
-                }
-        return found
+                n = entry.row[headline.n[0]] if isinstance(headline.n, tuple) else None
+                ends = dict(zip(("low", "high"), entry.ends, strict=True))
+                values = {"value": entry.value, **ends, "n": n, "chance": entry.chance}
+                metrics[re.sub(r"\W+", "_", words.lower())] = values
+        return metrics
 
     def to_json(self) -> dict[str, Any]:
         """Return the model, folder, block and summary of the run, as printed by ``--json``."""
@@ -135,8 +130,14 @@ class Run:
     @property
     def model(self) -> Mapping[str, Any]:
         """The description of the model in the run's manifest."""
-        model = self.manifest.get("model")
-        return model if isinstance(model, dict) else {}
+        model: Mapping[str, Any] = self.manifest.get("model", {})
+        return model
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The digest of each data file of the run, by file name."""
+        digests: Mapping[str, Any] = self.manifest.get("data", {})
+        return digests
 
     @property
     def elicitation(self) -> str:
@@ -230,9 +231,9 @@ class Run:
         from tacit.engine.store import Store
         from tacit.runs.predicting import RunPredictor
 
-        kept = Store(store) if isinstance(store, str | Path) else store
-        place = None if kb is None else Path(kb)
-        return RunPredictor(self, model, place, settings, kept).predict(question, choices)
+        storage = Store(store) if isinstance(store, str | Path) else store
+        base = None if kb is None else Path(kb)
+        return RunPredictor(self, model, base, settings, storage).predict(question, choices)
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
@@ -242,14 +243,12 @@ class Run:
     def _repr_html_(self) -> str:
         """Return HTML for notebooks: numbers of the summary, and names of tables and figures."""
         rows = "".join(
-            f"<tr><td>{escape(key)}</td><td>{value:,}</td></tr>"
-            if isinstance(value, int)
-            else f"<tr><td>{escape(key)}</td><td>{value:.3f}</td></tr>"
+            f"<tr><td>{escape(key)}</td><td>{number(value)}</td></tr>"
             for key, value in self.summary.items()
             if isinstance(value, int | float) and not isinstance(value, bool)
         )
-        listed = (("tables", ", ".join(self.tables)), ("figures", ", ".join(self.figures)))
-        more = "".join(f"<p>{kind}: {escape(names)}</p>" for kind, names in listed if names)
+        listed = {"tables": ", ".join(self.tables), "figures": ", ".join(self.figures)}
+        more = "".join(f"<p>{kind}: {escape(names)}</p>" for kind, names in listed.items() if names)
         title = f"<b>{escape(self.probe)}</b> of <b>{escape(self.name)}</b>"
         return f"<div><p>{title}</p><table>{rows}</table>{more}</div>"
 
@@ -281,22 +280,34 @@ class Runs(Mapping[str, Run]):
     def __len__(self) -> int:
         return len(self.runs)
 
+    @property
+    def probe(self) -> str:
+        """The probe's name."""
+        return self.runs[0].probe
+
+    @property
+    def findings(self) -> Mapping[str, Findings]:
+        """The findings of each model."""
+        return {run.name: run.findings for run in self.runs}
+
     @cached_property
     def comparison(self) -> pl.DataFrame | None:
-        """A table that compares each pair of models; None if the models cannot be compared."""
-        from tacit.runs.comparison import compared
+        """The paired differences between each two models; None if there is only one model."""
+        from tacit.findings.comparison import comparison
 
-        return compared(self.runs)
+        return comparison(probe(self.probe).measures, self.findings) if len(self) > 1 else None
 
     @cached_property
     def slopes(self) -> pl.DataFrame | None:
-        """A table that shows, for each model family, how each result changes with model size.
+        """The slope of each result by model size; None if no family has models of two sizes."""
+        from tacit.findings.comparison import by_family, slopes
 
-        The table is None if no family contains models of two different sizes.
-        """
-        from tacit.runs.comparison import sloped
-
-        return sloped(self.runs)
+        models = {run.name: run.model for run in self.runs}
+        families = by_family(
+            {name: model.get("family") for name, model in models.items()},
+            {name: model.get("parameters") for name, model in models.items()},
+        )
+        return slopes(probe(self.probe).measures, self.findings, families) if families else None
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure that shows all models; see ``Run.figure``.
@@ -316,10 +327,10 @@ class Runs(Mapping[str, Run]):
             RequestError: If the file exists, is not a report, and ``force`` is False.
             WorkError: If the file cannot be written.
         """
-        from tacit.outputs import check_outputs
-        from tacit.report.writing import page_kind, report
+        from tacit.outputs import check_outputs, page
+        from tacit.report.writing import report
 
-        check_outputs([], [(Path(path), page_kind("report"))], force=force)
+        check_outputs([], [(Path(path), page("report"))], force=force)
         publish_text(Path(path), report(self.runs))
         return Path(path)
 
@@ -328,30 +339,29 @@ class Runs(Mapping[str, Run]):
 
     def _repr_html_(self) -> str:
         """Return the runs and the comparison of their models as HTML for notebooks."""
-        told = "".join(run._repr_html_() for run in self.runs)
-        return told if self.comparison is None else told + self.comparison._repr_html_()
+        runs = "".join(run._repr_html_() for run in self.runs)
+        return runs if self.comparison is None else runs + self.comparison._repr_html_()
 
 
-def named(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with new names, which are unique among the runs of each probe."""
-    return [replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True)]
+def named(runs: Iterable[Run]) -> tuple[Run, ...]:
+    """Return the runs with short names, which are unique among the runs of each probe."""
+    runs = list(runs)
+    return tuple(replace(run, name=name) for run, name in zip(runs, _names(runs), strict=True))
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """Return a short, unambiguous name for each run, based on the name of its model."""
-    folders = [legible(run.folder.name if run.folder else "") for run in runs]
-    full = [
-        legible(str(run.model.get("name") or run.request.get("model") or folder))
-        for run, folder in zip(runs, folders, strict=True)
-    ]
+    """The end of each model's name or, where ends are not unique, the first longer name that is."""
+    full = [legible(str(run.model.get("name") or _folder(run))) for run in runs]
     ends = [last_part(name) for name in full]
-    probes = [run.probe for run in runs]
-    places = [f"{end} ({folder})" for end, folder in zip(ends, folders, strict=True)]
-    numbered = [f"{end} ({number})" for number, end in enumerate(ends, 1)]
     # In a suite, the folder that contains a run's folder has the name of the suite's run.
     parents = [run.folder.resolve().parent.name if run.folder else "" for run in runs]
-    within = [f"{end} ({legible(name)})" for end, name in zip(ends, parents, strict=True)]
-    for names in (ends, full, places, within):
-        if len(set(zip(probes, names, strict=True))) == len(names):
+    beside = ([legible(_folder(run)) for run in runs], [legible(name) for name in parents])
+    within = [[f"{end} ({name})" for end, name in zip(ends, of, strict=True)] for of in beside]
+    for names in (ends, full, *within):
+        if len({(run.probe, name) for run, name in zip(runs, names, strict=True)}) == len(runs):
             return names
-    return numbered
+    return [f"{end} ({number})" for number, end in enumerate(ends, 1)]
+
+
+def _folder(run: Run) -> str:
+    return run.folder.name if run.folder else ""

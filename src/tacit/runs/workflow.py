@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,10 @@ from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords
 from tacit.probes.registry import probe
 from tacit.runs import asking
-from tacit.runs.comparison import Together, warnings
+from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.estimate import Cost, chats_of, estimate
 from tacit.runs.folder import RunFolder
-from tacit.runs.reporter import Quiet, resumable
+from tacit.runs.reporter import Reporter, resumable
 from tacit.runs.run import Run, Runs, named
 from tacit.tables import recorded_path
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.options import LoadOptions
     from tacit.probes.base import Probe
-    from tacit.runs.reporter import Reporter
 
 REPORT = "report.html"
 """The file name of the report."""
@@ -52,7 +51,7 @@ class RunRequest:
     settings: ModelOptions = field(default_factory=ModelOptions)
     engine: EngineOptions = field(default_factory=EngineOptions)
     store: Store | None = None
-    reporter: Reporter = field(default_factory=Quiet)
+    reporter: Reporter = field(default_factory=Reporter)
     own_settings: Mapping[str, ModelOptions] = field(default_factory=dict)
     nested: bool = False
     objects: Mapping[str, LanguageModel] = field(default_factory=dict)
@@ -62,16 +61,30 @@ class RunRequest:
             raise RequestError("give either a model or a file of beliefs")
         if len(set(self.models)) < len(self.models):
             raise RequestError("a model is given twice; give each model once")
+        kind = probe(self.probe)
+        if self.beliefs is not None and not kind.reads_beliefs():
+            raise RequestError(
+                f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
+            )
         for name in self.models:
             if name not in self.objects:
                 self.engine.check([name], self.loading_of(name))
-        _ = self._described  # raises if a name or a number is wrong
-        if probe(self.probe).ranks_vocabulary:
-            _check_vocabularies(self.models, self.beliefs)
+            if kind.ranks_vocabulary:
+                _check_vocabulary(name)
+        for name in self._names:
+            self._described(name)  # raises if a name or a number is wrong
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of the models or, in their place, of the beliefs."""
+        if self.beliefs is None:
+            return self.models
+        # A data frame has no suffix.
+        is_file = recorded_path(self.beliefs) == str(self.beliefs)
+        return (self.beliefs.name if is_file else self.beliefs.stem,)
 
     @cached_property
-    def loading(self) -> LoadOptions:
-        """The loading options of all models without an entry in ``own_settings``."""
+    def _loading(self) -> LoadOptions:
         return self.settings.load.of(self.models)
 
     def settings_of(self, name: str) -> ModelOptions:
@@ -81,13 +94,12 @@ class RunRequest:
     def loading_of(self, name: str) -> LoadOptions:
         """Return the options with which one model is loaded."""
         own = self.own_settings.get(name)
-        return self.loading if own is None else own.load.of([name], from_file=True)
+        return self._loading if own is None else own.load.of([name], from_file=True)
 
-    @cached_property
-    def _described(self) -> Mapping[str, Mapping[str, str | int]]:
-        """The family and the number of parameters that the user specified for each model."""
-        names = self.models if self.beliefs is None else (_name_of(self.beliefs),)
-        return self.settings.described.of(names)
+    def _described(self, name: str) -> Mapping[str, str | int]:
+        """The family and the number of parameters that the user specified for a model."""
+        names = (name,) if name in self.own_settings else self._names
+        return self.settings_of(name).described.of(names)[name]
 
     @cached_property
     def _store(self) -> Store:
@@ -101,29 +113,27 @@ class RunRequest:
         return probe(self.probe).of(self.options)
 
     @cached_property
-    def data(self) -> Mapping[str, Any]:
-        """The digest of each data file, by file name."""
-        return digests(self.options)
-
-    @cached_property
     def folders(self) -> Mapping[str, RunFolder]:
         """The folder of each model's run, by model name."""
         request = {"probe": self.probe, **requested(self.options)}
         if self.beliefs is not None:
-            request["beliefs"], name = recorded_path(self.beliefs), _name_of(self.beliefs)
-            return {name: RunFolder(self.out, request, self.data, self._described[name])}
-        if self.made.ranks_vocabulary:
-            request["compared"] = sorted(self.models)  # the requests depend on all models
-        folders = folders_of(self.models, self.out, nested=self.nested)
+            request["beliefs"] = recorded_path(self.beliefs)
+            paths: Mapping[str, Path | None] = dict.fromkeys(self._names, self.out)
+        else:
+            if self.made.ranks_vocabulary:
+                request["compared"] = sorted(self.models)  # the requests depend on all models
+            paths = folders_of(self.models, self.out, nested=self.nested)
+        data = digests(self.options)
         return {
-            name: RunFolder(
-                folder,
-                {**request, **requested(self.settings_of(name)), "model": name},
-                self.data,
-                self._described[name],
-            )
-            for name, folder in folders.items()
+            name: RunFolder(path, request | self._of_model(name), data, self._described(name))
+            for name, path in paths.items()
         }
+
+    def _of_model(self, name: str) -> dict[str, Any]:
+        """The part of the request that is about a model."""
+        if self.beliefs is not None:
+            return {}
+        return {**requested(self.settings_of(name)), "model": name}
 
     @cached_property
     def probes(self) -> Mapping[str, Probe]:
@@ -132,33 +142,33 @@ class RunRequest:
 
         if not self.made.ranks_vocabulary:
             return dict.fromkeys(self.models, self.made)
-        told = {
+        words = {
             name: loading.words_of_model(self.objects[name])
             if name in self.objects
             else loading.words_of(name, self.loading_of(name))
             for name in self.models
         }
-        return self.made.for_models({name: ModelWords(*each) for name, each in told.items()})
+        return self.made.for_models({name: ModelWords(*each) for name, each in words.items()})
 
     @resumable()
-    def run(self) -> dict[str, Run]:
-        """Run the probe on each model in turn; return a mapping from model names to runs."""
+    def run(self) -> Runs:
+        """Run the probe on each model in turn."""
         _ = self.folders  # raises if a folder has another run
         if self.beliefs is not None:
-            return {_name_of(self.beliefs): self._measured(self.beliefs)}
+            return Runs((self._measured(self.beliefs),))
         self.check_replies()
         self.confirm(self.models)
-        return {name: self.ask(name, self.start(name)) for name in self.models}
+        return Runs(tuple(self.ask(name, self.start(name)) for name in self.models))
 
     @resumable()
-    def publish(self, found: Mapping[str, Run], *, report: bool = True) -> Together:
+    def publish(self, runs: Runs, *, report: bool = True) -> None:
         """Compare the models; write a report and comparison tables, unless ``out`` is None."""
-        runs = list(found.values())
         for warning in warnings(runs):
             self.reporter.warn(warning)
-        if self.out is not None and report:
-            Runs(tuple(named(runs))).report(self.out / REPORT)
-        return Together.of(runs, self.out)
+        if self.out is not None:
+            if report:
+                Runs(named(runs.runs)).report(self.out / REPORT)
+            write_comparison(runs, self.out)
 
     def estimate(self) -> dict[str, dict[str, Any]]:
         """Estimate the number of requests to each model, and their duration or cost."""
@@ -172,7 +182,7 @@ class RunRequest:
         engine = None if self.chats(name) else self.start(name)
         found = self.size(name, engine)
         if (limit := requested(self.options).get("limit")) is not None:
-            about = declarations(type(self.options))["limit"].about.help
+            about = declarations(type(self.options))["limit"].help
             found["limit"] = about.replace(" N ", f" {limit:,} ")
         if (other := self._other) is not None:
             key = "with_fast" if other.options.fast else "without_fast"
@@ -183,7 +193,7 @@ class RunRequest:
         """Estimate a model's requests with its engine; without, return a chat's highest cost."""
         groups = asking.requests_of(self.probes[name])
         if engine is None:
-            found = self._cost(name).to_json()
+            found = asdict(self._cost(name))
         else:
             found = estimate(engine, asking.ungrouped(groups), self.folders[name].blocks)
         return {**found, "groups": {key: len(group.requests) for key, group in groups.items()}}
@@ -201,22 +211,22 @@ class RunRequest:
 
     def ask(self, name: str, engine: Engine) -> Run:
         """Use a model's engine to run the probe on the model."""
-        folder = self.folders[name]
-        return _run(folder, asking.ask(self.probes[name], engine, folder, self.reporter), name)
+        findings = asking.ask(self.probes[name], engine, self.folders[name], self.reporter)
+        return self._run(name, findings)
 
     def _measured(self, beliefs: Path) -> Run:
         """Run the probe on beliefs from a file."""
-        made = self.made
-        if not made.reads_beliefs():
-            made.measure_file(beliefs)  # raises
-        name = _name_of(beliefs)
-        folder = self.folders[name]
+        ((name, folder),) = self.folders.items()
         model = {"kind": "beliefs", "name": name, "elicitation": FROM_FILE}
         (model["sha256"],) = sha256_of(beliefs).values()
         folder.begin({"model": model})
         with folder.failing():
-            findings = folder.finish(made.measure_file(beliefs).with_summary(elicitation=FROM_FILE))
-        return _run(folder, findings, name)
+            findings = self.made.measure_file(beliefs).with_summary(elicitation=FROM_FILE)
+            return self._run(name, folder.finish(findings))
+
+    def _run(self, name: str, findings: Findings) -> Run:
+        folder, tables = self.folders[name], findings.tables
+        return Run(folder.folder, name, folder.request, folder.manifest, tables, findings.questions)
 
     def start(self, name: str) -> Engine:
         """Start the engine for one model; deleting the engine frees the model's memory."""
@@ -231,52 +241,31 @@ class RunRequest:
 
     def confirm(self, names: Iterable[str]) -> None:
         """Ask the user to confirm the cost of querying chat models."""
+        chats = [name for name in names if self.chats(name)]
         for yes in (True, False):
-            costs = {
-                name: self._cost(name)
-                for name in names
-                if self.chats(name) and self.settings_of(name).load.server.yes is yes
-            }
-            self.reporter.confirm(costs, yes=yes)
+            chosen = [name for name in chats if self.settings_of(name).load.server.yes is yes]
+            self.reporter.confirm({name: self._cost(name) for name in chosen}, yes=yes)
 
     def check_replies(self) -> None:
         """Raise an error if a model is a chat model and the probe cannot use chat replies."""
         for name in filter(self.chats, self.models):
-            sampled = asking.is_sampled(name, self.loading_of(name))
+            sampled = self.loading_of(name).server.samples is not None
             self.probes[name].check_replies(sampled=sampled)
 
     def _cost(self, name: str) -> Cost:
-
         requests = asking.ungrouped(asking.requests_of(self.probes[name]))
         return Cost.of(requests, self.loading_of(name).server)
 
 
-def _name_of(beliefs: Path) -> str:
-    """Return the name of beliefs in place of a model's; a data frame has no suffix."""
-    return beliefs.name if recorded_path(beliefs) == str(beliefs) else beliefs.stem
-
-
-def _run(folder: RunFolder, findings: Findings, name: str) -> Run:
-    return Run(
-        folder.folder, name, folder.request, folder.manifest, findings.tables, findings.questions
-    )
-
-
-def _check_vocabularies(models: Sequence[str], beliefs: Path | None) -> None:
-    """Check that a probe that ranks a vocabulary's words is run only on local models."""
+def _check_vocabulary(name: str) -> None:
+    """Check that a probe that ranks a vocabulary's words is run only on a local model."""
     from tacit.models.openai.options import is_address
 
-    if beliefs is not None:
-        raise RequestError(
-            "this probe ranks a model's vocabulary, so it cannot read beliefs from a file: give a "
-            "model"
+    if is_address(name):
+        raise ModelError(
+            f"{name}: this probe ranks a model's whole vocabulary, and a server returns only "
+            "the most probable tokens: use a local model"
         )
-    for name in models:
-        if is_address(name):
-            raise ModelError(
-                f"{name}: this probe ranks a model's whole vocabulary, and a server returns only "
-                "the most probable tokens: use a local model"
-            )
 
 
 def folders_of(
@@ -290,14 +279,13 @@ def folders_of(
             f"{out} contains the run of one model: choose another folder for several models"
         )
     folders = [out / name for name in file_names(map(_last_name, models))]
-    _check_beside(out, folders)
+    if not any((folder / "run.yaml").is_file() for folder in folders):
+        _check_beside(out)
     return dict(zip(models, folders, strict=True))
 
 
-def _check_beside(out: Path, folders: Sequence[Path]) -> None:
+def _check_beside(out: Path) -> None:
     """Raise an error if the output of several runs would overwrite existing files."""
-    if any((folder / "run.yaml").is_file() for folder in folders):
-        return
     for name in ("comparison.parquet", "slopes.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(

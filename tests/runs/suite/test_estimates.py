@@ -25,24 +25,22 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: Path) -> None:
     """Nothing is written; prompts that depend on a vocabulary elsewhere are not known."""
     norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
-    elsewhere = {"model": "some/model", "family": "some", "parameters": "3B"}
-    file = written(tmp_path, models=["demo", elsewhere], runs=[PARTS, CONSISTENCY, norms])
+    file = written(tmp_path, models=["demo", "some/model"], runs=[PARTS, CONSISTENCY, norms])
     before = sorted(tmp_path.iterdir())
     plan = Plan(SuiteFile.read(file), tmp_path / "runs")
-    found = {(one.run, one.model): one for one in estimates(plan)}
+    found = {(one["run"], one["model"]): one for one in estimates(plan)}
     assert sorted(tmp_path.iterdir()) == before
     here, there = found["parts", "demo"], found["parts", "some/model"]
-    assert here.prompts == here.distinct == here.to_ask == there.prompts == there.distinct
-    assert here.tokens is not None
-    assert here.tokens > 0
-    assert here.seconds is not None
-    assert (there.to_ask, there.tokens, there.seconds, there.note) == (None, None, None, ELSEWHERE)
-    assert (there.family, there.parameters) == ("some", "3B")
+    prompts = here["prompts"]
+    assert (here["distinct"], here["to_ask"], here["tokens"] > 0) == (prompts, prompts, True)
+    assert here["seconds"] is not None
+    assert (there["prompts"], there["distinct"], there["note"]) == (prompts, prompts, ELSEWHERE)
+    assert there["to_ask"] is there["tokens"] is there["seconds"] is None
     alone = tacit.run("parts", model="demo", drawings="things", limit=1, progress=False)
-    assert len(alone.questions) == here.prompts
+    assert len(alone.questions) == here["prompts"]
     for model in ("demo", "some/model"):
         unknown = found["assumptions", model]
-        assert (unknown.prompts, unknown.note) == (None, UNKNOWN)
+        assert (unknown["prompts"], unknown["note"]) == (None, UNKNOWN)
 
 
 def test_a_finished_run_has_nothing_to_ask(tmp_path: Path) -> None:
@@ -51,7 +49,7 @@ def test_a_finished_run_has_nothing_to_ask(tmp_path: Path) -> None:
     tacit.suite(file, report=False, progress=False)
     plan = Plan(SuiteFile.read(file), tmp_path / "runs", store=Store(tmp_path / ".tacit"))
     (found,) = estimates(plan)
-    assert (found.to_ask, found.note) == (0, FINISHED)
+    assert (found["to_ask"], found["note"]) == (0, FINISHED)
     (cached,) = estimates(Plan(SuiteFile.read(file), None, store=Store(tmp_path / ".tacit")))
-    assert cached.to_ask == 0
-    assert cached.prompts
+    assert cached["to_ask"] == 0
+    assert cached["prompts"]

@@ -110,10 +110,9 @@ def test_settings_belong_to_one_model(workplace: Path) -> None:
     assert request.loading_of("demo-masked").dtype == "bfloat16"
     asked = {name: of.request["dtype"] for name, of in request.folders.items()}
     assert asked == {"demo": "auto", "demo-masked": "bfloat16"}
-    assert [run.described for run in plan.runs] == [{}, {"family": "demo", "parameters": "1M"}]
-    (entry,) = plan.file.runs
-    described = entry.described.described
-    assert (described.family, described.parameters) == (["demo-masked=demo"], ["demo-masked=1M"])
+    described = {name: of.described for name, of in request.folders.items()}
+    assert described["demo-masked"] == {"family": "demo", "parameters": 1_000_000}
+    assert not described["demo"]
 
 
 def test_paths_are_relative_to_the_file(workplace: Path) -> None:
@@ -203,7 +202,8 @@ def test_the_papers_suite_is_complete(workplace: Path) -> None:
     assert list(plan.requests) == ["consistency", "parts", "assumptions"]
     content = yaml.safe_load((SHIPPED / "papers.yaml").read_text(encoding="utf-8"))
     assert len(read.models) == len(content["models"]) == 17
-    assert all(set(model.described) == {"family", "parameters"} for model in read.models)
+    given_of = [model.settings.described for model in read.models]
+    assert all(described.family and described.parameters for described in given_of)
     with pytest.raises(DataError, match=f"{Path.cwd() / 'everyday-things'}: there is no such"):
         Plan(SuiteFile.read("papers", only=["parts"]), None).check()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.charts.grid import Grid
 from tacit.charts.panels import written
 from tacit.charts.shown import spread
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
-    import polars as pl
 
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
@@ -32,8 +33,6 @@ _COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
 
 def retrieval_examples(shown: Shown) -> Drawn | None:
     """How the best candidates change with each property (Weir et al. 2020, Figure 1)."""
-    import polars as pl
-
     table, top = shown.table("retrieval"), shown.table("retrieval_top")
     if table is None or top is None:
         return None
@@ -66,8 +65,6 @@ def retrieval_examples(shown: Shown) -> Drawn | None:
 
 def by_wording(table: pl.DataFrame) -> pl.DataFrame:
     """Add the column ``of``: the model, and its wording if there are several."""
-    import polars as pl
-
     apart = table["wording"].n_unique() > 1
     name = pl.format("{} ({})", "model", "wording") if apart else pl.col("model")
     return table.with_columns(of=name)
@@ -83,8 +80,6 @@ def examples_of(table: pl.DataFrame) -> str:
 
 def chosen(table: pl.DataFrame, shares: Sequence[float]) -> list[str]:
     """Choose the paper's example, and the concepts above these shares of the others by MRR."""
-    import polars as pl
-
     of = table["of"].n_unique()
     means = (
         table.drop_nulls("rank")
@@ -100,8 +95,6 @@ def chosen(table: pl.DataFrame, shares: Sequence[float]) -> list[str]:
 
 def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> alt.LayerChart:
     """Draw a table with a row per prompt: the best candidate words and the concept's rank."""
-    import polars as pl
-
     part = part.sort("n")
     concept, word = part.select("concept", "word").row(0)
     rows = {

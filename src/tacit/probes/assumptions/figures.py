@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.charts.figures import Figures
 from tacit.charts.grid import Grid
 from tacit.charts.marks import Curves, Rows
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     import altair as alt
-    import polars as pl
 
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
@@ -53,8 +54,6 @@ _ELICITED = {
 
 def retrieval(shown: Shown) -> Drawn | None:
     """Concept retrieval by number of properties (Weir et al. 2020, Figure 2)."""
-    import polars as pl
-
     table = _ranked(shown, pl.col("category").is_null(), order=MAIN)
     if table is None:
         return None
@@ -71,8 +70,6 @@ def retrieval(shown: Shown) -> Drawn | None:
 
 def retrieval_categories(shown: Shown) -> Drawn | None:
     """Concept retrieval by category of the properties (Weir et al. 2020, Figure 3a)."""
-    import polars as pl
-
     table = _ranked(shown, order=MAIN)
     if table is None or table["category"].is_null().all():
         return None
@@ -89,8 +86,6 @@ def retrieval_categories(shown: Shown) -> Drawn | None:
 
 def retrieval_orders(shown: Shown) -> Drawn | None:
     """Concept retrieval from frequent, rare or random properties (Weir et al. 2020, Figure 3b)."""
-    import polars as pl
-
     table = _ranked(shown, pl.col("category").is_null(), pl.col("order").is_in(list(_ORDERS)))
     if table is None or table["order"].n_unique() == 1:
         return None
@@ -154,8 +149,6 @@ def ablation(shown: Shown) -> Drawn | None:
 
 def favoured(shown: Shown) -> Drawn | None:
     """The share of prompts for which each favoured word ranks first."""
-    import polars as pl
-
     table = shown.table("favoured")
     if table is None:
         return None
@@ -244,8 +237,6 @@ def _pair(
 
 def _counts(part: pl.DataFrame, shown: Shown) -> alt.LayerChart:
     """Return a grid with the number of concepts at each point of the retrieval curves."""
-    import polars as pl
-
     cells = [
         {
             "row": of,

@@ -13,7 +13,6 @@ from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.details import details
 from tacit.probes.assumptions.elicitation import Asking, elicit
-from tacit.probes.assumptions.figures import FIGURES
 from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec
+    from tacit.findings.spec import Headline, TableSpec
     from tacit.probes.assumptions.corrections import Correction
     from tacit.probes.assumptions.elicitation import Elicitation
     from tacit.probes.assumptions.properties import Chosen, WordedNorms
@@ -64,7 +63,7 @@ class Assumptions(Probe):
     Options: ClassVar[type[AssumptionsOptions]] = AssumptionsOptions
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[Sequence[Headline]] = HEADLINES
-    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
+    figures = "tacit.probes.assumptions.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     ranks_vocabulary: ClassVar[bool] = True
     block = staticmethod(block)

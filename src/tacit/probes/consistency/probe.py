@@ -29,7 +29,6 @@ from tacit.probes.consistency.block import block, verdict_of
 from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.details import details, negative_examples
 from tacit.probes.consistency.features import by_choice, features
-from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.intervention import MOST_FACTS, Contexts
 from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.no_knowledge import no_knowledge
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec
+    from tacit.findings.spec import Headline, TableSpec
     from tacit.knowledge.background import Background
     from tacit.probes.base import Answers, Requests
     from tacit.sources.anchors import Anchor
@@ -72,7 +71,7 @@ class ConsistencyProbe(Probe):
     )
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
-    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
+    figures = "tacit.probes.consistency.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
     block = staticmethod(block)
     details = staticmethod(details)

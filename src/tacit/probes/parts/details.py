@@ -9,7 +9,6 @@ from tacit.files import file_names
 from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import Details, GraphSet
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
-from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ MOST_STATEMENTS = 30_000
 def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     """Return the parts graphs of each model and drawing; None if there are no beliefs."""
     from tacit.coherence.ontology import Ontology
+    from tacit.probes.parts.figures import FIGURES
     from tacit.probes.parts.graph import parts_graphs
 
     graphs: list[tuple[Mapping[str, str], Spec]] = []

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from tacit.charts.figures import Figures
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.shown import counted
@@ -18,8 +20,6 @@ from tacit.probes.parts.tables import TABLES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import polars as pl
-
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Theme
@@ -31,8 +31,6 @@ _ALL = {"drawings": 300, "statements": 216_580}  # of the 300 published drawings
 
 def violations(shown: Shown) -> Drawn | None:
     """Violation rates by constraint type, with baselines (Gu et al. 2023, Table 3)."""
-    import polars as pl
-
     table = shown.defined("violation", "rate")
     table = None if table is None else table.filter(stage="before")
     if table is None or table["rate"].is_null().all():
@@ -67,8 +65,6 @@ def violations(shown: Shown) -> Drawn | None:
 
 def _published_rates() -> Mapping[str, Mapping[str, float]]:
     """Return the violation rates in Table 3 of Gu et al. (2023), by model and constraint."""
-    import polars as pl
-
     from tacit.findings.published import printed_values
 
     rates: dict[str, dict[str, float]] = {}
@@ -81,8 +77,6 @@ def _published_rates() -> Mapping[str, Mapping[str, float]]:
 
 def accuracy_at(shown: Shown) -> Drawn | None:
     """The share of drawings with at least s % accuracy (Gu et al. 2023, Figure 3)."""
-    import polars as pl
-
     table = _staged("accuracy_at", "share", shown)
     if table is None:
         return None
@@ -103,8 +97,6 @@ def accuracy_at(shown: Shown) -> Drawn | None:
 
 def accuracy_by_relation(shown: Shown) -> Drawn | None:
     """Each relation's accuracy before and after repair (Gu et al. 2023, Figure 4)."""
-    import polars as pl
-
     table = _staged("accuracy_by_relation", "accuracy", shown)
     if table is None:
         return None
@@ -117,16 +109,12 @@ def accuracy_by_relation(shown: Shown) -> Drawn | None:
 
 def best_and_worst_things(shown: Shown) -> Drawn | None:
     """The things with the best and the worst accuracy (Gu et al. 2023, Figures 5 and 6)."""
-    import polars as pl
-
     band = pl.col("band").str.split(" ").list.first()
     return _things(shown, pl.col("band") != "middle", pl.format("{}: ", band))
 
 
 def all_things(shown: Shown) -> Drawn | None:
     """The things with medium accuracy (Gu et al. 2023, Figure 11)."""
-    import polars as pl
-
     return _things(shown, pl.col("band") == "middle", pl.lit(""))
 
 
@@ -148,8 +136,6 @@ FIGURES = Figures(
 
 def _things(shown: Shown, band: pl.Expr, kind: pl.Expr) -> Drawn | None:
     """The accuracy on each thing in a band of ranks, with one row of panels per model."""
-    import polars as pl
-
     table = _staged("accuracy_by_thing", "accuracy", shown)
     table = None if table is None else table.filter(band).drop_nulls("rank").sort("rank")
     if table is None or table.is_empty():
@@ -164,8 +150,6 @@ def _things(shown: Shown, band: pl.Expr, kind: pl.Expr) -> Drawn | None:
 
 def _gained(table: pl.DataFrame, key: str, shown: Shown) -> Drawn:
     """Rows of accuracies before and after repair with the gain; a row of panels per model."""
-    import polars as pl
-
     n = pl.col("n").map_elements("{:,}".format, pl.String)
     rank = [pl.format("{}. ", "rank")] if "rank" in table.columns else []
     gain = pl.col("gain").map_elements(points, pl.String).str.strip_suffix(" points")
@@ -201,8 +185,6 @@ def _gained(table: pl.DataFrame, key: str, shown: Shown) -> Drawn:
 
 def _staged(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
     """Return a table's rows for the stages before and after repair; None if there are none."""
-    import polars as pl
-
     table = shown.defined(name, column)
     if table is None:
         return None
@@ -223,8 +205,6 @@ def _series(look: Theme) -> tuple[Series, Series]:
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:
     """Return the values after repair minus those before repair, with the series after repair."""
-    import polars as pl
-
     before = table.filter(series=_BEFORE).select(*keys, before=share)
     after = table.filter(pl.col("series") != _BEFORE).select(*keys, "series", after=share)
     both = before.join(after, on=keys, maintain_order="left")

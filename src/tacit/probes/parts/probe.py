@@ -15,7 +15,6 @@ from tacit.probes.parts import accuracy, beliefs, discrimination, questions, rep
 from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
-from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Spec
     from tacit.findings.measure import Measure
-    from tacit.findings.spec import FigureSpec, Headline, TableSpec
+    from tacit.findings.spec import Headline, TableSpec
     from tacit.probes.parts.repair import RepairedBeliefs
     from tacit.requests import Prompt
     from tacit.sources.drawings import Drawing
@@ -60,7 +59,7 @@ class PartsProbe(Probe):
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
-    figures: ClassVar[Mapping[str, FigureSpec]] = FIGURES
+    figures = "tacit.probes.parts.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
     block = staticmethod(block)
     details = staticmethod(details)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import TacitError
@@ -11,49 +10,31 @@ from tacit.requests import KINDS
 from tacit.runs import asking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from tacit.engine.ask import Engine
-    from tacit.requests import Request
     from tacit.runs.suite.plan import Plan, PlannedRun
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """The estimated size and duration of one run. Unknown values are None."""
-
-    run: str
-    model: str
-    family: str | None = None
-    parameters: str | None = None
-    prompts: int | None = None
-    distinct: int | None = None
-    to_ask: int | None = None
-    tokens: int | None = None
-    seconds: float | None = None
-    calls: int | None = None
-    note: str | None = None
-    error: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all values of the estimate as a dict that can be written as JSON."""
-        return asdict(self)
-
 
 FINISHED = "finished"
 ELSEWHERE = "the model is not on this machine"
 UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are on this machine"
 
+_VALUES = ("prompts", "distinct", "to_ask", "tokens", "seconds", "calls", "note", "error")
 
-def estimates(plan: Plan) -> Iterator[Estimate]:
-    """Yield the estimated size and duration of each run, model by model."""
+
+def estimates(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield the estimated size and duration of each run, model by model; None is unknown."""
     plan.check()
-    for model in [entry.name for entry in plan.file.models]:
+    for model in plan.file.models:
         engine: Engine | TacitError | None = None
-        for run in [run for run in plan.runs if run.model == model]:
-            if not run.finished and _measurable(run) and engine is None:
-                engine = _started(run)
-            yield _estimate(run, _found(run, engine))
+        for run in plan.runs:
+            if run.model == model.name:
+                if engine is None and not run.finished and _can_be_measured(run):
+                    engine = _started(run)
+                found = _estimate(run, engine)
+                found.setdefault("tokens", found.get("prompt_tokens"))
+                values = {name: found.get(name) for name in _VALUES}
+                yield {"run": run.name, "model": run.model, **values}
         del engine
         gc.collect()  # frees the model before the next one is loaded
 
@@ -65,8 +46,7 @@ def _started(run: PlannedRun) -> Engine | TacitError:
         return error
 
 
-def _found(run: PlannedRun, engine: Engine | TacitError | None) -> Mapping[str, Any]:
-    """Return the values of a run's estimate by the names of their fields."""
+def _estimate(run: PlannedRun, engine: Engine | TacitError | None) -> dict[str, Any]:
     if run.finished:
         return {"to_ask": 0, "note": FINISHED}
     if run.request.chats(run.model):
@@ -79,11 +59,13 @@ def _found(run: PlannedRun, engine: Engine | TacitError | None) -> Mapping[str, 
         except TacitError as error:
             return {"error": str(error)}
     requests = asking.ungrouped(asking.requests_of(run.request.probes[run.model]))
+    of_kinds = [[one for one in requests if type(one) is kind] for kind in KINDS]
+    distinct = sum(len(KINDS[type(of[0])].merge(of)) for of in of_kinds if of)
     reason = {"note": ELSEWHERE} if engine is None else {"error": str(engine)}
-    return {"prompts": len(requests), "distinct": _distinct(requests), **reason}
+    return {"prompts": len(requests), "distinct": distinct, **reason}
 
 
-def _measurable(run: PlannedRun) -> bool:
+def _can_be_measured(run: PlannedRun) -> bool:
     """Return whether a run's prompts are known and a short trial of its model is possible."""
     return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
 
@@ -98,16 +80,3 @@ def _is_here(run: PlannedRun, model: str) -> bool:
     from tacit.models.loading import is_here
 
     return is_here(model, run.request.loading_of(model))
-
-
-def _distinct(requests: Sequence[Request]) -> int:
-    kinds = {type(one) for one in requests}
-    return sum(len(KINDS[of].merge([one for one in requests if type(one) is of])) for of in kinds)
-
-
-def _estimate(run: PlannedRun, found: Mapping[str, Any]) -> Estimate:
-    """Create the estimate of a run from a mapping of estimated values."""
-    names = {field.name for field in fields(Estimate)}
-    values = {"tokens": found.get("prompt_tokens"), **run.described, **found}
-    known = {name: value for name, value in values.items() if name in names}
-    return Estimate(run.name, run.model, **known)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -20,12 +21,15 @@ from tacit.probes.registry import probe, probes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    Location: TypeAlias = tuple[str, int]
+
 SHIPPED = Path(__file__).parents[2] / "data" / "suites"
 
 RESERVED = ("report.html", "suite.json")
 """Names of files that a suite writes, and that cannot be used as names of runs."""
 
 _DESCRIBING = ("family", "parameters")
+"""Options whose value in a file is that of the entry's model, and not a list of models."""
 
 
 def _probe_name(name: str) -> str:
@@ -78,12 +82,11 @@ class _Content(BaseModel):
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """A model of a suite; ``described`` is its family and its number of parameters, if given."""
+    """A model of a suite."""
 
     name: str
     settings: ModelOptions
-    described: Mapping[str, str]
-    location: tuple[str, int]
+    location: Location
 
 
 @dataclass(frozen=True)
@@ -94,46 +97,22 @@ class RunEntry:
     probe: str
     options: Any
     models: tuple[ModelEntry, ...]
-    location: tuple[str, int]
-
-    @property
-    def described(self) -> ModelOptions:
-        """Settings with the family and the number of parameters of each model."""
-        given = {
-            key: {
-                model.name: model.described[key] for model in self.models if key in model.described
-            }
-            for key in _DESCRIBING
-        }
-        settings: ModelOptions = build(ModelOptions, given)
-        return settings
+    location: Location
 
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A suite that was read from a file."""
+    """A suite that was read from a file.
+
+    Options in ``given`` have precedence over those of the file; ``only`` are the names of the runs
+    to include, all of them if it is empty.
+    """
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
 
-    models: tuple[ModelEntry, ...]
-    runs: tuple[RunEntry, ...]
     document: Document[_Content]
-
-    @property
-    def path(self) -> Path:
-        """The path of the file."""
-        return self.document.path
-
-    @property
-    def out(self) -> Path | None:
-        """The folder for all runs, which must lie beside the file; None if the file names none."""
-        named, base = self.document.content.out, _base_of(self.path)
-        if named is not None and not (base / named).resolve().is_relative_to(base.resolve()):
-            raise self.document.error(
-                f"out is {named}, which leads out of {base.resolve()}: give another folder",
-                "out",
-            )
-        return None if named is None else base / named
+    given: Mapping[str, Any] = field(default_factory=dict)
+    only: Sequence[str] = ()
 
     @classmethod
     def read(
@@ -142,10 +121,129 @@ class SuiteFile:
         given: Mapping[str, Any] | None = None,
         only: Sequence[str] = (),
     ) -> SuiteFile:
-        """Read a suite from a path or by the name of a shipped suite; ``given`` has precedence."""
-        path = path_of(name_or_path)
-        document = read_as(_Content, path, check_holds_no_key)
-        return _Reader(document, given or {}, _base_of(path)).suite(only)
+        """Read a suite from a path or by the name of a shipped suite."""
+        document = read_as(_Content, path_of(name_or_path), check_holds_no_key)
+        read = cls(document, given or {}, only)
+        read._check_given()
+        _ = read.runs  # raises if an entry is wrong
+        return read
+
+    @property
+    def path(self) -> Path:
+        """The path of the file."""
+        return self.document.path
+
+    @property
+    def _base(self) -> Path:
+        """The folder to which the relative paths in the file refer."""
+        return Path() if self.path.parent == SHIPPED else self.path.parent
+
+    @property
+    def out(self) -> Path | None:
+        """The folder for all runs, which must lie beside the file; None if the file names none."""
+        named, base = self.document.content.out, self._base
+        if named is not None and not (base / named).resolve().is_relative_to(base.resolve()):
+            raise self.document.error(
+                f"out is {named}, which leads out of {base.resolve()}: give another folder", "out"
+            )
+        return None if named is None else base / named
+
+    @property
+    def models(self) -> tuple[ModelEntry, ...]:
+        """The models of the runs, in the order of the file."""
+        used = {model.name for run in self.runs for model in run.models}
+        return tuple(model for model in self._models.values() if model.name in used)
+
+    @cached_property
+    def runs(self) -> tuple[RunEntry, ...]:
+        """The runs."""
+        found: dict[str, RunEntry] = {}
+        for at, entry in enumerate(self.document.content.runs):
+            name, location = entry.name or entry.probe, ("runs", at)
+            if name.casefold() in map(str.casefold, found):
+                raise self.document.error(
+                    f"two runs are called {name}; give each a different name (name: …)", *location
+                )
+            found[name] = self._run(entry, name, location)
+        for name in self.only:
+            if name not in found:
+                raise RequestError(f"--only: there is no run {name!r}; expected {', '.join(found)}")
+        return tuple(run for name, run in found.items() if not self.only or name in self.only)
+
+    @cached_property
+    def _models(self) -> Mapping[str, ModelEntry]:
+        """The models, by the names that they have in the file."""
+        found: dict[str, ModelEntry] = {}
+        for at, entry in enumerate(self.document.content.models):
+            location = ("models", at)
+            if entry.model in found:
+                problem = f"the model {entry.model} is given twice; give it once"
+                raise self.document.error(problem, *location)
+            name = _model_name(entry.model, self._base)
+            about = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
+            described = {key: {name: value} for key, value in about.items()}
+            settings = self._options(ModelOptions, entry, location, described)
+            found[entry.model] = ModelEntry(name, settings, location)
+        return found
+
+    def _run(self, entry: _Run, name: str, location: Location) -> RunEntry:
+        kind, models = probe(entry.probe).Options, self._models
+        taken = sorted({*declarations(kind)} & {*_Run.model_fields})
+        if taken:
+            raise self.document.error(
+                f"the probe {entry.probe} has an option {taken[0]}, which is a key of every run: "
+                "it cannot be part of a suite",
+                *location,
+            )
+        for at, model in enumerate(entry.models or ()):
+            if model not in models:
+                raise self.document.error(
+                    f"{_dotted(location)}.models names {model!r}; expected models of this suite: "
+                    f"{', '.join(models)}{similar(model, tuple(models))}",
+                    *(*location, "models", at),
+                )
+        chosen = tuple(models[model] for model in dict.fromkeys(entry.models or models))
+        options = self._options(kind, entry, location, {})
+        return RunEntry(name, entry.probe, options, chosen, location)
+
+    def _options(
+        self, kind: type, entry: _Model | _Run, location: Location, more: Mapping[str, Any]
+    ) -> Any:  # noqa: ANN401 - an instance of kind
+        """Return the options of a model or run."""
+        known, where = declarations(kind), _dotted(location)
+        values: dict[str, Any] = {**more}
+        for key, value in (entry.model_extra or {}).items():
+            if key not in known or known[key].hidden:
+                own = [name for name, one in known.items() if not one.hidden]
+                names = list(dict.fromkeys([*type(entry).model_fields, *own]))
+                raise self.document.error(unknown_key(where, key, names), *location, key)
+            if known[key].permits:
+                raise self.document.error(
+                    f"{where}.{key} counts only on the command line: remove it and, if "
+                    f"you allow it for these models, add --set {key}=true",
+                    *(*location, key),
+                )
+            values[key] = known[key].beneath(value, self._base)
+        mine = {
+            key: known[key].beneath(value, Path())
+            for key, value in self.given.items()
+            if key in known
+        }
+        try:
+            return build(kind, values | mine)
+        except RequestError as error:
+            name = error.name if isinstance(error, OptionError) else ""
+            if name in mine:
+                raise RequestError(f"--set {name}={self.given[name]}: {error}") from error
+            raise self.document.error(f"{where}: {error}", *location, name) from error
+
+    def _check_given(self) -> None:
+        entries = self.document.content.runs
+        kinds = (*(probe(entry.probe).Options for entry in entries), ModelOptions)
+        known = dict.fromkeys(key for kind in kinds for key in declarations(kind))
+        for key in self.given:
+            if key not in known or key in _DESCRIBING:
+                raise RequestError(unknown_key("--set", key, tuple(known)))
 
     def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
         """Return an error whose message contains the file's path and the entry's line number."""
@@ -167,122 +265,6 @@ def path_of(name_or_path: str | Path) -> Path:
     return SHIPPED / f"{path.name}.yaml"
 
 
-def _base_of(path: Path) -> Path:
-    """Return the folder to which the relative paths in a suite's file refer."""
-    return Path() if path.parent == SHIPPED else path.parent
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A reader of the entries in a suite's file; options in ``given`` override those of entries."""
-
-    document: Document[_Content]
-    given: Mapping[str, Any]
-    base: Path
-
-    def suite(self, only: Sequence[str]) -> SuiteFile:
-        content = self.document.content
-        models = self._models(content.models)
-        names = self._names(content.runs)
-        for name in only:
-            if name not in names:
-                raise RequestError(f"--only: there is no run {name!r}; expected {', '.join(names)}")
-        _check_given(self.given, content.runs)
-        runs = tuple(
-            self._run(entry, name, ("runs", at), models)
-            for at, (entry, name) in enumerate(zip(content.runs, names, strict=True))
-            if not only or name in only
-        )
-        used = {model.name for run in runs for model in run.models}
-        order = tuple(model for model in models.values() if model.name in used)
-        return SuiteFile(order, runs, self.document)
-
-    def _models(self, entries: Sequence[_Model]) -> dict[str, ModelEntry]:
-        """Return the models, by the names that they have in the suite's file."""
-        found: dict[str, ModelEntry] = {}
-        for at, entry in enumerate(entries):
-            location, name = ("models", at), entry.model
-            if name in found:
-                problem = f"the model {name} is given twice; give it once"
-                raise self.document.error(problem, *location)
-            settings = self._options(ModelOptions, entry, location)
-            described = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
-            found[name] = ModelEntry(_model_name(name, self.base), settings, described, location)
-        return found
-
-    def _names(self, entries: Sequence[_Run]) -> list[str]:
-        names = [entry.name or entry.probe for entry in entries]
-        folded = [name.casefold() for name in names]
-        for at, name in enumerate(names):
-            if folded[at] in folded[:at]:
-                raise self.document.error(
-                    f"two runs are called {name}; give each a different name (name: …)",
-                    *("runs", at),
-                )
-        return names
-
-    def _run(
-        self, entry: _Run, name: str, location: tuple[str, int], models: Mapping[str, ModelEntry]
-    ) -> RunEntry:
-        kind = probe(entry.probe).Options
-        taken = sorted({*declarations(kind)} & {*_Run.model_fields})
-        if taken:
-            raise self.document.error(
-                f"the probe {entry.probe} has an option {taken[0]}, which is a key of every run: "
-                "it cannot be part of a suite",
-                *location,
-            )
-        options = self._options(kind, entry, location)
-        for at, model in enumerate(entry.models or ()):
-            if model not in models:
-                raise self.document.error(
-                    f"{_dotted(location)}.models names {model!r}; expected models of this suite: "
-                    f"{', '.join(models)}{similar(model, tuple(models))}",
-                    *(*location, "models", at),
-                )
-        chosen = tuple(models[model] for model in dict.fromkeys(entry.models or models))
-        return RunEntry(name, entry.probe, options, chosen, location)
-
-    def _options(self, kind: type, entry: _Model | _Run, location: tuple[str, int]) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return the options of a model or run."""
-        known, where = declarations(kind), _dotted(location)
-        values: dict[str, Any] = {}
-        for key, value in (entry.model_extra or {}).items():
-            if key not in known or known[key].about.hidden:
-                own = [name for name, one in known.items() if not one.about.hidden]
-                problem = unknown_key(
-                    where, key, list(dict.fromkeys([*type(entry).model_fields, *own]))
-                )
-                raise self.document.error(problem, *location, key)
-            if known[key].about.permits:
-                raise self.document.error(
-                    f"{where}.{key} counts only on the command line: remove it and, if "
-                    f"you allow it for these models, add --set {key}=true",
-                    *(*location, key),
-                )
-            values[key] = known[key].beneath(value, self.base)
-        mine = {
-            key: known[key].beneath(value, Path())
-            for key, value in self.given.items()
-            if key in known and key not in _DESCRIBING
-        }
-        try:
-            return build(kind, {**values, **mine})
-        except RequestError as error:
-            name = error.name if isinstance(error, OptionError) else ""
-            if name in mine:
-                raise RequestError(f"--set {name}={self.given[name]}: {error}") from error
-            raise self.document.error(f"{where}: {error}", *location, name) from error
-
-
-def _check_given(given: Mapping[str, Any], entries: Sequence[_Run]) -> None:
-    kinds = (*(probe(entry.probe).Options for entry in entries), ModelOptions)
-    known = dict.fromkeys(key for kind in kinds for key in declarations(kind))
-    for key in given:
-        if key not in known or key in _DESCRIBING:
-            raise RequestError(unknown_key("--set", key, tuple(known)))
-
-
 def _model_name(name: str, base: Path) -> str:
     """Return a model's name; for a model in a folder or a file, its absolute path."""
     if name in DEMOS or is_address(name):
@@ -292,5 +274,5 @@ def _model_name(name: str, base: Path) -> str:
     return str(path) if is_path or path.exists() else name
 
 
-def _dotted(location: Sequence[int | str]) -> str:
+def _dotted(location: Location) -> str:
     return ".".join(map(str, location))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tacit.engine.options import EngineOptions
 from tacit.errors import DataError, RequestError
 from tacit.runs.folder import read_findings
-from tacit.runs.reporter import Quiet
+from tacit.runs.reporter import Reporter
 from tacit.runs.workflow import RunRequest
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.engine.store import Store
-    from tacit.runs.reporter import Reporter
     from tacit.runs.suite.file import RunEntry, SuiteFile
 
 
@@ -28,17 +27,11 @@ class PlannedRun:
     name: str
     model: str
     request: RunRequest
-    described: Mapping[str, str]
 
     @property
     def key(self) -> tuple[str, str]:
         """The name of the run and the name of its model."""
         return self.name, self.model
-
-    @property
-    def label(self) -> str:
-        """The name of the run and the name of its model, as text for messages."""
-        return f"{self.name}, {self.model}"
 
     @property
     def folder(self) -> Path | None:
@@ -48,13 +41,10 @@ class PlannedRun:
     @cached_property
     def finished(self) -> bool:
         """Whether the folder contains the finished run and its files are unchanged."""
-        if self.folder is None:
-            return False
         try:
-            read_findings(self.folder)
+            return self.folder is not None and bool(read_findings(self.folder))
         except DataError:
             return False
-        return True
 
 
 @dataclass(frozen=True)
@@ -65,7 +55,7 @@ class Plan:
     out: Path | None
     engine: EngineOptions = field(default_factory=EngineOptions)
     store: Store | None = None
-    reporter: Reporter = field(default_factory=Quiet)
+    reporter: Reporter = field(default_factory=Reporter)
 
     @cached_property
     def requests(self) -> Mapping[str, RunRequest]:
@@ -82,7 +72,7 @@ class Plan:
     def runs(self) -> tuple[PlannedRun, ...]:
         """The planned runs, in the order of their models in the suite's file."""
         return tuple(
-            PlannedRun(run.name, model.name, self.requests[run.name], model.described)
+            PlannedRun(run.name, model.name, self.requests[run.name])
             for model in self.file.models
             for run in self.file.runs
             if model in run.models
@@ -93,7 +83,10 @@ class Plan:
         for run in self.file.runs:
             request = self.requests[run.name]
             try:
-                _check(request)
+                for folder in request.folders.values():
+                    folder.check_data()
+                if not request.made.ranks_vocabulary:
+                    request.check_replies()  # other probes reject servers at once
             except RequestError as error:
                 raise self.file.error(error, run) from error
 
@@ -104,7 +97,6 @@ class Plan:
                 run.options,
                 tuple(model.name for model in run.models),
                 out=self.out and self.out / run.name,
-                settings=run.described,
                 engine=self.engine,
                 store=self.store,
                 reporter=self.reporter,
@@ -113,12 +105,3 @@ class Plan:
             )
         except RequestError as error:
             raise self.file.error(error, run) from error
-
-
-def _check(request: RunRequest) -> None:
-    """Read the probe's data, and check that runs in existing folders match the request."""
-    _ = request.made
-    for folder in request.folders.values():
-        folder.check_data()
-    if not request.made.ranks_vocabulary:
-        request.check_replies()  # other probes reject servers when the request is made

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from tacit.english import several
 from tacit.errors import RequestError, TacitError
 from tacit.files import SUITE, publish_text
-from tacit.outputs import Kind, check_outputs
-from tacit.runs.comparison import Together, warnings
+from tacit.outputs import Kind, check_outputs, page
+from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.reading import read_runs
 from tacit.runs.reporter import resumable
 from tacit.runs.run import Runs, named
@@ -78,14 +78,15 @@ def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> Su
         raise RequestError(
             "the suite names no folder: add out: FOLDER to its file, or give a folder"
         )
-    _check_folder(plan.out, plan.file.path)
+    _check_folder(plan.out, plan.file.path, report=report)
     plan.check()
-    work = _Work(plan, plan.out, fail_fast, {run.key: "waiting" for run in plan.runs})
+    states: dict[tuple[str, str], State] = {run.key: "waiting" for run in plan.runs}
+    work = _Work(plan, plan.out, fail_fast, states)
     work.run()
     return work.published(report=report)
 
 
-def _check_folder(out: Path, file: Path) -> None:
+def _check_folder(out: Path, file: Path, *, report: bool) -> None:
     """Raise an error if files that no suite wrote would be overwritten."""
     for folder in (out, *out.parents):
         if folder.is_file():
@@ -94,7 +95,8 @@ def _check_folder(out: Path, file: Path) -> None:
         raise RequestError(
             f"{out} contains the run of one model: choose another folder for a suite"
         )
-    check_outputs([file], [(out / STATUS, Kind("the status of a suite", _is_status))])
+    status = (out / STATUS, Kind("the status of a suite", _is_status))
+    check_outputs([file], [status, (out / REPORT if report else None, page("report"))])
 
 
 def _is_status(path: Path) -> bool:
@@ -120,7 +122,7 @@ class _Work:
         for run in self.plan.runs:
             if run.finished:
                 self.states[run.key] = "done"
-                self.plan.reporter.note(f"{run.label}: already finished")
+                self.plan.reporter.note(f"{run.name}, {run.model}: already finished")
         self._write()
         self._read_vocabularies()
         self._confirm()
@@ -134,22 +136,18 @@ class _Work:
 
     def published(self, *, report: bool) -> SuiteRuns:
         """Compare the models of each run, and write one report about all finished runs."""
-        folders = [run.folder for run in self._in("done") if run.folder]
-        found = read_runs(folders) if folders else []
+        done = {run.folder: run.name for run in self._in("done")}
+        found = read_runs([folder for folder in done if folder]) if done else ()
         by_name: dict[str, Runs] = {}
-        for name in self.plan.requests:
-            own = {run.folder for run in self.plan.runs if run.name == name}
-            runs = named([run for run in found if run.folder in own])
-            if not runs:
-                continue
-            by_name[name] = Runs(tuple(runs))
+        for name in (name for name in self.plan.requests if name in done.values()):
+            runs = Runs(named(run for run in found if done[run.folder] == name))
             for warning in warnings(runs):
                 self.plan.reporter.warn(warning)
-            if len(runs) > 1:
-                Together.of(runs, self.out / name)
+            write_comparison(runs, self.out / name)
+            by_name[name] = runs
         page = self.out / REPORT if found and report else None
         if page is not None:
-            Runs(tuple(found)).report(page)
+            Runs(found).report(page)
         return SuiteRuns(by_name, self.errors, [run.key for run in self._in("skipped")], page)
 
     def _in(self, state: State) -> list[PlannedRun]:
@@ -195,7 +193,7 @@ class _Work:
             for run in runs:
                 self.states[run.key] = "failed"
                 self.errors[run.key] = text
-                self.plan.reporter.warn(f"{run.label}: failed: {text}")
+                self.plan.reporter.warn(f"{run.name}, {run.model}: failed: {text}")
             self._write()
 
     def _write(self) -> None:
