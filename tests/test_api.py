@@ -45,20 +45,6 @@ def test_every_public_name_is_listed_and_there() -> None:
         assert getattr(tacit, name) is not None
 
 
-@pytest.mark.slow
-def test_a_run_is_the_command_line_s(tmp_path: Path) -> None:
-    """Its folder can be loaded, is gone on with, and holds the same findings."""
-    made = tacit.run("parts", model="demo", out=str(tmp_path / "run"), **PARTS)
-    loaded = tacit.load_run(str(tmp_path / "run"))
-    assert set(loaded.tables) == set(made.tables)
-    for name, table in made.tables.items():
-        assert table.equals(loaded.tables[name]), name
-    again = tacit.run("parts", model="demo", out=tmp_path / "run", **PARTS)
-    assert again.tables["accuracy"].equals(made.tables["accuracy"])
-    with pytest.raises(RequestError, match="a run with different options"):
-        tacit.run("parts", model="demo", out=tmp_path / "run", **{**PARTS, "limit": 1})
-
-
 def test_without_a_folder_only_scores_are_stored(tmp_path: Path) -> None:
     """A second run asks nothing."""
     made = tacit.run("parts", model="demo", **PARTS)
@@ -129,15 +115,6 @@ def test_several_models_are_compared() -> None:
         tacit.compare(runs["demo"])
     with pytest.raises(RequestError, match="contains several runs: give one of them"):
         tacit.load_run("runs")
-
-
-def test_runs_that_differ_in_more_than_the_model_are_not_compared() -> None:
-    """Unless that is asked for."""
-    one = tacit.run("parts", model="demo", **PARTS)
-    other = tacit.run("parts", model=DEMO_MASKED, **{**PARTS, "limit": 1})
-    with pytest.raises(RequestError, match=r"limit differs.*force=True"):
-        tacit.compare(one, other)
-    assert len(tacit.compare(one, other, force=True)) == 2
 
 
 @pytest.mark.parametrize(

@@ -161,19 +161,6 @@ def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
     assert (page.declared.name, page.declared.title) == ("synonyms-beliefs", "Beliefs")
 
 
-def test_it_goes_on_where_it_stopped(command: Tacit, pairs: Path, workplace: Path) -> None:
-    """Nothing is asked twice; another option is another run; JSON has the tables."""
-    given = ("run", "synonyms", "--pairs", pairs, "--model", "demo", "--out", "run", "--json")
-    first = json.loads(command(*given).out)["runs"][0]
-    kept = sorted((workplace / ".tacit").rglob("*.parquet"))
-    assert json.loads(command(*given).out)["runs"][0] == first
-    assert sorted((workplace / ".tacit").rglob("*.parquet")) == kept
-    assert [row["n"] for row in first["by_label"]] == [3, 3]
-    assert command(*given, "--template", "{word} = {synonym}?").code == 2
-    pairs.write_text(PAIRS.replace("huge", "vast"), encoding="utf-8")
-    assert command(*given).code == 2
-
-
 def test_findings_that_are_not_as_declared_are_refused(
     pairs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,17 +61,6 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
     assert manifest["summary"]["things"] == 2
 
 
-@pytest.mark.slow
-def test_the_same_run_twice_gives_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
-    """Whether it asks the model again or reads the store."""
-    for name, store in (("a", "s1"), ("b", "s1"), ("c", "s2")):
-        assert tacit(*PARTS, "--out", name, "--things", "peach", "--store", store).code == 0
-    first = findings(workplace / "a")
-    assert len(first) > 3
-    assert findings(workplace / "b") == first
-    assert findings(workplace / "c") == first
-
-
 def test_a_folder_of_another_run_is_refused(tacit: Tacit, workplace: Path) -> None:
     """What differs is named, and the run in it stays as it was."""
     tacit(*PARTS, "--out", "run", "--things", "peach")

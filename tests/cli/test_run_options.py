@@ -74,22 +74,6 @@ def test_things_of_one_s_own_are_probed_and_have_no_accuracy(tacit: Tacit, workp
     assert violation["applicable"].sum() > 0
 
 
-@pytest.mark.slow
-def test_a_preset_and_grammar_reach_the_model(tacit: Tacit, workplace: Path) -> None:
-    """And the run's request, so that another wording is another run."""
-    (workplace / "nouns.yaml").write_text("plural: [stone]\n", encoding="utf-8")
-    told = ("--number", "grammar", "--nouns", "nouns.yaml", "--preset", "gpt3")
-    ran = tacit(*PARTS, "--model", "demo", "--out", "run", *told)
-    assert ran.code == 0, ran.err
-    texts = pl.read_parquet(workplace / "run" / "questions.parquet")["text"]
-    assert texts.str.contains("stone are ").any()
-    assert not texts.str.contains("stone is ").any()
-    again = tacit(*PARTS, "--model", "demo", "--out", "run", "--preset", "gpt3")
-    assert again.code == 2
-    assert "different options (nouns: " in again.err
-    assert "; number: 'grammar' there, 'paper' now" in again.err
-
-
 def test_a_template_of_one_s_own_reaches_the_model(tacit: Tacit, workplace: Path) -> None:
     """In place of a preset."""
     own = 'text: "{statement}, {a_thing}?"\npositive: ["yes"]\nnegative: ["no"]\n'

@@ -9,17 +9,14 @@ import yaml
 
 import tacit
 from tacit.engine.ask import Engine
-from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
 from tests.faults.running import findings_of
 from tests.other_packages import installed
-from tests.runs.suite.suites import CONSISTENCY, PARTS, Counting, states, written
+from tests.runs.suite.suites import PARTS, Counting, states, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-MODELS = ("demo", "demo-masked")
 
 
 @pytest.fixture(autouse=True)
@@ -39,66 +36,6 @@ def all_findings(out: Path) -> dict[str, dict[str, bytes]]:
     """The bytes of the findings of all runs in a folder, by the run's folder."""
     folders = sorted(path.parent for path in out.rglob("manifest.json"))
     return {folder.relative_to(out).as_posix(): findings_of(folder) for folder in folders}
-
-
-@pytest.mark.slow
-def test_a_suite_interrupted_in_its_second_model_resumes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It ends with the same bytes; no answer is stored twice; finished runs load no model."""
-    file = written(tmp_path, models=MODELS, runs=[PARTS, CONSISTENCY])
-    whole = run(file, out="whole", store="whole-store")
-    assert {name: list(runs) for name, runs in whole.items()} == {
-        "parts": list(MODELS),
-        "consistency": list(MODELS),
-    }
-    answers = Engine._answers
-
-    def interrupted(engine: Engine, requests: Sequence[Any], answer: Any) -> Any:  # noqa: ANN401
-        if engine.model.name == "demo-masked" and len(requests[0].answers) != 2:
-            raise KeyboardInterrupt  # in the choices of its second probe
-        return answers(engine, requests, answer)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Engine, "_answers", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run(file, out="runs", store="store")
-    assert states(tmp_path / "runs") == {
-        ("parts", "demo"): "done",
-        ("consistency", "demo"): "done",
-        ("parts", "demo-masked"): "done",
-        ("consistency", "demo-masked"): "waiting",
-    }
-    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.parquet")}
-    counting = _counted(monkeypatch)
-    again = run(file, out="runs", store="store")
-    assert counting == Counter({"demo-masked": 1})
-    assert set(states(tmp_path / "runs").values()) == {"done"}
-    assert all_findings(tmp_path / "runs") == all_findings(tmp_path / "whole")
-    parts = [path for path in finished if "consistency/demo-masked" not in path.as_posix()]
-    assert all(path.stat().st_mtime_ns == finished[path] for path in parts)
-    assert list(again) == list(whole)
-    for model in MODELS:
-        run_of = whole["parts"][model]
-        rows = [
-            Store(tmp_path / s).read(run_of.model["fingerprint"]) for s in ("store", "whole-store")
-        ]
-        assert rows[0].height == rows[1].height > 0
-        assert not rows[0].is_duplicated().any()
-
-
-def _counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each model is loaded from now on."""
-    from tacit.models import loading
-
-    load, found = loading.load_model, Counter[str]()
-
-    def counted(name: str, *rest: Any, **more: Any) -> Any:  # noqa: ANN401 - a model
-        found[name] += 1
-        return load(name, *rest, **more)
-
-    monkeypatch.setattr(loading, "load_model", counted)
-    return found
 
 
 def test_each_model_is_loaded_once_and_one_is_in_memory(
