@@ -17,7 +17,7 @@ import pytest
 from tacit.cli import main
 from tacit.knowledge.build import Source
 from tacit.knowledge.build import build as build_base
-from tacit.models.registry import copy_demo
+from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded
@@ -83,7 +83,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A working folder with what the README's user has: a model, drawings, prompts, beliefs."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
-    copy_demo(tmp_path / "gpt2")
+    shutil.copytree(folder_of("demo"), tmp_path / "gpt2")
     for seed, name in enumerate(("bert-base-cased", "roberta-base")):
         worded.build(tmp_path / name, ("bear", "fox", "person", "country"), "masked", seed)
     shutil.copytree(demo_drawings(), tmp_path / "everyday-things")

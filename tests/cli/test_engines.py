@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
-from tacit.models.registry import copy_demo
+from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def test_what_does_not_go_together_is_refused(
 def test_workers_of_this_machine_write_the_same_bytes(tacit: Tacit, workplace: Path) -> None:
     """With the same number of threads; the model's folder is found wherever they work."""
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    copy_demo(workplace / "model")
+    shutil.copytree(folder_of("demo"), workplace / "model")
     lines = [{"text": f"A {word} is", "answers": ["big", "an animal"]} for word in ("cat", "car")]
     (workplace / "prompts.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     before = torch.get_num_threads()

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
-    from tacit.engine.plan import Part, Plan
+    from tacit.engine.plan import Plan
     from tacit.engine.ray.executor import RayExecutor
+    from tacit.requests.block import Part
     from tests.cli.conftest import Ran, Tacit
 
     Disturb = Callable[[RayExecutor, int], None]

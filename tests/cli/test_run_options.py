@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
-from tacit.models.registry import copy_demo
+from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def manifest(folder: Path) -> dict[str, object]:
 
 def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workplace: Path) -> None:
     """The same model under two names differs in nothing."""
-    copy_demo(workplace / "twin")
+    shutil.copytree(folder_of("demo"), workplace / "twin")
     ran = tacit(*PARTS, "--model", "demo", "--model", "./twin", "--out", "runs")
     assert ran.code == 0, ran.err
     assert {path.name for path in (workplace / "runs").iterdir()} == {

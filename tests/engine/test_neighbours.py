@@ -2,14 +2,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.engine.ask import Engine
-from tacit.engine.plan import cut_neighbours
 from tacit.engine.store import Store
-from tacit.models.fake import FakeModel
+from tacit.models.huggingface.packing import cut_neighbours
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.passes import passes
@@ -17,6 +17,8 @@ from tests.models.passes import passes
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from tests.models.passes import Local
 
@@ -42,38 +44,20 @@ def words_in_tree(prompts: Sequence[Prompt]) -> list[int]:
     return costs
 
 
-class Sharing(FakeModel):
-    """Computes what texts begin with once."""
+@given(st.lists(st.sampled_from(PROMPTS), min_size=1, unique=True), st.integers(1, 300))
+def test_neighbours_stand_together(some: list[Prompt], block_tokens: int) -> None:
+    """All prompts come once, in their order, in blocks of limited size."""
+    prompts = sorted(some, key=lambda prompt: prompt.text)
 
-    shares_prefixes = True
+    def costs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.array(words_in_tree([prompts[number] for number in numbers]))
 
-    def cost(self, requests: Sequence[Any]) -> list[int]:
-        """The words that each prompt adds."""
-        return words_in_tree(requests)
-
-
-@given(st.permutations(PROMPTS), st.integers(1, 300))
-def test_neighbours_stand_together(prompts: list[Prompt], block_tokens: int) -> None:
-    """All prompts come once, in the order of their texts, in blocks told what each costs alone."""
-    blocks = cut_neighbours(prompts, words_in_tree, block_tokens)
-    assert [p.text for block in blocks for p in block.requests] == sorted(p.text for p in PROMPTS)
+    blocks = cut_neighbours(len(prompts), costs, block_tokens)
+    assert np.concatenate(blocks).tolist() == list(range(len(prompts)))
     for block in blocks:
-        assert block.tokens == sum(words_in_tree(block.requests))
-        shared = max(len(prompt.text.split()) for prompt in block.requests)
-        limit = max(block_tokens, 8 * words_in_tree(block.requests[:1])[0])
-        assert len(block.requests) == 1 or block.tokens <= limit + shared
-
-
-def test_only_a_model_that_shares_is_asked_in_the_order_of_texts(tmp_path: Path) -> None:
-    """Any other is asked the longest first."""
-    model = Sharing(lambda *_: -1.0)
-    Engine(model, Store(tmp_path / "one")).ask(PROMPTS)
-    assert [prompt.text for prompt in model.asked] == sorted(prompt.text for prompt in PROMPTS)
-    other = FakeModel(lambda *_: -1.0)
-    Engine(other, Store(tmp_path / "other")).ask(PROMPTS)
-    costs = [-cost for cost in other.cost(other.asked)]
-    assert costs == sorted(costs)
-    assert len(set(costs)) > 1
+        shared = max(len(prompts[number].text.split()) for number in block)
+        limit = max(block_tokens, 8 * costs(block[:1])[0])
+        assert len(block) == 1 or costs(block).sum() <= limit + shared
 
 
 @pytest.fixture(scope="module")

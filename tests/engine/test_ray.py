@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tacit.engine.plan import Part
+    from tacit.requests.block import Part
 
 
 pytestmark = pytest.mark.slow

@@ -110,9 +110,7 @@ def load(_: FileHashes) -> FakeModel:
 
 def loaded(host: str) -> Loaded:
     """What a worker tells when it has loaded its model."""
-    return Loaded(
-        "fake", "f", {}, shares_prefixes=False, supports=frozenset(), warnings=(), host=host
-    )
+    return Loaded("fake", "f", {}, cuts_blocks=False, supports=frozenset(), warnings=(), host=host)
 
 
 def answering(node: str, what: str) -> object:

@@ -67,7 +67,7 @@ def test_a_worker_stores_what_it_is_asked_and_tells_what_was_warned_of(tmp_path:
     worker = Worker(Order(load, str(tmp_path), threads=1, gpus=0))
     loaded = worker.load()
     assert isinstance(loaded, Loaded)
-    assert (loaded.warnings, loaded.shares_prefixes) == (("it is slow",), False)
+    assert (loaded.warnings, loaded.cuts_blocks) == (("it is slow",), False)
     assert loaded.supports == {Prompt, RankingPrompt}
     prompt = Prompt("x", ("a", "bc"))
     stored = worker.work([prompt])

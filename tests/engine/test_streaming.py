@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-    from tacit.engine.plan import Part
     from tacit.requests import Scores
+    from tacit.requests.block import Part
 
 GENEROUS = 60.0
 ANSWERS = ("a", "bc")

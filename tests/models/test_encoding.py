@@ -3,6 +3,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,10 +11,9 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
-from tacit.models.huggingface.alignment import Filled, bare, locate
+from tacit.models.huggingface.alignment import Filled, Tokens, bare, locate
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.encoding import Inputs, Remembered
-from tacit.models.huggingface.tokenization import cut_of, locate_split, splits
+from tacit.models.huggingface.tokenization import cut_of, halves, splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.test_contract import prompts_for
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedTokenizerBase
 
+    from tacit.models.huggingface.encoding import Inputs
     from tests.models.conftest import Loaded
 
 PROMPT = Prompt("a tree", ("a",))
@@ -59,6 +60,22 @@ def llama_3_like() -> PreTrainedTokenizerBase:
         ]
     )
     return tokenizer
+
+
+def locate_split(
+    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
+) -> list[Tokens | None]:
+    """What ``locate`` finds, from both parts of each string."""
+    found = halves(tokenizer, [[one] for one in filled])
+    return [
+        _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
+        for head, tail in zip(found.head, found.tail, strict=True)
+    ]
+
+
+def _joined(head: tuple[int, ...], tail: Tokens) -> Tokens:
+    shift = len(head)
+    return Tokens(head + tail.ids, tail.begin + shift, tail.end + shift, tail.spanned)
 
 
 @cache
@@ -160,40 +177,21 @@ def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> No
 
 
 @pytest.mark.parametrize("name", tiny.names("causal"))
-def test_a_prompt_is_remembered_as_it_was(name: str, loaded: Loaded) -> None:
-    """All its inputs, with where the answer stands in them, in whatever order they are asked."""
+def test_inputs_are_taken_in_any_order(name: str, loaded: Loaded) -> None:
+    """All inputs of a prompt, with where the answer stands in them."""
     model = loaded(name)
     assert isinstance(model, CausalModel)
     prompts = prompts_for(name)
-    encoder, kept = model._encoder, Remembered()
-    kept.keep(prompts[::2], encoder.encode(prompts[::2]))
-    kept.keep(prompts[1::2], encoder.encode(prompts[1::2]))
-    found = kept.take(prompts[::-1])
+    encoder = model._encoder
+    found = encoder.encode(prompts).take(np.arange(len(prompts))[::-1])
     for number, prompt in enumerate(prompts[::-1]):
         assert found.of(number) == encoder.encode([prompt]).of(0) == encoder.write([prompt])[0]
-    kept.forget(prompts[:-1])
-    assert [prompt in kept for prompt in prompts] == [False] * (len(prompts) - 1) + [True]
-
-
-def test_little_is_remembered(loaded: Loaded) -> None:
-    """No more than is allowed, and nothing that was forgotten."""
-    model = loaded("gpt2")
-    assert isinstance(model, CausalModel)
-    prompts = [Prompt(f"a bird {number}", ("a",)) for number in range(10)]
-    inputs = model._encoder.encode(prompts)
-    kept = Remembered(most=len(inputs.ids))
-    kept.keep(prompts, inputs)
-    kept.keep([PROMPT], model._encoder.encode([PROMPT]))
-    assert PROMPT not in kept
-    kept.forget(prompts)
-    kept.keep([PROMPT], model._encoder.encode([PROMPT]))
-    assert PROMPT in kept
 
 
 def test_each_prompt_is_tokenized_once(
     loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """To plan it, to tell its block's cost and to score it; nothing is remembered afterwards."""
+    """To plan it, to tell its block's cost and to score it."""
     model = loaded("gpt2")
     assert isinstance(model, CausalModel)
     written: list[Prompt] = []
@@ -214,4 +212,3 @@ def test_each_prompt_is_tokenized_once(
     assert len(plan.blocks) > 1
     engine.ask(prompts, plan)
     assert sorted(written, key=str) == sorted(prompts, key=str)
-    assert all(prompt not in model._remembered for prompt in prompts)

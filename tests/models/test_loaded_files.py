@@ -24,9 +24,9 @@ from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.engine.plan import Part
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.fingerprint import FileHashes
+    from tacit.requests.block import Part
     from tests.models.conftest import FolderOf
 
 PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(60)]

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tacit.errors import ModelError, PromptError, ScoringError
+from tacit.errors import PromptError, ScoringError
 from tacit.models.huggingface import ranking, vocabulary
-from tacit.models.huggingface.vocabulary import shared_vocabulary
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
 from tests.models.passes import passes
@@ -480,15 +479,3 @@ def test_whole_words(name: str, loaded: Loaded) -> None:
     assert words_behind_a_space(name, sorted(ours)) == ours
     assert len(ours) > 20
     assert not any(mark in word for word in ours for mark in ("#", "Ġ", "▁", "[", "<"))
-
-
-def test_the_shared_vocabulary(loaded: Loaded) -> None:
-    """It holds what is a whole word of all models, as each spells it, in sorted order."""
-    models = [loaded(name) for name in ("bert", "roberta", "gpt2")]
-    shared = shared_vocabulary(models)
-    own = [set(model.whole_words().words) for model in models]
-    assert list(shared.words) == sorted(own[0] & own[1] & own[2])
-    assert "the" in shared
-    assert "True" not in shared
-    with pytest.raises(ModelError, match="none"):
-        shared_vocabulary([])

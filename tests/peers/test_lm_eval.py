@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
@@ -108,14 +109,14 @@ def test_all_choices_of_the_demo_model(tmp_path: Path, record_testsuite_property
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
 
-    from tacit.models.registry import copy_demo
+    from tacit.models.registry import folder_of
 
     rows = [json.loads(line) for line in CSQA.read_text(encoding="utf-8").splitlines()]
     prompts = [
         Prompt(f"Question: {row['question']}\nAnswer:", tuple(row["choices"]["text"]))
         for row in rows
     ]
-    copy_demo(tmp_path / "demo")
+    shutil.copytree(folder_of("demo"), tmp_path / "demo")
     ours = tiny.load(tmp_path / "demo")
     scores = [one for score in ours.answer(prompts) for one in score.answers]
     asked = [(prompt.text, f" {answer}") for prompt in prompts for answer in prompt.answers]

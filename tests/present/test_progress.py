@@ -19,7 +19,7 @@ from tacit.requests import Prompt
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tacit.engine.plan import Part
+    from tacit.requests.block import Part
 
 
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]

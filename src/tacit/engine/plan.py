@@ -9,64 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tacit.errors import StoreError, TooLongError
 from tacit.files import publish
 from tacit.requests import KINDS
+from tacit.requests.block import Block, Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from tacit.requests import Cached, Key, Kind, Request
+    from tacit.requests import Cached, Key, Request
 
 
 R = TypeVar("R")
 
-_LONGER = 8
-"""The least length of a block, as a multiple of the length of its first request."""
-
-_FIRST = 256
-"""The most tokens of the first block, so that a slow model soon shows progress."""
-
 _STEP = 4096
 """Maximum number of requests whose tokens are counted in one call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Requests of one kind whose answers are computed and stored together."""
-
-    requests: tuple[Any, ...]
-    tokens: int
-
-    @property
-    def kind(self) -> Kind[Any, Any]:
-        """The ``Kind`` object for the block's requests, which all have the same class."""
-        return KINDS[type(self.requests[0])]
-
-    @property
-    def whole(self) -> Part:
-        """The ``Part`` that contains all requests of this block."""
-        return Part(self.requests, self.tokens, len(self.requests))
-
-    @property
-    def shares(self) -> list[int]:
-        """The block's number of tokens, divided evenly among the requests of the block."""
-        several = len(self.requests)
-        ends = [self.tokens * at // several for at in range(several + 1)]
-        return [end - begin for begin, end in pairwise(ends)]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A group of requests whose answers were stored together."""
-
-    requests: tuple[Any, ...]
-    tokens: int
-    ended: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +68,7 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
     """Split requests into blocks; texts with the most tokens come first."""
     texts: dict[Key, list[int]] = {}
     for i, request in enumerate(requests):
-        texts.setdefault(_text(request), []).append(i)
+        texts.setdefault(group_of(request)[:2], []).append(i)
     groups = sorted((-sum(costs[i] for i in of), text, of) for text, of in texts.items())
     blocks: list[Block] = []
     current: list[int] = []
@@ -122,24 +82,6 @@ def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> lis
     if current:
         blocks.append(Block(tuple(requests[j] for j in current), tokens))
     return blocks
-
-
-def cut_neighbours(
-    requests: Sequence[R], cost: Callable[[Sequence[R]], list[int]], block_tokens: int
-) -> list[Block]:
-    """Sort requests by text, and split them into blocks of similar requests."""
-    ordered = sorted(requests, key=_text)
-    blocks: list[list[R]] = []
-    tokens = limit = 0
-    for request, own in zip(ordered, in_parts(cost, ordered), strict=True):
-        if not blocks or tokens + own > limit:
-            blocks.append([])
-            most = block_tokens if blocks[1:] else min(_FIRST, block_tokens)
-            tokens, limit = 0, max(most, _LONGER * sum(cost([request])))
-        blocks[-1].append(request)
-        tokens += own
-    # Count the tokens again: a block shares no prefix with the previous one.
-    return [Block(tuple(of), sum(cost(of))) for of in blocks]
 
 
 def in_parts(cost: Callable[[Sequence[R]], list[int]], requests: Sequence[R]) -> list[int]:
@@ -197,11 +139,6 @@ def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] 
 def group_of(request: Request) -> Key:
     """Return the prefix that all cache keys of a request share; it identifies the request."""
     return KINDS[type(request)].key(request)
-
-
-def _text(request: Any) -> Any:  # noqa: ANN401 - a part of the key, which can be sorted
-    """Return the model's input text; requests with equal texts are computed together."""
-    return group_of(request)[:2]
 
 
 def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN401 - an Arrow table

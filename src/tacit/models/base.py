@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from tacit.requests import Prompt, Vocabulary
+    from tacit.requests.block import Block
 
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
@@ -79,26 +80,32 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
-class SharesPrefixes(LanguageModel, Protocol):
-    """A model that may compute a prefix only once if several prompts share the prefix."""
+class CutsBlocks(LanguageModel, Protocol):
+    """A model that encodes prompts once, when they are planned, and computes shared prefixes once.
 
-    @property
-    def shares_prefixes(self) -> bool:
-        """Whether a prefix that several prompts share is processed only once.
+    Examples:
+        >>> import tacit
+        >>> from tacit.models.base import CutsBlocks
+        >>> model = tacit.load_model("demo")
+        >>> isinstance(model, CutsBlocks)
+        True
+    """
 
-        If ``shares_prefixes`` is true, callers should sort the prompts by text.
+    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
+        """Cut requests of one class into blocks, or return None if the engine is to do so.
+
+        Args:
+            requests: The requests, none of which occurs twice.
+            tokens: The approximate number of tokens in each block.
+
+        Raises:
+            TooLongError: If a request is longer than the model's context window.
+            PromptError: If the model cannot answer a request.
         """
         ...
 
-
-@runtime_checkable
-class Prepares(LanguageModel, Protocol):
-    """A model that can prepare requests on the CPU while it answers other requests."""
-
-    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and batch the requests without using the model's device.
-
-        The method ``prepare`` may be called from any thread.
+    def prepare(self, block: Block) -> Callable[[], list[Any]]:
+        """Prepare a block without using the model's device; may be called from any thread.
 
         Returns:
             A function that runs the model and returns the answers, as ``answer`` does.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError
-from tacit.models.base import Prepares
+from tacit.models.base import CutsBlocks
 from tacit.models.huggingface.checkpoint_files import named_path
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel, PredictsTokens
     from tacit.models.options import LoadOptions
     from tacit.requests import Prompt
+    from tacit.requests.block import Block
 
 _PACKAGES = (
     "torch",
@@ -179,11 +180,6 @@ class RecordedModel:
         """The model's description; until the model is loaded, the recorded one."""
         return self.model.description if self.is_loaded else self._told
 
-    @property
-    def shares_prefixes(self) -> bool:
-        """See ``SharesPrefixes``."""
-        return bool(self.description.get("packs"))
-
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """See ``LanguageModel.cost``."""
         return self.model.cost(requests) if requests else []
@@ -196,8 +192,13 @@ class RecordedModel:
         """See ``PredictsTokens.next_tokens``."""
         return cast("PredictsTokens", self.model).next_tokens(prompts, most)
 
-    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """See ``Prepares.prepare``."""
-        if isinstance(self.model, Prepares):
-            return self.model.prepare(requests)
-        return partial(self.model.answer, requests)
+    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
+        """See ``CutsBlocks.blocks``."""
+        model = self.model
+        return model.blocks(requests, tokens) if isinstance(model, CutsBlocks) else None
+
+    def prepare(self, block: Block) -> Callable[[], list[Any]]:
+        """See ``CutsBlocks.prepare``."""
+        if isinstance(self.model, CutsBlocks):
+            return self.model.prepare(block)
+        return partial(self.model.answer, block.requests)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -64,8 +63,3 @@ DEMOS = tuple(_FOLDERS)
 def folder_of(name: str) -> Path:
     """Return a demo model's folder, which contains the config, fp16 weights and tokenizer."""
     return Path(str(resources.files("tacit") / "data" / "demo" / "models" / _FOLDERS[name]))
-
-
-def copy_demo(folder: Path, name: str = DEMO) -> None:
-    """Copy a demo model's files to a folder, from which Tacit can load the model."""
-    shutil.copytree(folder_of(name), folder)

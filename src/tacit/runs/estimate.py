@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.engine.ask import Engine
-    from tacit.engine.plan import Block
     from tacit.models.base import LanguageModel
     from tacit.models.openai.options import ServerOptions
     from tacit.requests import Request
+    from tacit.requests.block import Block
 
 
 _BYTES_PER_TOKEN = 4
@@ -93,7 +93,7 @@ def estimate(
 ) -> dict[str, Any]:
     """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored."""
     plan = engine.plan(requests, blocks)
-    parts = groupby(plan.blocks, key=lambda block: block.kind.folder)
+    parts = groupby(plan.blocks, key=lambda block: type(block.requests[0]).__name__)
     seconds = sum(_seconds(engine.model, list(part)) for _, part in parts)
     workers = engine.executor.size if engine.executor else 1
     return {

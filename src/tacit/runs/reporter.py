@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from tacit.engine.plan import Part, Plan
+    from tacit.engine.plan import Plan
+    from tacit.requests.block import Part
     from tacit.runs.estimate import Cost
 
 log = logging.getLogger("tacit")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ from tacit.errors import RequestError
 from tacit.models.registry import DEMOS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tacit.engine.store import Store
     from tacit.models.base import LanguageModel
     from tacit.models.huggingface.fingerprint import FileHashes
     from tacit.models.options import LoadOptions
     from tacit.requests import Vocabulary
+    from tacit.requests.block import Block
 
 
 class RayModel:
@@ -33,7 +35,7 @@ class RayModel:
         loaded = executor.first()
         self._executor = executor
         self.name, self.fingerprint = loaded.name, loaded.fingerprint
-        self.shares_prefixes, self.supports = loaded.shares_prefixes, loaded.supports
+        self.supports, self._cuts = loaded.supports, loaded.cuts_blocks
         self.description: dict[str, Any] = dict(loaded.description)
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
@@ -45,6 +47,17 @@ class RayModel:
         """See ``LanguageModel.answer``. The answers are not stored."""
         answers: list[Any] = self._executor.call("answer", requests)
         return answers
+
+    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
+        """See ``CutsBlocks.blocks``."""
+        blocks: list[Block] | None = None
+        if self._cuts:
+            blocks = self._executor.call("blocks", requests, tokens)
+        return blocks
+
+    def prepare(self, block: Block) -> Callable[[], list[Any]]:
+        """See ``CutsBlocks.prepare``."""
+        return partial(self.answer, block.requests)
 
     def whole_words(self) -> Vocabulary:
         """See ``HasWords.whole_words``."""

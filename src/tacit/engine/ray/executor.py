@@ -19,9 +19,10 @@ from tacit.errors import ModelError, ScoringError, StoreError
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
-    from tacit.engine.plan import Block, Part, Plan
+    from tacit.engine.plan import Plan
     from tacit.engine.ray.cluster import Share
     from tacit.engine.ray.worker import Order, Stored
+    from tacit.requests.block import Block, Part
 
 log = logging.getLogger(__name__)
 

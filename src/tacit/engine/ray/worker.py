@@ -29,7 +29,7 @@ from tacit.errors import (
     TooLongError,
     WorkError,
 )
-from tacit.models.base import LanguageModel, SharesPrefixes
+from tacit.models.base import CutsBlocks, LanguageModel
 from tacit.models.huggingface.fingerprint import FileHashes
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Loaded:
     name: str
     fingerprint: str
     description: Mapping[str, Any]
-    shares_prefixes: bool
+    cuts_blocks: bool
     supports: frozenset[type]
     warnings: tuple[str, ...]
     host: str
@@ -170,7 +170,7 @@ class Worker:
             name=model.name,
             fingerprint=model.fingerprint,
             description=dict(model.description),
-            shares_prefixes=isinstance(model, SharesPrefixes) and model.shares_prefixes,
+            cuts_blocks=isinstance(model, CutsBlocks),
             supports=frozenset(model.supports),
             warnings=tuple(heard.messages),
             host=host,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import bare
 from tacit.models.huggingface.batching import in_batches
-from tacit.models.huggingface.encoding import Encoder, Inputs, Remembered, fill
+from tacit.models.huggingface.encoding import Encoder, Inputs, fill
 from tacit.models.huggingface.local import Written
 from tacit.models.huggingface.logprobs import (
     Found,
@@ -27,7 +26,7 @@ from tacit.models.huggingface.logprobs import (
     read_off,
 )
 from tacit.models.huggingface.packed_passes import Packer
-from tacit.models.huggingface.packing import Pack, added_tokens, packs_of
+from tacit.models.huggingface.packing import Pack, added_tokens, cut_neighbours, packs_of
 from tacit.models.huggingface.prefix_tree import Rows, prefix_lengths, ragged, rows_of
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import (
@@ -39,6 +38,7 @@ from tacit.models.huggingface.self_check import (
     renumbered,
 )
 from tacit.requests import Prompt
+from tacit.requests.block import Block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,6 +60,9 @@ PACK_TOKENS = 1024
 """Maximum tokens per pack (prompts in one row); in some models, longer packs are slow."""
 
 _LEAST_PACK = 32
+
+_KEPT = 32 * 2**20
+"""The most tokens of inputs that a plan keeps; those of a longer plan are encoded again."""
 
 _WITHOUT = {
     "packed": "each prompt is computed separately, which is slow",
@@ -103,7 +106,6 @@ class CausalModel(RankingModel):
         # The output of a template has special tokens; the user's text in it has none.
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
-        self._remembered, self._lock = Remembered(), Lock()
         self._pass_options = {"use_cache": False}
         self._wants_packs = packing
         checks = self._checks
@@ -136,12 +138,42 @@ class CausalModel(RankingModel):
 
     @property
     def shares_prefixes(self) -> bool:
-        """Whether prompts are packed; see ``SharesPrefixes``."""
+        """Whether prompts are packed."""
         return self._wants_packs and self._checks.accepts("packed")
 
-    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        """Return the number of tokens per prompt; tokens that prompts share are counted once."""
+    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
+        """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
+        if not self.shares_prefixes or not isinstance(requests[0], Prompt):
+            return None
+        prompts = sorted(requests, key=lambda one: (one.text, one.separator))
         inputs = self._encode(prompts)
+        keeps = len(inputs.ids) <= _KEPT
+
+        def costs(some: Ints) -> Ints:
+            return self._costs(inputs.take(some))
+
+        return [
+            Block(
+                tuple(prompts[at] for at in some.tolist()),
+                int(costs(some).sum()),  # a block shares no prefix with the one before
+                inputs.take(some) if keeps else None,
+            )
+            for some in cut_neighbours(len(prompts), costs, tokens)
+        ]
+
+    def prepare(self, block: Block) -> Callable[[], list[Any]]:
+        """Pack a block's prompts. See ``CutsBlocks.prepare``."""
+        if isinstance(block.requests[0], Prompt):
+            inputs: Inputs = block.inputs or self._encode(block.requests)
+            return partial(self._computed, self._packed(block.requests, inputs))
+        return partial(self.answer, block.requests)
+
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        costs: list[int] = self._costs(self._encode(prompts)).tolist()
+        return costs
+
+    def _costs(self, inputs: Inputs) -> Ints:
+        """Return the number of tokens per prompt; tokens that prompts share are counted once."""
         packed, rest = self._divided(inputs)
         costs = np.zeros(len(inputs), np.int64)
         for number, own in rest.items():
@@ -153,21 +185,12 @@ class CausalModel(RankingModel):
             owner[rows.reads.row] = prompt[rows.reads.answer]
             costs[owner[0]] += len(begin)
             np.add.at(costs, owner, added_tokens(rows.behind(len(begin)), self._pack_tokens))
-        return costs.tolist()
-
-    def prepare(self, requests: Sequence[Any]) -> Callable[[], list[Any]]:
-        """Encode and pack prompts. See ``Prepares.prepare``."""
-        if all(isinstance(one, Prompt) for one in requests):
-            return partial(self._computed, self._prepared(requests))
-        return partial(self.answer, requests)
+        return costs
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        return self._computed(self._prepared(prompts))
+        return self._computed(self._packed(prompts, self._encode(prompts)))
 
-    def _prepared(self, prompts: Sequence[Prompt]) -> _Prepared:
-        inputs = self._encode(prompts)
-        with self._lock:
-            self._remembered.forget(prompts)
+    def _packed(self, prompts: Sequence[Prompt], inputs: Inputs) -> _Prepared:
         packed, rest = self._divided(inputs)
         packs = [
             (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
@@ -176,7 +199,7 @@ class CausalModel(RankingModel):
 
     def _computed(self, work: _Prepared) -> list[Scores]:
         if any(self._fast_path(begin) in self._checks.refused for begin, _ in work.packs):
-            work = self._prepared(work.prompts)  # it was refused in the meantime
+            work = self._packed(work.prompts, work.inputs)  # it was refused in the meantime
         new = [
             (begin, pack)
             for begin, packs in work.packs
@@ -196,7 +219,7 @@ class CausalModel(RankingModel):
             way = "cached prefix" if any(begin for begin, _ in new) else "packed"
             self._refuse(way, f"{FAILS}{error}")
         if any(self._fast_path(begin) in self._checks.refused for begin, _ in new):
-            return self._computed(self._prepared(work.prompts))
+            return self._computed(self._packed(work.prompts, work.inputs))
         return self._scored(work.prompts, self._written_as(work.inputs), totals.tolist())
 
     def _is_checked(self, begin: tuple[int, ...], pack: Pack) -> bool:
@@ -292,25 +315,9 @@ class CausalModel(RankingModel):
         return near
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return and cache the tokens of each prompt with each answer. See ``Encoder.encode``."""
-        with self._lock:
-            return self._encode_new(prompts)
-
-    def _encode_new(self, prompts: Sequence[Prompt]) -> Inputs:
-        remembered = self._remembered
-        new = [prompt for prompt in dict.fromkeys(prompts) if prompt not in remembered]
-        if not new:
-            return remembered.take(prompts)
-        inputs = self._encoder.encode(new)
-        self._all_fit_in(new, inputs)
-        remembered.keep(new, inputs)
-        if len(new) == len(prompts):
-            return inputs
-        known = [prompt for prompt in dict.fromkeys(prompts) if prompt in remembered]
-        added = [] if new[0] in remembered else [inputs]
-        order = {one: at for at, one in enumerate([*known, *(new if added else ())])}
-        joined = Inputs.joined([remembered.take(known), *added])
-        return joined.take(np.array([order[prompt] for prompt in prompts], np.int64))
+        inputs = self._encoder.encode(prompts)
+        self._all_fit_in(prompts, inputs)
+        return inputs
 
     def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
         """Raise if the model cannot process one of the prompts' inputs; see ``_fits``."""

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from tacit.models.huggingface.vocabulary import Written
     from tacit.requests import Prompt
 
-REMEMBERED = 32 * 2**20
-"""Approximate limit, in tokens, of the cache of inputs that are not yet scored."""
-
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
@@ -73,20 +70,6 @@ class Inputs:
             self.begin[own],
             self.spanned[own],
             starts_of(counts),
-        )
-
-    @classmethod
-    def joined(cls, parts: Sequence[Inputs]) -> Inputs:
-        """Concatenate several ``Inputs``."""
-        if len(parts) == 1:
-            return parts[0]
-        none = np.empty(0, np.int64)
-        return cls(
-            np.concatenate([none, *(part.ids for part in parts)]),
-            starts_of(np.concatenate([none, *(part.lengths for part in parts)])),
-            np.concatenate([none, *(part.begin for part in parts)]),
-            np.concatenate([np.empty(0, bool), *(part.spanned for part in parts)]),
-            starts_of(np.concatenate([none, *(np.diff(part.answers) for part in parts)])),
         )
 
     def rows(self, prompts: Ints) -> Rows:
@@ -227,46 +210,3 @@ def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: In
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
     lengths = sizes[which]
     ids[ragged(starts, lengths)] = flat[ragged(starts_of(sizes)[:-1][which], lengths)]
-
-
-class Remembered:
-    """A cache of encoded prompts that have not been scored yet."""
-
-    def __init__(self, most: int = REMEMBERED) -> None:
-        self._most = most
-        self._places: dict[Prompt, tuple[int, int]] = {}
-        self._parts: dict[int, Inputs] = {}
-        self._left: dict[int, int] = {}
-        self._next = 0
-
-    def __contains__(self, prompt: object) -> bool:
-        return prompt in self._places
-
-    def keep(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Cache the inputs of prompts that are not yet cached, if the inputs fit in the limit."""
-        size = sum(len(part.ids) for part in self._parts.values())
-        if not prompts or size + len(inputs.ids) > self._most:
-            return
-        self._parts[self._next], self._left[self._next] = inputs, len(prompts)
-        self._places |= {prompt: (self._next, at) for at, prompt in enumerate(prompts)}
-        self._next += 1
-
-    def take(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return the inputs of cached prompts, in the given order."""
-        places = np.array([self._places[prompt] for prompt in prompts], np.int64).reshape(-1, 2)
-        order = np.argsort(places[:, 0], kind="stable")
-        found = [
-            self._parts[part].take(places[order, 1][places[order, 0] == part])
-            for part in np.unique(places[:, 0]).tolist()
-        ]
-        joined = Inputs.joined(found)
-        return joined if len(found) <= 1 else joined.take(np.argsort(order))
-
-    def forget(self, prompts: Sequence[Prompt]) -> None:
-        """Remove prompts from the cache, and free the inputs that are no longer needed."""
-        for prompt in prompts:
-            part, _ = self._places.pop(prompt, (None, 0))
-            if part is not None:
-                self._left[part] -= 1
-                if not self._left[part]:
-                    del self._parts[part], self._left[part]

@@ -12,6 +12,8 @@ from tacit.models.huggingface.logprobs import Reads
 from tacit.models.huggingface.prefix_tree import Rows, starts_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.models.huggingface.prefix_tree import Ints
 
 # Cut a pack where inputs share least, provided that this fraction of its length is filled.
@@ -113,3 +115,28 @@ def _pack(rows: Rows, shared: Ints) -> Pack:
             np.zeros_like(reads.row), index[reads.row, reads.position], reads.token, reads.answer
         ),
     )
+
+
+_LONGER = 8
+"""The least length of a block, as a multiple of the length of its first prompt."""
+
+_FIRST = 256
+"""The most tokens of the first block, so that a slow model soon shows progress."""
+
+_STEP = 4096
+"""The number of prompts whose tokens are counted in one call, which limits memory."""
+
+
+def cut_neighbours(number: int, costs: Callable[[Ints], Ints], tokens: int) -> list[Ints]:
+    """Cut sorted prompts into blocks of about so many tokens; return the indices of each."""
+    parts = [np.arange(at, min(at + _STEP, number)) for at in range(0, number, _STEP)]
+    blocks: list[list[int]] = []
+    size = limit = 0
+    for at, own in enumerate(np.concatenate([costs(part) for part in parts]).tolist()):
+        if not blocks or size + own > limit:
+            blocks.append([])
+            most = tokens if blocks[1:] else min(_FIRST, tokens)
+            size, limit = 0, max(most, _LONGER * int(costs(np.array([at])).sum()))
+        blocks[-1].append(at)
+        size += own
+    return [np.array(block) for block in blocks]

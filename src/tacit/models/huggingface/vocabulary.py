@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import Filled, locate
@@ -233,29 +233,6 @@ def _spread(places: Sequence[int]) -> list[int]:
 
 
 _CARRIER = "a"
-
-
-class HasWords(Protocol):
-    """A model that can list the words that are a single token."""
-
-    @property
-    def name(self) -> str:
-        """The model's name, as specified by the user."""
-        ...
-
-    def whole_words(self) -> Vocabulary:
-        """Return the words that are encoded as a single token after a space."""
-        ...
-
-
-def shared_vocabulary(models: Sequence[HasWords]) -> Vocabulary:
-    """Return the words that are a single token in all models; letter case matters."""
-    own = [set(model.whole_words().words) for model in models]
-    shared = set.intersection(*own) if own else set()
-    if not shared:
-        names = ", ".join(model.name for model in models)
-        raise ModelError(f"no word is a single token in all of these models: {names or 'none'}")
-    return Vocabulary(shared)
 
 
 def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:

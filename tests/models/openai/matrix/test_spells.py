@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.engine.plan import Part
     from tacit.requests import Scores
+    from tacit.requests.block import Part
     from tests.models.openai.matrix.faults import Road
     from tests.models.openai.matrix.honest import Answer, Form
     from tests.models.openai.matrix.server import Asked, Respond

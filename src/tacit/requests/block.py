@@ -1,0 +1,43 @@
+"""Blocks: requests whose answers are computed together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A group of requests whose answers were stored together."""
+
+    requests: tuple[Any, ...]
+    tokens: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Requests of one class whose answers are computed together.
+
+    ``inputs`` is what a model encoded when it cut the block; it stays in this process.
+    """
+
+    requests: tuple[Any, ...]
+    tokens: int
+    inputs: Any = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Block], tuple[tuple[Any, ...], int]]:
+        return Block, (self.requests, self.tokens)
+
+    @property
+    def whole(self) -> Part:
+        """The ``Part`` that contains all requests of this block."""
+        return Part(self.requests, self.tokens, len(self.requests))
+
+    @property
+    def shares(self) -> list[int]:
+        """The block's number of tokens, divided evenly among the requests of the block."""
+        several = len(self.requests)
+        ends = [self.tokens * at // several for at in range(several + 1)]
+        return [end - begin for begin, end in pairwise(ends)]
