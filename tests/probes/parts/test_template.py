@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.probes.parts.questions import Template
 from tests.probes.parts.measured import belief_of
 
@@ -112,9 +112,3 @@ def test_a_malformed_template_is_refused(tmp_path: Path, old: str, new: str) -> 
     path.write_text(OWN.replace(old, new), encoding="utf-8")
     with pytest.raises(DataError, match=r"own\.yaml"):
         Template.read(path)
-
-
-def test_an_unknown_preset_is_refused() -> None:
-    """With the presets there are."""
-    with pytest.raises(RequestError, match="plain, macaw, gpt3, gpt3-paper"):
-        Template.load("fancy")

@@ -96,9 +96,7 @@ def test_malformed_exceptions_are_refused(tmp_path: Path, text: str) -> None:
         Wording.of("grammar", own)
 
 
-def test_an_unknown_preset_and_exceptions_to_the_paper_s_rule_are_refused(tmp_path: Path) -> None:
+def test_exceptions_to_the_paper_s_rule_are_refused(tmp_path: Path) -> None:
     """Rather than passed over."""
-    with pytest.raises(RequestError, match="expected paper or grammar"):
-        Wording.of("latin")
     with pytest.raises(RequestError, match="requires --number grammar"):
         Wording.of("paper", tmp_path / "nouns.yaml")

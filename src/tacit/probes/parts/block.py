@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.findings import verdict as rule
-from tacit.findings.block import Block, Entries, sentence
+from tacit.findings.block import Block, Entries, Entry, sentence
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
 from tacit.probes.parts.questions import QUESTION
@@ -46,7 +46,7 @@ def block(findings: Findings) -> Block:
         found,
         f"True for {share} of {asked} about {things}.",
         sentence(main),
-        _caution(findings) or (_gain(cell) if found.shows_something else None),
+        _caution(summary, cell) or (_gain(cell) if found.shows_something else None),
     )
 
 
@@ -64,9 +64,8 @@ def _gain(cell: Entries) -> str | None:
     )
 
 
-def _caution(findings: Findings) -> str | None:
+def _caution(summary: Mapping[str, Any], cell: Entries) -> str | None:
     """Return the first caution that holds."""
-    summary = findings.summary
     mass = summary.get("answer_probability")
     if mass is not None and mass < _SMALL:
         return (
@@ -75,70 +74,63 @@ def _caution(findings: Findings) -> str | None:
         )
     if summary["missing"]:
         missing = several(summary["missing"], "statement has", "statements have")
-        undecided = _row(findings, "violation", **_VIOLATION)["undecided"]
-        left_out = f"; {several(undecided, 'constraint is', 'constraints are')} undecided"
-        return f"Caution: {missing} no belief{left_out * bool(undecided)}."
+        undecided = cell("violation", "undecided", **_VIOLATION)
+        n = undecided.value if undecided else 0
+        left_out = f"; {several(n, 'constraint is', 'constraints are')} undecided"
+        return f"Caution: {missing} no belief{left_out * bool(n)}."
     return None
 
 
 def verdict(findings: Findings) -> Verdict:
     """Return the verdict; without gold labels, the violations alone decide."""
-    violations = _violations(_row(findings, "violation", **_VIOLATION))
-    row = _row(findings, "discrimination", **_MAIN)
-    if not row:
+    cell = Entries(findings, TABLES)
+    violations = _violations(cell("violation", "rate", **_VIOLATION))
+    things = cell("discrimination", "things", **_MAIN)
+    if things is None:
         known = findings.questions.drop_nulls("p_true")
-        things = known["thing"].n_unique()
-        return rule.verdict(_answers(known), things, FEWEST_CLUSTERS, [violations])
-    beliefs = findings.tables["beliefs"]
-    known = beliefs.drop_nulls(["label", "p_true"]).unique([*QUESTION, "p_true"])
+        n = known["thing"].n_unique()
+        return rule.verdict(_answers(known), n, FEWEST_CLUSTERS, [violations])
+    known = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
+    names = {"auroc": "the AUROC", "balanced": "the balanced accuracy"}
     return rule.verdict(
-        _answers(known),
-        row["things"],
+        _answers(known.unique([*QUESTION, "p_true"])),
+        things.value,
         FEWEST_CLUSTERS,
-        [_measured(row, "auroc", "the AUROC"), _measured(row, "balanced", "the balanced accuracy")],
+        [
+            Measured(name, *_interval(cell("discrimination", column, **_MAIN)), (0.5, 0.5))
+            for column, name in names.items()
+        ],
         also=[violations],
-        control=_control(findings),
+        control=_control(cell),
     )
-
-
-def _row(findings: Findings, table: str, **where: str) -> Mapping[str, Any]:
-    """Return the row of a table with these values; empty if there is none."""
-    return next(iter(findings.tables[table].filter(**where).to_dicts()), {})
 
 
 def _answers(known: pl.DataFrame) -> rule.Answers | None:
     return rule.Answers.of("true" if p > 1 / 2 else "false" for p in known["p_true"])
 
 
-def _measured(row: Mapping[str, Any], column: str, name: str) -> Measured:
-    return Measured(name, *_interval(row, column), (0.5, 0.5))
-
-
-def _violations(row: Mapping[str, Any]) -> Measured:
+def _violations(rate: Entry | None) -> Measured:
     name, nothing = "the drop in violations against shuffled beliefs", (0.0, 0.0)
     # Few things may have constraints that apply, so that another rate is not known to be exact.
-    unknown = row["rate_low"] is None and row["rate"] not in {0.0, 1.0}
-    if row["rate"] is None or row["shuffled"] is None or unknown:
+    unknown = rate is None or (rate.ends[0] is None and rate.value not in {0.0, 1.0})
+    low, high = _interval(None if unknown else rate)
+    if rate is None or rate.chance is None or low is None or high is None:
         return Measured(name, None, None, nothing)
-    low, high = _interval(row, "rate")
-    return Measured(name, row["shuffled"] - high, row["shuffled"] - low, nothing)
+    return Measured(name, rate.chance - high, rate.chance - low, nothing)
 
 
-def _interval(row: Mapping[str, Any], column: str) -> tuple[Any, Any]:
+def _interval(entry: Entry | None) -> tuple[float | None, float | None]:
     """Return the interval; a value of enough things without one is the same in every resample."""
-    value, low, high = (row[f"{column}{end}"] for end in ("", "_low", "_high"))
-    return (value, value) if low is None else (low, high)
+    if entry is None:
+        return None, None
+    return (entry.value, entry.value) if entry.ends[0] is None else entry.ends
 
 
-def _control(findings: Findings) -> str | None:
+def _control(cell: Entries) -> str | None:
     """Return why repaired shuffled beliefs explain the accuracy; None if they do not."""
-    after = _row(findings, "accuracy", **_AFTER)
-    shuffled = _row(findings, "repaired_shuffled", set=WITHOUT_SYMMETRIC)
-    if not shuffled or not after or after["accuracy"] is None:
+    after = cell("accuracy", "accuracy", **_AFTER)
+    shuffled = cell("repaired_shuffled", "after", set=WITHOUT_SYMMETRIC)
+    low, _ = _interval(after)
+    if shuffled is None or low is None or low > shuffled.value:
         return None
-    if _interval(after, "accuracy")[0] > shuffled["after"]:
-        return None
-    return (
-        f"after repair, shuffled beliefs are as accurate ({percent(shuffled['after'])}) as the "
-        "model's"
-    )
+    return f"after repair, shuffled beliefs are as accurate ({shuffled}) as the model's"

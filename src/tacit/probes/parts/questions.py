@@ -42,7 +42,7 @@ class Wording:
     nouns: Nouns = field(default_factory=Nouns)
 
     @classmethod
-    def of(cls, number: str, own: Path | None = None) -> Wording:
+    def of(cls, number: Number, own: Path | None = None) -> Wording:
         """Return a preset's rules for plurals and articles, with the user's exceptions to them."""
         if number == "paper":
             if own is not None:
@@ -50,9 +50,7 @@ class Wording:
                     "--nouns requires --number grammar; the paper's rule takes no exceptions"
                 )
             return cls()
-        if number == "grammar":
-            return cls("grammar", Nouns.load(own))
-        raise RequestError(f"there is no number rule {number!r}; expected paper or grammar")
+        return cls(number, Nouns.load(own))
 
     def is_plural(self, noun: str) -> bool:
         """Check whether a noun takes a plural verb."""
@@ -109,10 +107,7 @@ class Template(BaseModel):
     @classmethod
     def load(cls, name: str = "plain") -> Template:
         """Return the preset prompt template with the given name."""
-        presets = shipped("templates", "parts")
-        if name not in presets:
-            raise RequestError(f"there is no preset {name!r}; expected one of {', '.join(presets)}")
-        return cls.model_validate(presets[name])
+        return cls.model_validate(shipped("templates", "parts")[name])
 
     @classmethod
     def read(cls, path: Path) -> Template:
