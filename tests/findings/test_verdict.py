@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.findings.verdict import Answers, Measured, verdict
-
-MIXED = Answers("true", 0.6, 100)
+from tacit.findings.verdict import Measured, TopAnswer, verdict
 
 
 def measure(low: float | None, high: float | None, chance: float = 0.5) -> Measured:
     """Return a measure with an interval."""
-    return Measured("the AUROC", low, high, (chance, chance))
+    return Measured("the AUROC", low, high, chance)
 
 
 CLEAR, CHANCE = measure(0.6, 0.7), measure(0.45, 0.6)
@@ -41,12 +39,14 @@ def test_the_first_that_holds(
     expected: str,
 ) -> None:
     """Each rule is reached only if no earlier rule holds."""
-    found = verdict(Answers("true", share, 100), clusters, 5, measures, also=also, control=control)
+    found = verdict(
+        TopAnswer("true", share, 100), clusters, 5, measures, also=also, control=control
+    )
     assert found.name == expected
     assert found.shows_something == (expected in {"weak", "clear"})
 
 
 def test_the_most_frequent_answer_and_its_share() -> None:
     """Nothing is invented if nothing was answered."""
-    assert Answers.of(["no", "yes", "yes"]) == Answers("yes", 2 / 3, 3)
-    assert Answers.of([]) is None
+    assert TopAnswer.of(["no", "yes", "yes"]) == TopAnswer("yes", 2 / 3, 3)
+    assert TopAnswer.of([]) is None

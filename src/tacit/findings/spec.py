@@ -38,7 +38,7 @@ their differences; ``number`` is for other numbers. ``prompt`` is the text of pr
 ``Column.within``). Reports do not show columns of the kind ``list``.
 """
 
-Entry: TypeAlias = str | int | bool | None
+Value: TypeAlias = str | int | bool | None
 """A value by which rows are selected."""
 
 QUESTIONS = "questions"
@@ -126,7 +126,7 @@ class Layout:
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
 
-    where: Mapping[str, Entry | tuple[Entry, ...]] = field(default_factory=dict)
+    where: Mapping[str, Value | tuple[Value, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     across: str | None = None
 
@@ -352,7 +352,7 @@ class Headline:
     about: str
     table: str
     column: str
-    where: Mapping[str, Entry | tuple[Entry, ...]] = field(default_factory=dict)
+    where: Mapping[str, Value | tuple[Value, ...]] = field(default_factory=dict)
     n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
     by: tuple[str, ...] = ()
@@ -457,7 +457,7 @@ def figure(title: str, reading: str) -> Callable[[Callable[[Any], Any]], FigureS
     return declared
 
 
-def selected(table: pl.DataFrame, where: Mapping[str, Entry | tuple[Entry, ...]]) -> pl.DataFrame:
+def selected(table: pl.DataFrame, where: Mapping[str, Value | tuple[Value, ...]]) -> pl.DataFrame:
     """Return the rows in which each column in ``where`` has one of its values."""
     import polars as pl
 

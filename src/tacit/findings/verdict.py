@@ -22,7 +22,7 @@ WIDEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class TopAnswer:
     """The most frequent answer of a model, and its share of the ``n`` answers."""
 
     answer: str
@@ -30,7 +30,7 @@ class Answers:
     n: int
 
     @classmethod
-    def of(cls, answers: Iterable[str]) -> Answers | None:
+    def of(cls, answers: Iterable[str]) -> TopAnswer | None:
         """Count answers; None if there are none."""
         counts = Counter(answers)
         n = counts.total()
@@ -42,12 +42,12 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure with its 95 % interval, and the range of values that chance explains."""
+    """A measure with its 95 % interval and its chance level."""
 
     name: str
     low: float | None
     high: float | None
-    chance: tuple[float, float]
+    chance: float
     scale: float = 1.0
     why: str | None = None
 
@@ -61,7 +61,7 @@ class Measured:
     @property
     def above(self) -> bool:
         """Whether the whole interval lies above chance."""
-        return self.low is not None and self.low > self.chance[1]
+        return self.low is not None and self.low > self.chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Verdict:
 
 
 def verdict(
-    answers: Answers | None,
+    top: TopAnswer | None,
     clusters: int,
     fewest: int,
     measures: Sequence[Measured],
@@ -99,11 +99,8 @@ def verdict(
     control: str | None = None,
 ) -> Verdict:
     """Return the first of the five verdicts that holds."""
-    if answers is not None and answers.share >= CONSTANT:
-        return Verdict(
-            "constant",
-            f"{percent(answers.share)} of {answers.n:,} answers are “{answers.answer}”",
-        )
+    if top is not None and top.share >= CONSTANT:
+        return Verdict("constant", f"{percent(top.share)} of {top.n:,} answers are “{top.answer}”")
     if clusters < fewest:
         return Verdict(
             "too few data", f"{several(clusters, 'cluster')}; at least {fewest} are needed"

@@ -29,14 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Share:
-    """A result of a ``ShareProbe``: the mean of a column that ``judge`` adds.
-
-    Args:
-        column: The name of the column, with Boolean values or numbers from 0 to 1; a null value is
-            not counted.
-        heading: What the share is a share of, such as ``right answers``.
-        chance: The share that is expected by chance; None if there is no chance level.
-    """
+    """A result of a ``ShareProbe``: the mean of a column that ``judge`` adds; see ``share``."""
 
     column: str
     heading: str
@@ -47,9 +40,10 @@ def share(column: str, heading: str, *, chance: float | None = None) -> Share:
     """Declare a result of a ``ShareProbe``.
 
     Args:
-        column: The name of a column that ``judge`` adds to the questions.
+        column: The name of a column that ``judge`` adds, with Boolean values or numbers from 0 to
+            1; a null value is not counted.
         heading: What the share is a share of, such as ``right answers``.
-        chance: The share that is expected by chance.
+        chance: The share that is expected by chance; None if there is no chance level.
 
     Examples:
         >>> from tacit import share

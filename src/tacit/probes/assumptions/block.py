@@ -9,7 +9,7 @@ import numpy as np
 from tacit.english import several
 from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
-from tacit.findings.verdict import Answers, Measured, Verdict, verdict
+from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
 from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """Return the verdict, the most frequent prediction and the frequency baseline of a run."""
     rows = main_rows(tables)
     best = tables["retrieval_top"].filter(place=1)
-    answers = Answers.of(best.filter(wording=best["wording"][0])["word"] if len(best) else ())
+    answers = TopAnswer.of(best.filter(wording=best["wording"][0])["word"] if len(best) else ())
     ends = [rows[0], rows[-1]] if len(rows) > 1 else rows
     frequent = frequency_mrr(tables, ends[-1]) if ends else None
     found = verdict(
@@ -80,7 +80,7 @@ def _measured(row: Mapping[str, Any]) -> Measured:
     low, high = (1.0, 1.0) if row["mrr"] == 1 else (row["mrr_low"], row["mrr_high"])
     given = several(row["n"], "property", "properties")
     name = f"the MRR given {given}"
-    return Measured(name, low, high, (row["chance_mrr"], row["chance_mrr"]))
+    return Measured(name, low, high, row["chance_mrr"])
 
 
 def main_rows(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:

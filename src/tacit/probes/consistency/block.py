@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.findings.block import Block, Entries, sentence
 from tacit.findings.numbers import percent, score
-from tacit.findings.verdict import Answers, Measured, Verdict, verdict
+from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
 from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.tables import TABLES
@@ -74,14 +74,14 @@ def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Ver
     row = tables["background_answers"].row(0, named=True)
     lift = _lift(tables["adjusted"].row(0, named=True))
     area, balanced = (
-        Measured(f"the {words}", row[f"{name}_low"], row[f"{name}_high"], (0.5, 0.5))
+        Measured(f"the {words}", row[f"{name}_low"], row[f"{name}_high"], 0.5)
         for name, words in (
             ("auroc", "AUROC of the yes-margin"),
             ("balanced_accuracy", "balanced accuracy"),
         )
     )
     return verdict(
-        Answers.of("yes" if yes else "no" for yes in answers["yes"]),
+        TopAnswer.of("yes" if yes else "no" for yes in answers["yes"]),
         tables["consistency"]["clusters"].item(),
         FEWEST_CLUSTERS,
         (lift, area),
@@ -97,7 +97,7 @@ def _lift(row: Mapping[str, Any]) -> Measured:
         high = 1.0
         low = 1.0 if row["p_adjusted"] <= _SIGNIFICANT else 0.0
     why = row["no_adjusted_interval"] and f"no interval of the lift: {row['no_adjusted_interval']}"
-    return Measured("the adjusted lift", low, high, (0.0, 0.0), scale=2.0, why=why)
+    return Measured("the adjusted lift", low, high, 0.0, scale=2.0, why=why)
 
 
 def _control(lift: Measured, controls: pl.DataFrame) -> str | None:

@@ -97,7 +97,7 @@ def verdict(findings: Findings) -> Verdict:
         things.value,
         FEWEST_CLUSTERS,
         [
-            Measured(name, *_interval(cell("discrimination", column, **_MAIN)), (0.5, 0.5))
+            Measured(name, *_interval(cell("discrimination", column, **_MAIN)), 1 / 2)
             for column, name in names.items()
         ],
         also=[violations],
@@ -105,18 +105,18 @@ def verdict(findings: Findings) -> Verdict:
     )
 
 
-def _answers(known: pl.DataFrame) -> rule.Answers | None:
-    return rule.Answers.of("true" if p > 1 / 2 else "false" for p in known["p_true"])
+def _answers(known: pl.DataFrame) -> rule.TopAnswer | None:
+    return rule.TopAnswer.of("true" if p > 1 / 2 else "false" for p in known["p_true"])
 
 
 def _violations(rate: Entry | None) -> Measured:
-    name, nothing = "the drop in violations against shuffled beliefs", (0.0, 0.0)
+    name = "the drop in violations against shuffled beliefs"
     # Few things may have constraints that apply, so that another rate is not known to be exact.
     unknown = rate is None or (rate.ends[0] is None and rate.value not in {0.0, 1.0})
     low, high = _interval(None if unknown else rate)
     if rate is None or rate.chance is None or low is None or high is None:
-        return Measured(name, None, None, nothing)
-    return Measured(name, rate.chance - high, rate.chance - low, nothing)
+        return Measured(name, None, None, 0.0)
+    return Measured(name, rate.chance - high, rate.chance - low, 0.0)
 
 
 def _interval(entry: Entry | None) -> tuple[float | None, float | None]:
