@@ -1,17 +1,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.errors import DataError
+from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tests.probes.parts.measured import belief_of
+from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind
+from tacit.sources.drawings import demo_drawings
+from tests.probes.parts.measured import belief_of, measured
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+PEACH = PartsProbe.read(demo_drawings(), ["peach"])
 OWN = """\
 text: "True or not? In {a_thing}, {statement}."
 separator: " "
@@ -68,10 +73,37 @@ def test_plain_takes_nothing_for_granted() -> None:
     assert belief(template, {"True": 0.3}) is None
 
 
-def test_only_the_paper_s_preset_fills_in() -> None:
-    """With 0.5, which is judged false."""
-    filled = {name: Template.load(name).filled for name in ("plain", "macaw", "gpt3", "gpt3-paper")}
-    assert filled == {"plain": None, "macaw": None, "gpt3": None, "gpt3-paper": 0.5}
+@pytest.mark.parametrize(("preset", "filled"), [("gpt3", False), ("gpt3-paper", True)])
+def test_what_was_not_offered_is_missing_or_filled_in(preset: str, *, filled: bool) -> None:
+    """It is left out of the accuracy, or counts as 0.5, which is judged false."""
+    probe = replace(PEACH, template=Template.load(preset))
+    offered = {"True": math.log(0.4), "no": math.log(0.1)}
+    unoffered = ["surround" in prompt.text for prompt in probe.prompts]
+    scores = [
+        Scores(tuple(AnswerScore(a, None if no else offered.get(a), 1) for a in prompt.answers))
+        for no, prompt in zip(unoffered, probe.prompts, strict=True)
+    ]
+    findings = measured(probe, scores)
+    n = sum(unoffered)
+    expected = (0, n) if filled else (n, 0)
+    assert (findings.summary["missing"], findings.summary["filled"]) == expected
+    beliefs = {0.8, 0.5} if filled else {0.8}
+    assert {round(p, 9) for p in findings.questions["p_true"].drop_nulls()} == beliefs
+    accuracy = findings.tables["accuracy"].row(0, named=True)
+    missing = 0 if filled else sum("surround" in name for name in probe.gold["relation"])
+    assert (accuracy["n"], accuracy["missing"]) == (probe.gold.height - missing, missing)
+
+
+@pytest.mark.parametrize("preset", ["plain", "macaw", "gpt3", "gpt3-paper"])
+def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
+    """It was not asked, so that nothing is filled in and no answer counts as improbable."""
+    probe = replace(PEACH, template=Template.load(preset))
+    scores = [ScoringKind().missing(prompt, TOO_LONG) for prompt in probe.prompts]
+    scores[0] = Scores(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
+    findings = measured(probe, scores)
+    assert findings.questions["p_true"].drop_nulls().len() == 1
+    assert findings.summary["missing"] == len(probe.prompts) - 1
+    assert findings.summary["filled"] == 0
 
 
 def test_a_template_of_one_s_own(tmp_path: Path) -> None:
