@@ -111,8 +111,8 @@ def tips(spec: Spec) -> str:
 
 def edges_of(beliefs: pl.DataFrame, stage: str) -> list[Edge]:
     """The edges at a stage."""
-    ((_, found),) = edges(beliefs, PARTS, stage, ["thing", "annotator"]).items()
-    return list(found.edges)
+    ((found, _),) = edges(beliefs, PARTS, stage, ["thing", "annotator"]).values()
+    return found
 
 
 def keys(found: Iterable[Edge]) -> set[Key]:

@@ -43,18 +43,13 @@ class Edge:
     told: str
 
 
-@dataclass(frozen=True)
-class Beliefs:
-    """The edges of one drawing at one stage, and the drawing's row of ``Check.groups``."""
-
-    edges: Sequence[Edge]
-    counts: Mapping[str, Any]
-
-
 def edges(
     beliefs: pl.DataFrame, ontology: Ontology, stage: str, groups: Sequence[str]
-) -> dict[tuple[Any, ...], Beliefs]:
-    """Return the edges of each drawing, where ``stage`` is the column of the truth values."""
+) -> dict[tuple[Any, ...], tuple[list[Edge], Mapping[str, Any]]]:
+    """Return each drawing's edges, where ``stage`` is the column of the truth values, and counts.
+
+    The counts are the drawing's row of ``Check.groups``.
+    """
     import polars as pl
 
     plain = beliefs.select(*groups, *STATEMENT, "p_true", believed=stage)
@@ -63,23 +58,19 @@ def edges(
     gold = pl.col("label").drop_nulls().first().cast(pl.String)
     held = (
         beliefs.filter(stage)
-        .with_columns(said=pl.concat_str(STATEMENT, separator=" "))
+        .with_columns(told=pl.concat_str(STATEMENT, separator=" "))
         .with_columns(**_ends(ontology))
         .group_by(key, maintain_order=True)
-        .agg(pl.col("said").str.join(" and "), gold=pl.format("gold label: {}", gold))
+        .agg(pl.col("told").str.join(" and "), gold=pl.format("gold label: {}", gold))
         .join(_faults(checked.violations, ontology, key), on=key, how="left", maintain_order="left")
-        .with_columns(told=pl.concat_str("said", "why", "gold", separator="\n", ignore_nulls=True))
+        .with_columns(told=pl.concat_str("told", "why", "gold", separator="\n", ignore_nulls=True))
+        .sort(pl.col("relation").cast(pl.Enum([*ontology.relations])), maintain_order=True)
+        .select(*key, "fault", "told")
+        .rows_by_key(groups, named=True)
     )
-    found: dict[tuple[Any, ...], list[Edge]] = defaultdict(list)
-    for row in held.iter_rows(named=True):
-        edge = Edge(*(row[name] for name in ("relation", "tail", "head", "fault", "told")))
-        found[tuple(row[name] for name in groups)].append(edge)
-    counts = {tuple(row[name] for name in groups): row for row in checked.groups.to_dicts()}
-    order = list(ontology.relations).index
-    return {
-        group: Beliefs(sorted(found[group], key=lambda edge: order(edge.relation)), count)
-        for group, count in counts.items()
-    }
+    counts = checked.groups.rows_by_key(groups, named=True, unique=True)
+    found = {group: [Edge(**row) for row in rows] for group, rows in held.items()}
+    return {group: (found.get(group, []), row) for group, row in counts.items()}
 
 
 def _ends(ontology: Ontology) -> dict[str, pl.Expr]:

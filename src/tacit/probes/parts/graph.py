@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tacit.charts.theme import Palette, Spec, Theme
     from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.edges import Beliefs, Edge
+    from tacit.probes.parts.edges import Edge
     from tacit.probes.parts.ring import Line, Point
 
 
@@ -79,7 +79,7 @@ def parts_graphs(
     found = {stage: edges(beliefs, ontology, stage, groups) for stage in stages}
     graphs = {}
     for group, mine in beliefs.partition_by(groups, as_dict=True).items():
-        told = [_stage(stage, mine, of[group], look) for stage, of in found.items()]
+        told = [_stage(stage, mine, *of[group], look) for stage, of in found.items()]
         kept = told if mine["label"].count() else told[:-1]
         parts = list(dict.fromkeys([*mine["subject"], *mine["object"]]))
         named = {name: mine[name][0] for name in groups}
@@ -98,14 +98,16 @@ def parts_graphs(
     return graphs
 
 
-def _stage(stage: str, beliefs: pl.DataFrame, found: Beliefs, look: Theme) -> _Stage:
-    count, colours = found.counts, look.colours
+def _stage(
+    stage: str, beliefs: pl.DataFrame, found: Sequence[Edge], count: Mapping[str, Any], look: Theme
+) -> _Stage:
+    colours = look.colours
     believed, violated = count["believed"], count["violated"]
     if stage == "label":
         false = beliefs["label"].count() - believed
         about = [f"{several(believed, 'statement')} true, {false:,} false,"]
         about.append("including implied statements")
-        return _Stage("Gold: the annotator's mental model", about, colours.gold, found.edges)
+        return _Stage("Gold: the annotator's mental model", about, colours.gold, found)
     decided, missing = count["applicable"] - count["undecided"], beliefs["p_true"].null_count()
     share = f" ({percent(violated / decided)})" if decided else ""
     about = [
@@ -114,9 +116,9 @@ def _stage(stage: str, beliefs: pl.DataFrame, found: Beliefs, look: Theme) -> _S
     ]
     about += [f"{count['undecided']:,} undecided"] * (count["undecided"] > 0)
     if stage != "before":
-        return _Stage(f"After repair ({stage})", about, colours.of(stage), found.edges)
+        return _Stage(f"After repair ({stage})", about, colours.of(stage), found)
     about += [f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)
-    return _Stage("Before repair", about, colours.before, found.edges)
+    return _Stage("Before repair", about, colours.before, found)
 
 
 def _ring(
@@ -177,13 +179,8 @@ def _rows(
                 "hue": hues[_kind(edge.fault)],
             }
     for part, (x, y) in spots.items():
-        yield {
-            "mark": "part",
-            "x": x,
-            "y": y,
-            "text": "\n".join(name_lines(part)),
-            "hue": stage.hue,
-        }
+        name = "\n".join(name_lines(part))
+        yield {"mark": "part", "x": x, "y": y, "text": name, "hue": stage.hue}
 
 
 def _panel(
