@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -70,41 +69,11 @@ def test_retrieval_is_printed_by_number_of_properties(printed: Printed) -> None:
     assert lines[at + 1].startswith(f"{row['mrr_low']:.3f} to {row['mrr_high']:.3f} ")
 
 
-def test_small_probabilities_are_not_nought(printed: Printed) -> None:
-    """Such as those of whole sentences, which no decimals show."""
-    findings = Made().findings()
-    name = "retrieval_by_number"
-    tiny = findings.tables[name].with_columns(
-        probability=pl.lit(3e-31), probability_low=pl.lit(1e-31), probability_high=pl.lit(5e-31)
-    )
-    lines = printed(replace(findings, tables={**findings.tables, name: tiny}))
-    assert sum(" < 0.1 % " in line for line in lines) == 6
-    assert sum(" < 0.1 to < 0.1 " in line for line in lines) == 6
-
-
 def test_whole_sentences_have_no_column_of_the_probability(printed: Printed) -> None:
     """It is the word's, and unknown."""
     with_it, without = (printed(Made(kind=kind).findings()) for kind in ("masked", "causal"))
     assert any("probability" in line for line in with_it)
     assert not any("probability" in line for line in without)
-
-
-def test_two_wordings_are_rows_of_one_table(printed: Printed) -> None:
-    """The paper's and the other."""
-    one, two = Made().findings(), Made(wording="blank-last").findings()
-    name = "retrieval_by_number"
-    both = pl.concat([two.tables[name], one.tables[name]])
-    lines = printed(replace(one, tables={**one.tables, name: both}))
-    for wording in ("blank-last", "sentence"):
-        assert sum(line.startswith(f"{wording} ") for line in lines) == 6
-
-
-def test_what_is_undefined_is_said_to_be(printed: Printed) -> None:
-    """Never 0."""
-    findings = Made().findings()
-    agreement = findings.tables["agreement"].with_columns(spearman=pl.lit(None, pl.Float64))
-    lines = printed(replace(findings, tables={**findings.tables, "agreement": agreement}))
-    assert "made of 16 undefined" in lines
 
 
 def test_what_is_not_there_is_not_printed(printed: Printed) -> None:

@@ -70,14 +70,6 @@ def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) 
     assert {row["elicitation"] for row in rows} == {"log-probabilities of whole answers"}
 
 
-def test_without_as_all_four_models_are_shown(tacit: Tacit, finished: Path) -> None:
-    """And no difference with any of them."""
-    rows = json.loads(tacit("reproduce", "sta", finished, "--json").out)
-    large = [row for row in rows if "roberta-large" in row["column"]]
-    assert large
-    assert all(row["difference"] is None for row in large)
-
-
 def test_the_table_is_written_where_out_says(tacit: Tacit, finished: Path, tmp_path: Path) -> None:
     """With the columns of the table."""
     out = tmp_path / "sta.parquet"

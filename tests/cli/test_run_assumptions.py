@@ -148,12 +148,8 @@ def test_a_dry_run_writes_nothing(run: Callable[..., Ran], workplace: Path) -> N
     ("more", "said"),
     [
         (("--vocabulary", "large"), "expected one of shared, own, concepts, or an existing file"),
-        (("--wording", "odd"), "is not one of 'blank-last', 'sentence', 'both'"),
         (("--articles", "candidate"), "add --vocabulary concepts"),
-        (("--orders", "some"), "is not one of 'all', 'main'"),
         (("--least", "40"), "fewer than 40 usable properties"),
-        (("--corrections", "nowhere.tsv"), "nowhere.tsv"),
-        (("--figures", "gif"), "gif"),
     ],
 )
 def test_a_wrong_request_is_refused(
@@ -164,16 +160,6 @@ def test_a_wrong_request_is_refused(
     assert ran.code == 2
     assert said in ran.err.splitlines()[-1]
     assert not (workplace / "run").exists()
-
-
-def test_norms_that_are_none_are_refused(tacit: Tacit, workplace: Path, models: Path) -> None:
-    """With the columns that they need."""
-    (workplace / "norms.tsv").write_text("a\tb\n1\t2\n", encoding="utf-8")
-    ran = tacit(
-        "run", "assumptions", "--norms", "norms.tsv", "--out", "run", "--model", models / "masked"
-    )
-    assert ran.code == 2
-    assert "concept" in ran.err
 
 
 def test_prompts_are_shown_as_a_model_is_given_them(

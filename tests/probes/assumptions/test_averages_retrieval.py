@@ -87,24 +87,6 @@ def test_random_draws_are_averaged_by_concept_first(ranks: list[tuple[int, int |
             assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
 
 
-def test_orders_wordings_and_categories_stay_apart() -> None:
-    """A row for each, in the order of the input; no category is a group of its own."""
-    rows = [
-        standing(1),
-        standing(2, order="bottom-increasing"),
-        standing(3, category="functional"),
-        standing(4, wording="blank-last"),
-    ]
-    found = retrieval_by_number(retrieval(*rows), FEW)
-    assert found.select("wording", "order", "category").rows() == [
-        ("sentence", "top-decreasing", None),
-        ("sentence", "bottom-increasing", None),
-        ("sentence", "top-decreasing", "functional"),
-        ("blank-last", "top-decreasing", None),
-    ]
-    assert found["mrr"].to_list() == [1, 1 / 2, 1 / 3, 1 / 4]
-
-
 def test_a_probability_of_nought_is_no_missing_one() -> None:
     """A log-probability of minus infinity is a probability of 0, and counts."""
     rows = [standing(9) | {"logprob": -math.inf}, standing(1, concept="wolf")]

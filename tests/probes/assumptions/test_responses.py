@@ -1,20 +1,17 @@
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.elicitation import elicit
-from tacit.probes.assumptions.responses import Response, completion, read_responses
-from tacit.sources.alternatives import read_alternatives
-from tacit.sources.norms import Norms, Property, read_norms
+from tacit.probes.assumptions.responses import Response, completion
+from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tacit.probes.assumptions.options import ResponsePreset
 
 HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
@@ -166,23 +163,6 @@ def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
     assert asked["paper"] == ["bear"]
     assert asked["tagged"] == ["bat_(animal)", "bat_(baseball)", "bear"]
     assert asked["all"] == ["bat_(animal)", "bat_(baseball)", "polar_bear", "bear"]
-
-
-@given(st.lists(st.tuples(st.sampled_from("pqr"), st.integers(1, 6)), min_size=1, max_size=15))
-def test_people_are_counted_as_by_brute_force(given_by: list[tuple[str, int]]) -> None:
-    """For any aligned row: the number of different people behind each word."""
-    words = {"p": "red", "q": "big", "r": "round"}
-    cell = ";".join(f"is {words[key]}" for key, _ in given_by)
-    read = read_alternatives(cell, ";".join(str(person) for _, person in given_by))
-    frequency = len({person for _, person in given_by})
-    one = Property("ball", "is red", frequency, None, read.texts, read.people)
-    norms = Norms(Path("norms.dat"), "cslb", (one,), 1, {})
-    found = read_responses([one], Corrections(norms))["is"]
-    assert {response.word: response.frequency for response in found} == {
-        word: len({person for other, person in given_by if other == key})
-        for key, word in words.items()
-        if any(other == key for other, _ in given_by)
-    }
 
 
 @pytest.mark.parametrize(

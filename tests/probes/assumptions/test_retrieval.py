@@ -110,17 +110,6 @@ def test_sense_tags_are_stripped_or_left_out(norms: Norms) -> None:
     ]
 
 
-def test_a_concept_with_nine_properties_needs_a_lower_bound(norms: Norms) -> None:
-    """It then has nine prompts."""
-    (fox,) = chosen(norms, {"fox"}, least=9).concepts
-    assert len(texts(fox)) == 9
-
-
-def test_the_vocabulary_minds_case(norms: Norms) -> None:
-    """Bear is not bear."""
-    assert not chosen(norms, {"Bear"}).concepts
-
-
 def test_articles_of_each_candidate_keep_vowels(norms: Norms) -> None:
     """The blank holds the article too, so that it is scored with the word."""
     found = chosen(norms, articles="candidate").concepts
@@ -141,17 +130,6 @@ def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -
     (bear,) = chosen(norms, {"bear"}).concepts
     assert texts(bear, "functional") == ["A ___ eats.", "A ___ eats and does not fly."]
     assert texts(bear, "smell") == []
-
-
-def test_the_four_orders() -> None:
-    """Top or bottom, decreasing or increasing; ties are reversed with the order."""
-    frequencies = (5, 9, 9, 2, 5, 1)
-    assert [(order, stated(order, *frequencies, most=3)) for order in ORDERS] == [
-        ("top-decreasing", "120"),
-        ("top-increasing", "021"),
-        ("bottom-decreasing", "435"),
-        ("bottom-increasing", "534"),
-    ]
 
 
 def test_ties_among_the_first_ten_properties_are_told() -> None:

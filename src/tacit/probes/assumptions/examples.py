@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from tacit.charts.figures import Drawn
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Palette
+    from tacit.findings.spec import Kind
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
 _SHARES = (0.75, 0.5, 0.25)  # of concepts that rank below the shown one
-_COLUMNS = ("best", "2.", "3.", "4.", "5.", "rank", "probability")
+_RESULTS: Mapping[str, Kind] = {"rank": "count", "probability": "percent"}
+_COLUMNS = ("best", "2.", "3.", "4.", "5.", *_RESULTS)
 
 
 def retrieval_examples(shown: Shown) -> Drawn | None:
@@ -101,8 +103,10 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
         n: f"{n}. {'+ ' if n > 1 else ''}{added}"
         for n, added in part.select("n", "added").iter_rows()
     }
-    cells = [*_candidates(top, word, colours), *_ranks(part, concept)]
+    cells = [*_candidates(top, word, colours), *_ranks(part)]
+    tip = pl.format("{}, {}: {}", "row", "column", "text")
     table = pl.DataFrame(cells).with_columns(row=pl.col("n").replace_strict(rows))
+    table = table.with_columns(tip=tip)
     grid = Grid(table, colours, down=list(rows.values()), across=_COLUMNS, cell=(104, 20))
     named = concept if concept == word else f"{concept} (as {word})"
     return grid.chart(f"{named}: {of}, among {several(max(part['candidates']), 'candidate')}")
@@ -111,26 +115,18 @@ def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> 
 def _candidates(top: pl.DataFrame, word: str, colours: Palette) -> Iterator[Mapping[str, Any]]:
     """Yield the cells of the best candidates."""
     for row in top.iter_rows(named=True):
-        probability = written(row["probability"], "percent")
-        place = f"place {row['place']} of {several(row['n'], 'property', 'properties')}"
         yield {
             "n": row["n"],
             "column": _COLUMNS[row["place"] - 1],
-            "text": f"{row['word']} {probability}",
+            "text": f"{row['word']} {written(row['probability'], 'percent')}",
             "hue": mixed(colours.before, row["probability"]),
             "framed": row["word"] == word,
-            "tip": f"{row['word']}: probability {probability}, {place}",
         }
 
 
-def _ranks(part: pl.DataFrame, concept: str) -> Iterator[Mapping[str, Any]]:
+def _ranks(part: pl.DataFrame) -> Iterator[Mapping[str, Any]]:
     """Yield the cells of the concept's rank and probability."""
     for row in part.iter_rows(named=True):
-        texts = {
-            "rank": written(row["rank"], "count"),
-            "probability": written(row["probability"], "percent"),
-        }
-        for column, text in texts.items():
-            tip = f"{concept}, {several(row['n'], 'property', 'properties')}: {column} {text}"
-            cell = {"n": row["n"], "column": column, "text": text, "hue": PAPER}
-            yield {**cell, "framed": False, "tip": tip}
+        for column, kind in _RESULTS.items():
+            text = written(row[column], kind)
+            yield {"n": row["n"], "column": column, "text": text, "hue": PAPER, "framed": False}
