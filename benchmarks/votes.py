@@ -24,11 +24,11 @@ from scipy.stats import binomtest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.loading import load_model
-from tacit.models.openai.answer_parsing import votes_of
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, Sample, SamplingPrompt
+from tacit.requests.answer_parsing import votes_of
 from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.models.openai.speaking import Speech, opinions

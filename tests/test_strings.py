@@ -16,7 +16,6 @@ from tacit.errors import RequestError
 from tacit.knowledge.background import background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.models.openai.answer_parsing import read_answer
 from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.options import AssumptionsOptions
@@ -25,6 +24,7 @@ from tacit.probes.consistency.new_question import _checked
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.requests import Prompt
+from tacit.requests.answer_parsing import read_answer
 from tacit.sources.alternatives import read_alternatives
 from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import read_drawings

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 from tacit.models.base import SamplesReplies
-from tacit.models.openai.answer_parsing import votes_of
 from tacit.requests import KINDS, Prompt, Samples, SamplingPrompt
+from tacit.requests.answer_parsing import votes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

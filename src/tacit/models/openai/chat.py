@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from tacit.models.openai.answer_parsing import ANSWER_TOKENS
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.schema import Answer, Completion, Replied
 from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
 from tacit.models.openai.tokens import TOPS, read_reply
 from tacit.requests import Sample
+from tacit.requests.answer_parsing import ANSWER_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.answer_parsing import ANSWER_TOKENS
 from tacit.models.openai.chat import OPEN_ENDED, OPENS, ChatReply, ChatServer
 from tacit.models.openai.checks import (
     PAIRS,
@@ -22,6 +21,7 @@ from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, first_accepted
 from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
 from tacit.models.openai.tokens import TOPS, agree
+from tacit.requests.answer_parsing import ANSWER_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
 from tacit.models.base import IN_CHAT
-from tacit.models.openai.answer_parsing import ANSWER_TOKENS
 from tacit.models.openai.chat_checks import VOTES, VotesServer, same_replies
 from tacit.models.openai.checks import preflight
 from tacit.models.openai.client import RefusalError
@@ -19,6 +18,7 @@ from tacit.models.openai.identity import canaries_of, recognised, same_answers
 from tacit.models.openai.served import ServedModel
 from tacit.models.openai.watch import VotesWatch
 from tacit.requests import Samples, SamplingPrompt
+from tacit.requests.answer_parsing import ANSWER_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.models.openai.identity import Canary
     from tacit.models.openai.options import Thinking
+    from tacit.models.openai.watch import Watch
     from tacit.requests import Sample
 
 SCORER = "server-votes-2"
@@ -54,7 +55,9 @@ class SampledModel(ServedModel[VotesServer]):
             "scorer": SCORER,
         }
         super().__init__(server, identity, _recognised(server, identity, store), notes)
-        self._watch = VotesWatch(server)
+
+    def _watched(self, server: VotesServer) -> Watch:
+        return VotesWatch(server)
 
     @property
     def description(self) -> dict[str, Any]:

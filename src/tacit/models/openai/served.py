@@ -37,6 +37,10 @@ class ServedModel(Generic[S]):
         self.name = server.name
         self.fingerprint, self._canaries = recognised
         self._server, self._identity, self._notes = server, identity, notes
+        self._watch = self._watched(server)
+
+    def _watched(self, server: S) -> Watch:
+        return Watch(server)
 
     def described(self, elicitation: str, passed: str, **more: object) -> dict[str, Any]:
         """Return the model's name, kind, fingerprint, settings and preflight."""
@@ -56,16 +60,6 @@ class ServedModel(Generic[S]):
 
 class ScoringServer(ServedModel[S], ABC):
     """A model that runs on a server and scores prompts."""
-
-    def __init__(
-        self,
-        server: S,
-        identity: Mapping[str, Any],
-        recognised: tuple[str, list[Canary]],
-        notes: Sequence[str],
-    ) -> None:
-        super().__init__(server, identity, recognised, notes)
-        self._watch = Watch(server)
 
     @property
     def supports(self) -> frozenset[type]:

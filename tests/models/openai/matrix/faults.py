@@ -7,7 +7,6 @@ import hashlib
 import json
 import math
 import threading
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -133,14 +132,12 @@ def _middle_out(text: str) -> str:
 
 
 TEXTS = [
-    Fault("trims trailing white space", "lm-sys/FastChat#3259", on_text(str.rstrip)),
     Fault(
         "trims trailing white space, counts as it was",
         "lm-sys/FastChat#3259",
         on_text(str.rstrip, recounted=True),
     ),
     Fault("trims leading white space", "lm-sys/FastChat#3259", on_text(str.lstrip)),
-    Fault("keeps the last 20 tokens", "ollama/ollama#17889", on_text(_last(20))),
     Fault(
         "keeps the last 40 tokens, counts all",
         "ollama/ollama#3839",
@@ -284,11 +281,6 @@ MODELS = [
         _other(lambda asked: asked.number % 2 == 1),
     ),
     Fault(
-        "one request in ten goes to other weights",
-        "BerriAI/litellm#25503",
-        _other(lambda asked: asked.number % 10 == 9),
-    ),
-    Fault(
         "two replicas with other weights, by the text",
         "BerriAI/litellm#25503",
         _other(lambda asked: _is_odd(asked.text)),
@@ -371,7 +363,6 @@ def _without_logprobs(answer: Answer) -> Answer:
 
 
 VALUES = [
-    Fault("noise of 0.01 nats", "vllm-project/vllm#7779", _noisy(0.01), SCORED),
     Fault("noise of 0.05 nats", "vllm-project/vllm#7779", _noisy(0.05), SCORED),
     Fault("noise of 0.3 nats", "vllm-project/vllm#51187", _noisy(0.3), SCORED),
     Fault(
@@ -384,12 +375,6 @@ VALUES = [
     Fault("probabilities", "ggml-org/llama.cpp#10783", _each(math.exp), SCORED),
     Fault("logits, not normalised", "ml-explore/mlx-examples#806", _each(lambda v: v + 9), SCORED),
     Fault("all zero", "ggml-org/llama.cpp#27972", _each(lambda _: 0.0), SCORED),
-    Fault(
-        "all zero at one request in five",
-        "vllm-project/vllm#17876",
-        some(lambda answer: values(answer, lambda _: 0.0), 5),
-        SCORED,
-    ),
     Fault(
         "top-k renormalised",
         "vllm-project/vllm#9453",
@@ -416,7 +401,6 @@ VALUES = [
         ECHO,
     ),
     Fault("NaN", "vllm-project/vllm#48585", _each(lambda _: math.nan), SCORED),
-    Fault("nulls", "huggingface/trl#6693", on_answer(_nothing), SCORED),
     Fault("nulls at one request in five", "huggingface/trl#6693", some(_nothing, 5), SCORED),
     Fault(
         "-9999 at one request in five",
@@ -536,9 +520,6 @@ TOKENS = [
     ),
     Fault("echo shifted by one", "abetlen/llama-cpp-python#1983", _on_echoes(_shifted(0)), ECHO),
     Fault(
-        "echo shifted behind 20 tokens", "vllm-project/vllm#3251", _on_echoes(_shifted(20)), ECHO
-    ),
-    Fault(
         "echo shifted behind 40 tokens", "vllm-project/vllm#3251", _on_echoes(_shifted(40)), ECHO
     ),
     Fault("echo with one value", "vllm-project/vllm#5334", _on_echoes(_broadcast), ECHO),
@@ -602,28 +583,6 @@ def _with_error(asked: Asked, server: Server) -> Answer | Sent:
     return _ERROR if wrong else server.honest.answer(asked.body)
 
 
-def _failing(sent: Sent, times: int) -> Callable[[], Respond]:
-    """The same request is answered after it has failed so many times."""
-
-    def make() -> Respond:
-        failed: Counter[str] = Counter()
-
-        def respond(asked: Asked, server: Server) -> Answer | Sent:
-            name = json.dumps(asked.body, sort_keys=True)
-            with server.lock:
-                failed[name] = (failed[name] + 1) % (times + 1)
-                fails = failed[name] > 0
-            return sent if fails else server.honest.answer(asked.body)
-
-        return respond
-
-    return make
-
-
-def _error(status: int, **headers: str) -> Sent:
-    return Sent(b'{"error": {"message": "not now"}}', status, {"X": "1", **headers})
-
-
 def _sent(**more: Any) -> Callable[[Answer], Sent]:  # noqa: ANN401 - fields of Sent
     return lambda answer: Sent(json.dumps(answer).encode(), **more)
 
@@ -631,7 +590,6 @@ def _sent(**more: Any) -> Callable[[Answer], Sent]:  # noqa: ANN401 - fields of 
 _FILTER, _GATEWAY = "microsoft/semantic-kernel#5240", "nodetool-ai/nodetool#5755"
 
 ANSWERS = [
-    Fault("filtered", _FILTER, _ended("content_filter")),
     Fault("filtered at one text in four", _FILTER, _ended("content_filter", share=4)),
     Fault("ended by an error", _GATEWAY, _ended("error"), SCORED),
     Fault("usage missing", "openshift-psap/llm-load-test#47", on_answer(_without("usage"))),
@@ -641,21 +599,8 @@ ANSWERS = [
         on_answer(_counting_one),
         SCORED,
     ),
-    Fault("200 with an error", _GATEWAY, on_answer(lambda _: _ERROR)),
     Fault("200 with an error at one text in four", _GATEWAY, lambda: _with_error),
     Fault("choices are null", "maximhq/bifrost#5963", on_answer(lambda a: {**a, "choices": None})),
-    Fault(
-        "429 with Retry-After, then an answer",
-        "vllm-project/production-stack#448",
-        _failing(_error(429, **{"Retry-After": "1"}), 1),
-        TRANSPORT,
-    ),
-    Fault(
-        "500 for ever",
-        "vllm-project/vllm#10931",
-        on_answer(lambda _: _error(500)),
-        TRANSPORT,
-    ),
     Fault(
         "one request in 40 takes too long",
         "vllm-project/vllm#6009",
@@ -666,12 +611,6 @@ ANSWERS = [
         "one connection in five is reset",
         "vllm-project/vllm#2060",
         some(_sent(ends="reset"), 5),
-        TRANSPORT,
-    ),
-    Fault(
-        "one answer in five is cut",
-        "higress-group/higress#2474",
-        some(_sent(ends="cut"), 5),
         TRANSPORT,
     ),
 ]
@@ -707,12 +646,10 @@ REPLIES = [
     Fault("the same replies to a text each time", "BerriAI/litellm#894", on_body(seed=1), VOTES),
     Fault("copies of one reply", "vllm-project/vllm#10852", on_answer(_copied), VOTES),
     Fault("a temperature of 0", _HEAT, on_body(temperature=0), VOTES),
-    Fault("a temperature of 0.3", _HEAT, on_body(temperature=0.3), VOTES),
     Fault("a temperature of 0.7", _HEAT, on_body(temperature=0.7), VOTES),
     Fault("a temperature of 2", _HEAT, on_body(temperature=2.0), VOTES),
     Fault("seeds ignored", "vllm-project/vllm#21310", lambda: _unseeded, VOTES),
     Fault("n ignored", "abetlen/llama-cpp-python#1906", on_body(n=1), VOTES),
-    Fault("null replies", "spring-projects/spring-ai#5019", _content(lambda _: None), VOTES),
     Fault(
         "replies as lists of parts",
         "spring-projects/spring-ai#5019",
@@ -737,10 +674,8 @@ FAULTS = (*TEXTS, *MODELS, *VALUES, *TOKENS, *ANSWERS, *REPLIES)
 
 HARMLESS = (
     "usage missing",
-    "429 with Retry-After, then an answer",
     "one request in 40 takes too long",
     "one connection in five is reset",
-    "one answer in five is cut",
     "seeds ignored",
     "n ignored",
 )

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.openai.answer_parsing import votes_of
 from tacit.models.openai.completions import load_server
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.requests import Sample, SamplingPrompt
+from tacit.requests.answer_parsing import votes_of
 from tests.models.openai.matrix.faults import PATIENCE
 from tests.models.openai.matrix.honest import Honest
 from tests.models.openai.matrix.language import (

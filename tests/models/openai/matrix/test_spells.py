@@ -16,13 +16,14 @@ from tacit.errors import UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai import watch
 from tacit.requests import Prompt
+from tests.models.openai.matrix import faults
 from tests.models.openai.matrix.honest import Honest
 from tests.models.openai.matrix.language import prompts, questions, true_opinions, true_scores
 from tests.models.openai.matrix.outcomes import CLOSE, loaded
 from tests.models.openai.matrix.server import NEVER, Server, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,71 +32,20 @@ if TYPE_CHECKING:
     from tacit.requests.block import Part
     from tests.models.openai.matrix.faults import Road
     from tests.models.openai.matrix.honest import Answer, Form
-    from tests.models.openai.matrix.server import Asked, Respond
+    from tests.models.openai.matrix.server import Asked
 
 
-def _changed(answer: Any, change: Callable[[float], float]) -> Any:  # noqa: ANN401 - JSON
-    """An answer with other log-probabilities."""
-    if isinstance(answer, dict):
-        return {
-            name: change(value)
-            if name == "logprob"
-            else [None if each is None else change(each) for each in value]
-            if name == "token_logprobs"
-            else [
-                None if each is None else {k: change(v) for k, v in each.items()} for each in value
-            ]
-            if name == "top_logprobs" and "token_logprobs" in answer
-            else _changed(value, change)
-            for name, value in answer.items()
-        }
-    if isinstance(answer, list):
-        return [_changed(each, change) for each in answer]
-    return answer
-
-
-def shifted(asked: Asked, server: Server) -> Answer:
-    """All log-probabilities are too low by the same."""
-    return dict(_changed(server.honest.answer(asked.body), lambda value: value - 0.5))
-
-
-def rounded(asked: Asked, server: Server) -> Answer:
-    """All log-probabilities are whole numbers."""
-    return dict(_changed(server.honest.answer(asked.body), lambda value: float(np.floor(value))))
+FAULTS = {fault.name: fault.make for fault in faults.FAULTS}
+SPELLS = (
+    "temperature of 0.7 in the values",
+    "other weights",
+    "two replicas with other weights in turn",
+)
 
 
 def another_model(asked: Asked, server: Server) -> Answer:
     """Another model answers."""
     return server.other.answer(asked.body)
-
-
-def truncated(asked: Asked, server: Server) -> Answer:
-    """Prompts lose their beginning, and are counted whole."""
-    answer = server.honest.answer(asked.about(asked.text[-16:]))
-    return {**answer, "usage": server.honest.answer(asked.body)["usage"]}
-
-
-class Neighbours:
-    """Each request gets the answer of the one before."""
-
-    def __init__(self) -> None:
-        self.before: dict[str, Answer] = {}
-
-    def __call__(self, asked: Asked, server: Server) -> Answer:
-        """That answer, with the count of the own prompt."""
-        own = server.honest.answer(asked.body)
-        kind = repr(sorted(set(asked.body) | {str(asked.body.get("max_tokens"))}))
-        answer, self.before[kind] = self.before.get(kind, own), own
-        return {**answer, "usage": own["usage"]}
-
-
-FAULTS: dict[str, Callable[[], Respond]] = {
-    "shifted": lambda: shifted,
-    "rounded": lambda: rounded,
-    "another model": lambda: another_model,
-    "truncated": lambda: truncated,
-    "neighbours": Neighbours,
-}
 
 
 FORMS: dict[Road, Form] = {"next+tokenizer": "llama.cpp"}
@@ -145,8 +95,8 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("road", "name", "begin"),
-    [("chat", name, begin) for name in FAULTS for begin in (0, 30, SECOND, 95)]
-    + [(road, name, SECOND) for road in ROADS for name in ("another model", "shifted")],
+    [("chat", name, begin) for name in SPELLS for begin in (0, SECOND)]
+    + [(road, "other weights", SECOND) for road in ROADS],
 )
 def test_no_answer_of_a_spell_is_kept(
     road: Road, name: str, begin: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -162,12 +112,11 @@ def test_no_answer_of_a_spell_is_kept(
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("share", [2, 3])
-def test_a_wrong_replica_among_several_is_refused(share: int, tmp_path: Path) -> None:
+def test_a_wrong_replica_among_several_is_refused(tmp_path: Path) -> None:
     """Its second answers do not pass either; the next run starts without them."""
 
     def one_of(asked: Asked, server: Server) -> Answer:
-        return (server.other if asked.number % share == 0 else server.honest).answer(asked.body)
+        return (server.other if asked.number % 3 == 0 else server.honest).answer(asked.body)
 
     with running(Server(Honest(), one_of)) as server:
         error, stored, _ = scored("chat", server, Store(tmp_path), (0, NEVER), questions())
@@ -235,16 +184,8 @@ class Jittering(Honest):
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("road", ["chat", *ROADS])
-@pytest.mark.parametrize("deviation", [1e-3, 1e-2])
-def test_rounding_is_no_spell(
-    road: Road,
-    deviation: float,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rounding_is_no_spell(road: Road, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Nothing is set aside, wherever lists of likely tokens end."""
-    monkeypatch.setattr(Jittering, "deviation", deviation)
     asked = questions() if road == "chat" else prompts()
     with running(Server(Jittering(FORMS.get(road, "vllm")))) as server:
         error, stored, _ = scored(road, server, Store(tmp_path), (0, 0), asked)
@@ -340,9 +281,9 @@ def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
     assert sum(again for again, _ in expected) + of_preflight <= max(8, number / 100)
 
 
-@pytest.mark.parametrize("share", [1 / 3, 1 / 10])
-def test_a_spell_is_found_as_often_as_by_prompts_drawn_at_random(share: float) -> None:
-    """Eight of 240: with 96 % where a third is wrong, and with 57 % where a tenth is."""
+def test_a_spell_is_found_as_often_as_by_prompts_drawn_at_random() -> None:
+    """Eight of 240: with 57 % where a tenth is wrong."""
+    share = 1 / 10
     found, runs, number = 0, 200, 240
     for run in range(runs):
         texts = [f"{run} {one}" for one in range(number)]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.openai.answer_parsing import read_answer, votes_of
 from tacit.requests import Sample
+from tacit.requests.answer_parsing import read_answer, votes_of
 
 TRUTH = ("True", "False")
 WORDS = ("Yes", "No", "True", "False", "Right", "Wrong", "Correct", "Incorrect", "On", "Off")
