@@ -14,7 +14,10 @@ from tacit.statistics.ranking import (
     aurocs,
     average_precision,
     average_precisions,
+    chance_level,
+    chance_levels,
     least_average_precision,
+    lift,
 )
 
 # Whether right, and one of few scores, so that most are tied.
@@ -137,3 +140,66 @@ def test_what_cannot_be_ranked_is_refused() -> None:
         average_precision([True, False], [1, 2, 3])
     with pytest.raises(ValueError, match="a score is NaN"):
         auroc([True, False], [1, float("nan")])
+
+
+SCORES = st.lists(st.integers(0, 4), min_size=1, max_size=9)
+
+
+def every_labelling(n: int, right: int) -> np.ndarray:
+    """All ways to choose which rows are right, shape (ways, n)."""
+    chosen = list(combinations(range(n), right))
+    labels = np.zeros((len(chosen), n), dtype=bool)
+    for row, places in zip(labels, chosen, strict=True):
+        row[list(places)] = True
+    return labels
+
+
+@given(SCORES, st.data())
+def test_the_chance_level_is_the_mean_over_all_permutations(
+    score: list[int], data: st.DataObject
+) -> None:
+    """The closed form against every labelling of up to nine rows, tied or not."""
+    right = data.draw(st.integers(1, len(score)))
+    labels = every_labelling(len(score), right)
+    mean = average_precisions(*at_thresholds(labels, score)).mean()
+    assert chance_level(labels[0], score) == pytest.approx(mean, abs=1e-12)
+
+
+def test_the_chance_level_worked_by_hand() -> None:
+    """One right of three, untied, stands first, second or third: (1 + 1/2 + 1/3)/3."""
+    assert chance_level([True, False, False], [3, 2, 1]) == pytest.approx(float(Fraction(11, 18)))
+
+
+def test_few_rows_lie_above_their_accuracy_by_chance() -> None:
+    """Half of 28 untied rows: about 0.05 above; of 1,221: next to nothing."""
+    assert chance_level([True, False] * 14, range(28)) == pytest.approx(0.5542, abs=1e-4)
+    assert chance_level([True, False] * 610, range(1220)) == pytest.approx(0.5, abs=0.003)
+
+
+def test_the_chance_level_of_what_cannot_vary() -> None:
+    """Tied scores: the share that is right. All right: 1. One row: 1. None right: undefined."""
+    assert chance_level([True, False, False, False], [1] * 4) == 0.25
+    assert chance_level([True] * 3, range(3)) == 1
+    assert chance_level([True], [0]) == 1
+    assert chance_level([False] * 3, range(3)) is None
+    assert chance_level([], []) is None
+
+
+def test_chance_levels_of_resamples() -> None:
+    """Each sample has its own rows; thresholds without rows change nothing."""
+    rows = np.array([[0.0, 2, 3], [1, 1, 1], [0, 0, 4]])
+    levels = chance_levels(np.array([2.0, 1, 0]), rows)
+    assert levels[0] == chance_level([True, True, False, False, False], [2, 2, 1, 1, 1])
+    assert levels[1] == pytest.approx(11 / 18)
+    assert np.isnan(levels[2])
+
+
+def test_the_lift_is_the_way_gone_from_chance_to_perfect() -> None:
+    """Chance is 0, perfect is 1, worse than chance is negative; of nothing there is none."""
+    assert lift(0.4, 0.4) == 0
+    assert lift(1.0, 0.4) == 1
+    assert lift(0.7, 0.4) == pytest.approx(0.5)
+    assert lift(0.1, 0.4) == pytest.approx(-0.5)
+    assert lift(1.0, 1.0) is None
+    assert lift(None, 0.4) is None
+    assert lift(0.4, None) is None
