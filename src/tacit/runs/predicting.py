@@ -11,9 +11,8 @@ from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.options import ModelOptions
 from tacit.options import build, declarations, sha256_of
-from tacit.probes.consistency import predictors
+from tacit.probes.consistency import new_question, predictors
 from tacit.probes.consistency.features import BOTH
-from tacit.probes.consistency.new_question import NewQuestion
 from tacit.probes.consistency.options import of_knowledge_base
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
@@ -66,8 +65,8 @@ class RunPredictor:
 
     def predict(self, question: str, choices: Sequence[str]) -> AnswerPrediction:
         """Predict whether the model answers a new question correctly."""
-        new = NewQuestion.of(self._options(), question, choices)
-        found = new.predict(self._answers(new), self.predictors)
+        new = new_question.probe_of(self._options(), question, choices)
+        found = new_question.prediction(new, self._answers(new), self.predictors)
         caution = predictors.caution(self.run.tables["prediction_gains"])
         if found.predictor != BOTH or caution is None:
             return found
@@ -102,7 +101,7 @@ class RunPredictor:
                 f"{path} has changed since the run: repeat the run, or restore the file"
             )
 
-    def _answers(self, new: NewQuestion) -> Answers:
+    def _answers(self, new: ConsistencyProbe) -> Answers:
         groups, server = new.requests(), self._settings.load.server
         requests = asking.ungrouped(groups)
         chats = chats_of([self._name], self._loading.server)

@@ -1,18 +1,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
 from tacit.errors import RequestError
+from tacit.probes.consistency import new_question
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
-from tacit.probes.consistency.new_question import NewQuestion
+from tacit.probes.consistency.new_question import AnswerPrediction, prediction
 from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FACTS = (Fact("dog", "IsA", "animal", "carrot"), Fact("dog", "HasA", "tail", "wheel"))
 CHOICES = ("kennel", "tree")
@@ -25,9 +30,14 @@ def says(text: str, answer: str) -> float:
     return -1.0 if (answer in POSITIVE) == ("animal" in text.lower()) else -3.0
 
 
-def question(facts: tuple[Fact, ...] = FACTS, anchors: str = "choice") -> NewQuestion:
+def predicted(
+    predictors: Mapping[str, Predictor],
+    facts: tuple[Fact, ...] = FACTS,
+    anchors: str = "choice",
+) -> AnswerPrediction:
     anchor = Anchor("new", "Where does a dog sleep?", CHOICES, None)
-    return NewQuestion(probe_of([Case(anchor, facts)], anchors=anchors))
+    probe = probe_of([Case(anchor, facts)], anchors=anchors)
+    return prediction(probe, answers_of(probe, says), predictors)
 
 
 def predictors(**weights: float) -> dict[str, Predictor]:
@@ -50,8 +60,7 @@ def predictors(**weights: float) -> dict[str, Predictor]:
 
 def test_effects_are_the_differences_to_the_opposite_answers() -> None:
     """By hand: the first fact is right (the score is 3/4), the second one wrong."""
-    new = question()
-    found = new.predict(answers_of(new.probe, says), predictors(background_score=2))
+    found = predicted(predictors(background_score=2))
     assert found.answer == "kennel"
     assert found.p_correct == pytest.approx(expit(2 * 0.75))
     assert found.facts["fact"].to_list() == ["dog IsA animal", "dog HasA tail"]
@@ -67,8 +76,7 @@ def test_effects_are_the_differences_to_the_opposite_answers() -> None:
 
 def test_a_flipped_fact_reverses_its_margin() -> None:
     """The number of facts stays."""
-    new = question()
-    found = new.predict(answers_of(new.probe, says), predictors(background_margin=1, log_facts=1))
+    found = predicted(predictors(background_margin=1, log_facts=1))
     margin = (np.mean([2.0, -2.0]) + np.mean([2.0, 2.0])) / 2
     whole = expit(margin + np.log(2))
     other = expit(margin - 1 + np.log(2))
@@ -79,10 +87,7 @@ def test_a_flipped_fact_reverses_its_margin() -> None:
 
 def test_without_a_fact_the_margin_predicts() -> None:
     """It says so, and the facts are an empty list."""
-    new = question(())
-    found = new.predict(
-        answers_of(new.probe, says), predictors(answer_margin=3, background_score=9)
-    )
+    found = predicted(predictors(answer_margin=3, background_score=9), ())
     assert found.to_json() == {
         "p_correct": pytest.approx(expit(3 * 0.5)),
         "interval": [pytest.approx(each) for each in found.interval],
@@ -96,8 +101,7 @@ def test_without_a_fact_the_margin_predicts() -> None:
 
 def test_a_fact_without_a_negative_has_no_effect() -> None:
     """The background score is undefined, so the margin predicts; the fact is shown as right."""
-    new = question((Fact("dog", "IsA", "animal"),))
-    found = new.predict(answers_of(new.probe, says), predictors(answer_margin=3))
+    found = predicted(predictors(answer_margin=3), (Fact("dog", "IsA", "animal"),))
     assert found.facts.select("correct", "effect").rows() == [(True, None)]
     assert found.note is not None
     assert "no background score, background margin" in found.note
@@ -105,10 +109,8 @@ def test_a_fact_without_a_negative_has_no_effect() -> None:
 
 def test_a_question_beyond_those_of_the_run_is_noted() -> None:
     """The features that are outside."""
-    new = question()
     some = predictors()
-    narrow = replace(some[BOTH], lowest=[50.0] * 7)
-    found = new.predict(answers_of(new.probe, says), {**some, BOTH: narrow})
+    found = predicted({**some, BOTH: replace(some[BOTH], lowest=[50.0] * 7)})
     assert found.note is not None
     assert "outside the range of the run's questions" in found.note
     assert "answer margin" in found.note
@@ -117,8 +119,7 @@ def test_a_question_beyond_those_of_the_run_is_noted() -> None:
 @pytest.mark.parametrize("anchors", ["verify", "verify,choice"])
 def test_verified_questions_are_predicted_too(anchors: str) -> None:
     """The margin is then that of the verification; a tie of choices takes the first."""
-    new = question(anchors=anchors)
-    found = new.predict(answers_of(new.probe, says), predictors(answer_margin=1))
+    found = predicted(predictors(answer_margin=1), anchors=anchors)
     assert found.answer == "kennel"
     assert found.predictor == (MARGIN if anchors == "verify" else BOTH)
 
@@ -141,4 +142,4 @@ def test_what_cannot_be_asked_is_refused(asked: str, choices: list[str], expecte
 
     options = ConsistencyOptions(Path("none.jsonl"), Path("none.kb"))
     with pytest.raises(RequestError, match=expected):
-        NewQuestion.of(options, asked, choices)
+        new_question.probe_of(options, asked, choices)

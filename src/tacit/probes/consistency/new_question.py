@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from tacit.strings import Spellings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.probes.base import Answers, Requests
+    from tacit.probes.base import Answers
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.predictors import Predictor
@@ -56,55 +56,42 @@ class AnswerPrediction:
         }
 
 
-@dataclass(frozen=True)
-class NewQuestion:
-    """A new question for a model: a probe of one anchor question without a known answer."""
-
-    probe: ConsistencyProbe
-
-    @classmethod
-    def of(cls, options: ConsistencyOptions, question: str, choices: Sequence[str]) -> Self:
-        """Extract the background of a new question, using the extraction options of a run."""
-        asked = _checked(question, choices)
-        if options.answering == "calibrated":
-            raise RequestError(
-                "the run's --answering calibrated subtracts means over all questions of the run, "
-                "which a new question is not one of: predict with a run of --answering max, count "
-                "or single"
-            )
-        return cls(ConsistencyProbe.about(replace(options, intervene=False), [asked]))
-
-    def requests(self) -> Mapping[str, Requests]:
-        return self.probe.requests()
-
-    def predict(self, answers: Answers, predictors: Mapping[str, Predictor]) -> AnswerPrediction:
-        answered = self.probe.answered(self.probe.scored(answers))
-        values = features(answered).row(0, named=True)
-        if values["answer_margin"] is None:
-            raise RequestError(
-                "the model has no answer to the question, because choices tie or have no score"
-            )
-        missing = predictors[BOTH].missing(values)
-        name = MARGIN if missing else BOTH
-        predictor = predictors[name]
-        whole, low, high = predictor.probability(values)
-        moved: dict[int, float | None] = {}
-        if not missing:
-            reversed_ = _reversed(answered.fact_answers).iter_rows(named=True)
-            moved = {
-                one["anchor"]: whole - predictor.probability({**values, **one})[0]
-                for one in reversed_
-            }
-        if answered.facts.is_empty():
-            missing = ["background facts"]
-        return AnswerPrediction(
-            whole,
-            (low, high),
-            answered.anchors["choice"].item(),
-            _effects(answered, moved),
-            name,
-            tuple(_notes(missing, predictor.outside(values))),
+def probe_of(
+    options: ConsistencyOptions, question: str, choices: Sequence[str]
+) -> ConsistencyProbe:
+    """Return the probe of one question without a known answer, by the options of a run."""
+    asked = _checked(question, choices)
+    if options.answering == "calibrated":
+        raise RequestError(
+            "the run's --answering calibrated subtracts means over all questions of the run, which "
+            "a new question is not one of: predict with a run of --answering max, count or single"
         )
+    return ConsistencyProbe.about(replace(options, intervene=False), [asked])
+
+
+def prediction(
+    probe: ConsistencyProbe, answers: Answers, predictors: Mapping[str, Predictor]
+) -> AnswerPrediction:
+    """Predict whether the model's answer to the question of a probe is correct."""
+    answered = probe.answered(probe.scored(answers))
+    values = features(answered).row(0, named=True)
+    if values["answer_margin"] is None:
+        raise RequestError(
+            "the model has no answer to the question, because choices tie or have no score"
+        )
+    missing = predictors[BOTH].missing(values)
+    name = MARGIN if missing else BOTH
+    predictor = predictors[name]
+    whole, low, high = predictor.probability(values)
+    moved: dict[int, float | None] = {}
+    if not missing:
+        for one in _reversed(answered.fact_answers).iter_rows(named=True):
+            moved[one["anchor"]] = whole - predictor.probability({**values, **one})[0]
+    if answered.facts.is_empty():
+        missing = ["background facts"]
+    notes = tuple(_notes(missing, predictor.outside(values)))
+    answer = answered.anchors["choice"].item()
+    return AnswerPrediction(whole, (low, high), answer, _effects(answered, moved), name, notes)
 
 
 def _reversed(answers: pl.DataFrame) -> pl.DataFrame:
