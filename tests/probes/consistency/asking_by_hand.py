@@ -225,25 +225,24 @@ class Taken(NamedTuple):
 Way: TypeAlias = tuple[int, "str | None"]
 
 
-def choose(anchor: Anchor, says: Says, metas: int = 6, only: Way | None = None) -> Taken:
-    """The choice with the highest score per byte behind any variant but the second's, or in one."""
+def choose(anchor: Anchor, says: Says, metas: int = 6) -> Taken:
+    """The choice with the highest score per byte behind any variant but the second's."""
     best: dict[str, tuple[float, Way]] = {}
     for choice in anchor.choices:
         for way, text in _choice_variants(anchor.question.removesuffix("?"), metas):
-            value = says(text, choice) if only in {None, way} else None
+            value = says(text, choice)
             each = None if value is None else value / len(choice.encode())
             if each is not None and (choice not in best or each > best[choice][0]):
                 best[choice] = each, way
     return _taken(anchor, best)
 
 
-def verify(anchor: Anchor, says: Says, metas: int = 6, only: Way | None = None) -> Taken:
-    """The choice of which it is most affirmed that it is the answer, by all inputs or by two."""
+def verify(anchor: Anchor, says: Says, metas: int = 6) -> Taken:
+    """The choice of which it is most affirmed that it is the answer."""
     best: dict[str, tuple[float, Way]] = {}
     for choice in anchor.choices:
         question = f"Is '{choice}' the answer to: {anchor.question.removesuffix('?')}"
-        asked = [one for one in inputs(question, metas) if only in {None, (one.meta, one.pair)}]
-        reply = by_max({one: says(one.text, one.word) for one in asked})
+        reply = by_max(scored(question, says, metas))
         if reply.margin is not None and reply.winner is not None:
             best[choice] = float(reply.margin), (reply.winner.meta, reply.winner.pair)
     return _taken(anchor, best)

@@ -112,15 +112,12 @@ class Run:
         return {text: asking.by_max(scores) for text, scores in self.scores.items()}
 
     @cached_property
-    def _taken(self) -> dict[str, list[Taken]]:
+    def taken(self) -> dict[str, list[Taken]]:
         ways = {"choice": asking.choose, "verify": asking.verify}
         return {
             way: [ways[way](case.anchor, self.says, self.metas) for case in self.cases]
             for way in self.anchoring
         }
-
-    def taken(self, way: str) -> list[Taken]:
-        return self._taken[way]
 
     @cached_property
     def right(self) -> list[bool | None]:
@@ -130,7 +127,7 @@ class Run:
     @cached_property
     def counting(self) -> list[Taken]:
         """What each anchor is answered with, in the way that counts."""
-        return self.taken(self.anchoring[0])
+        return self.taken[self.anchoring[0]]
 
     def background(self, replies: Mapping[str, Reply]) -> list[Fraction | None]:
         """The background score of each anchor (equation 1)."""

@@ -277,19 +277,6 @@ def test_a_choice_by_hand() -> None:
     assert found.select("choice", "margin", "tied").row(0) == ("café", 0.0, True)
 
 
-def test_some_choices_are_known_although_a_score_is_missing() -> None:
-    """The choice has a score in one variant, and cannot have a higher one in the other."""
-    told_, cut = {"a": -1.0, "b": -2.0}, {"a": -3.0, "b": None}
-    cases: list[tuple[dict[int, Mapping[str, float | None]], str | None]] = [
-        ({1: told_, 2: cut}, "a"),
-        ({1: cut}, None),
-        ({1: cut, 2: cut}, None),
-    ]
-    for variants, known in cases:
-        found = anchor_answers(choices({(meta, "p"): each for meta, each in variants.items()}))
-        assert found["choice"].to_list() == [known]
-
-
 def test_of_tied_choices_the_first_is_taken_or_with_replies_none() -> None:
     """They are counted as tied in either case."""
     values = pl.DataFrame(

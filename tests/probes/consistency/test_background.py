@@ -24,13 +24,13 @@ from tacit.statistics.permutation import Permutations
 from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import answers_of, measured, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
-from tests.probes.consistency.run_by_hand import Run, knows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.findings.findings import Findings
     from tests.probes.consistency.asking_by_hand import Says
+    from tests.probes.consistency.run_by_hand import Run
 
     Answer = bool | None
     # Of the anchor: its facts' own questions and their negatives', whether answered right.
@@ -202,20 +202,6 @@ def test_relevance_agrees_with_a_loop(facts: list[Known], right: list[Answer]) -
             for own, name, places in facts
             if relation in {"all", name}
         ]
-        assert [row[name] for name in RELEVANCE] == relevance_by_hand(of)
-
-
-def test_the_relevance_of_a_run(run: Run) -> None:
-    """Of all facts, and of each relation's."""
-    pairs = [*zip(run.cases, run.right, strict=True)]
-    known = [
-        (fact.relation, knows(fact, run.replies), [r for case, r in pairs if fact in case.facts])
-        for fact in run.facts
-    ]
-    rows = run.rows("relevance")
-    assert [row["relation"] for row in rows] == ["all", "HasA", "IsA", "PartOf", "RelatedTo"]
-    for row in rows:
-        of = [(own, right) for name, own, right in known if row["relation"] in {"all", name}]
         assert [row[name] for name in RELEVANCE] == relevance_by_hand(of)
 
 

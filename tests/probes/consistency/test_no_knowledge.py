@@ -105,14 +105,6 @@ def test_a_count_with_the_fact_itself_would_reveal_the_label(tmp_path: Path) -> 
     assert unfair["auroc"] > 0.99
 
 
-def test_tails_of_several_words_tell_all(tmp_path: Path) -> None:
-    """Negatives of one word, facts of two: nothing needs to be known of the pair."""
-    lines = [f"IsA\tzoo {k}\tbig {ANIMALS[k % 40]}" for k in range(200)]
-    lines += [f"HasContext\t{animal}\tthe farm" for animal in ANIMALS]
-    found = of_all(described(tmp_path, lines, "uniform", own=0))
-    assert (found["auroc"], found["accuracy"]) == (1, 1)
-
-
 def test_figures_by_hand(tmp_path: Path) -> None:
     """Accuracy and AUROC as scikit-learn computes them, of regression and model."""
     tails = described(tmp_path, popular(np.random.default_rng(5)), "same-relation", own=1)

@@ -95,7 +95,7 @@ def test_the_other_way_to_answer_has_a_table(run: Run) -> None:
     """When it was asked; it changes nothing of the first."""
     assert ("other_answers" in run.found.tables) == (len(run.anchoring) > 1)
     for way in run.anchoring[1:]:
-        for row, case, of in zip(run.rows("other_answers"), run.cases, run.taken(way), strict=True):
+        for row, case, of in zip(run.rows("other_answers"), run.cases, run.taken[way], strict=True):
             assert (row["anchor"], row["method"]) == (case.anchor.id, way)
             assert taken(row, case, of)
 
