@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
-from tacit.models.huggingface.checkpoint_files import kind_of
+from tacit.models.huggingface.checkpoint import kind_of
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.loading import load_model
 from tacit.models.openai.identity import canaries_of, recognised, same_answers

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tacit.models.huggingface.checkpoint import weight_files
 from tacit.models.huggingface.fingerprint import FileHashes, Identity, weight_hashes
-from tacit.models.huggingface.weights import weight_files
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tests.models import tiny

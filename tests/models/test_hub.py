@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tacit.errors import ModelError, NetworkError
-from tacit.models.huggingface import hub
-from tacit.models.huggingface.hub import loading_error, where_from
+from tacit.models.huggingface import source
+from tacit.models.huggingface.source import SETTINGS, Source, loading_error, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,23 +60,36 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answer]:
         monkeypatch.setattr(HfApi, "model_info", model_info)
         return asked
 
-    hub._is_online.cache_clear()
+    source._is_online.cache_clear()
     yield answers
-    hub._is_online.cache_clear()
+    source._is_online.cache_clear()
 
 
 @pytest.fixture
-def cached(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Puts every model into the cache."""
-    return lambda: monkeypatch.setattr(hub, "_is_cached", lambda *_: True)
+def fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[bool]:
+    """Whether each snapshot was taken from the cache alone; nothing is downloaded."""
+    from_cache: list[bool] = []
+
+    def download(_: str, *, local_files_only: bool, **__: object) -> str:
+        from_cache.append(local_files_only)
+        return str(tmp_path / "snapshots" / "1234")
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    return from_cache
 
 
-def test_a_model_is_looked_up_once(answer: Answer) -> None:
-    """However many of its files are fetched then."""
+def where(revision: str | None = None) -> Source:
+    """Where the settings of a model are."""
+    return snapshot("a/b", revision, SETTINGS)
+
+
+def test_a_model_is_looked_up_once(answer: Answer, fetched: list[bool]) -> None:
+    """However many of its files are fetched then; its folder is named after the commit."""
     asked = answer(None)
     for _ in range(3):
-        assert where_from("a/b", None) == {"revision": "main", "local_files_only": False}
+        assert where().commit == "1234"
     assert asked == ["a/b"]
+    assert fetched == [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -97,7 +110,7 @@ def test_a_name_that_is_not_there_is_the_users_mistake(
     """Exit code 2."""
     answer(error)
     with pytest.raises(ModelError, match=said) as raised:
-        where_from("a/b", "v2")
+        where("v2")
     assert raised.value.exit_code == 2
 
 
@@ -114,20 +127,24 @@ def test_a_network_failure_is_none(answer: Answer, error: Exception) -> None:
     """Exit code 1, and what to do."""
     answer(error)
     with pytest.raises(NetworkError, match=r"cannot be reached .*: check the network") as raised:
-        where_from("a/b", None)
+        where()
     assert raised.value.exit_code == 1
 
 
 def test_without_the_hub_a_cached_model_is_used(
-    answer: Answer, cached: Callable[[], None], caplog: pytest.LogCaptureFixture
+    answer: Answer,
+    fetched: list[bool],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """With one warning, however many files are read."""
     answer(ConnectionRefusedError("refused"))
-    cached()
+    monkeypatch.setattr(source, "cached", lambda *_: True)
     for _ in range(2):
-        assert where_from("a/b", None)["local_files_only"]
+        where()
     (message,) = caplog.messages
     assert "cannot be reached (refused); using the files in the hub's cache" in message
+    assert fetched == [True, True]
 
 
 def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer) -> None:
@@ -138,7 +155,7 @@ def test_offline_a_model_that_is_not_cached_is_the_users_mistake(answer: Answer)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constants, "HF_HUB_OFFLINE", True)
         with pytest.raises(ModelError, match="HF_HUB_OFFLINE prevents the download"):
-            where_from("nobody/nothing", None)
+            snapshot("nobody/nothing", None, SETTINGS)
     assert asked == []
 
 
@@ -158,8 +175,8 @@ def test_without_a_network_one_line_is_printed_at_once(tmp_path: Path) -> None:
     environment = {**known, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": "http://127.0.0.1:9"}
     asked = ("score", str(prompts), "--model", "no/such-model", "--out", "scores.jsonl")
     looked_up = (
-        "from tacit.models.huggingface.hub import where_from; import sys; "
-        "where_from('no/such', None)"
+        "from tacit.models.huggingface.source import SETTINGS, snapshot; "
+        "snapshot('no/such', None, SETTINGS)"
     )
     begun = time.monotonic()
     subprocess.run([sys.executable, "-c", looked_up], check=False, env=environment, cwd=tmp_path)

@@ -13,8 +13,8 @@ from tacit.engine.ask import Engine
 from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
+from tacit.models.huggingface.checkpoint import load_weights
 from tacit.models.huggingface.fingerprint import LoadedFiles
-from tacit.models.huggingface.weights import load_weights
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, RankingPrompt, Vocabulary

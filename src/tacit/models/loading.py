@@ -14,14 +14,16 @@ from tacit.models.huggingface.adapters import (
     parameters_of,
     quantised,
 )
-from tacit.models.huggingface.checkpoint_files import (
+from tacit.models.huggingface.checkpoint import (
+    check_choice,
     check_tokenizer,
-    files_of,
+    check_weights,
+    fetch_weights,
+    is_downloaded,
     kind_of,
     load_part,
-    named_folder,
-    named_gguf,
-    named_path,
+    load_weights,
+    weight_files,
 )
 from tacit.models.huggingface.fingerprint import (
     FileHashes,
@@ -32,16 +34,8 @@ from tacit.models.huggingface.fingerprint import (
     tokenizer_digest,
     weight_hashes,
 )
-from tacit.models.huggingface.hub import where_from
+from tacit.models.huggingface.source import Source, local_source, named_path, source_of
 from tacit.models.huggingface.trust import check_kernels, code_hashes, keep_kernels_away
-from tacit.models.huggingface.weights import (
-    check_choice,
-    check_weights,
-    fetch_weights,
-    is_downloaded,
-    load_weights,
-    weight_files,
-)
 from tacit.models.openai.options import check_address, check_holds_no_key, is_address
 from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
@@ -104,25 +98,20 @@ def load_model(
         return other(name, options)
     hashes = hashes or FileHashes()
     record = Record.of(name, options, hashes)
-    keep_kernels_away(trusted=options.trust_remote_code)
-    try:
-        _check_on_hub(name, options)
-        import torch  # noqa: F401
-        import transformers  # noqa: F401
-    except ImportError as error:
-        raise MissingPackage(error.name or "torch", "local") from error
-    device = _device(options.device)
-    config = load_part("config", name, options)
-    check_kernels(name, config, trusted=options.trust_remote_code)
+    trusted = options.trust_remote_code
+    source = _located(name, options)
+    config = load_part("config", source, trusted=trusted)
+    check_kernels(name, config, trusted=trusted)
     kind = kind_of(called or name, config)
-    tokenizer = load_part("tokenizer", name, options)
+    tokenizer = load_part("tokenizer", source, trusted=trusted)
     check_tokenizer(name, tokenizer, config)
     chat = _chat_of(called or name, kind, tokenizer) if options.chat else None
-    folder = files_of(name, options)
-    if named_folder(name) is None:
-        fetch_weights(name, folder, options)
-    file = named_gguf(name)
-    files = (file,) if file else weight_files(folder, pickled=options.allow_pickle)
+    device = _device(options.device)
+    if source.commit is not None:
+        fetch_weights(source, options)
+    files = (
+        (source.gguf,) if source.gguf else weight_files(source.folder, pickled=options.allow_pickle)
+    )
     check_choice(name, config, files)
     if device.type == "cpu":
         from tacit.models.huggingface.local import keep_freed
@@ -130,19 +119,30 @@ def load_model(
         keep_freed()
     adapter = adapter_files(options.adapter) if options.adapter else {}
     weighty = (*files, *adapter.values())
-    loaded = LoadedFiles.of(called or name, weighty, settings_files(folder, tokenizer))
-    model = load_weights(name, kind, config, options, device)
+    settings = settings_files(source.folder, tokenizer)
+    loaded = LoadedFiles.of(called or name, weighty, settings)
+    model = load_weights(source, kind, config, options, device)
     weights = weight_hashes(files, hashes)
     weights |= code_hashes((model, tokenizer, config))
     weights |= {part: hashes.sha256(file) for part, file in adapter.items()}
     loaded.seal({file: hashes.sha256(file) for file in weighty})
-    # The hub's cache names a snapshot folder after its commit.
-    revision = folder.name if folder.parent.name == "snapshots" else options.revision
     checks = record.checks
-    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat, file)
+    parts = Parts(kind, model, tokenizer, config, loaded, checks, chat, source.gguf)
+    revision = source.commit or options.revision
     made = _assemble(called or name, parts, replace(options, revision=revision), weights)
     record.save(checks, made)
     return made
+
+
+def _located(name: str, options: LoadOptions) -> Source:
+    """Find a model's files before torch is imported, which takes seconds."""
+    keep_kernels_away(trusted=options.trust_remote_code)
+    try:
+        source = source_of(name, options.revision)
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise MissingPackage(error.name or "transformers", "local") from error
+    return source
 
 
 def recorded_model(
@@ -190,13 +190,9 @@ def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabu
     check_name(name, options)
     if not is_address(name) and _other_backend(name) is not None:
         return words_of_model(load_model(name, options))
-    keep_kernels_away(trusted=options.trust_remote_code)
-    try:
-        _check_on_hub(name, options)
-        import transformers  # noqa: F401
-    except ImportError as error:
-        raise MissingPackage(error.name or "transformers", "local") from error
-    config, tokenizer = load_part("config", name, options), load_part("tokenizer", name, options)
+    source, trusted = _located(name, options), options.trust_remote_code
+    config = load_part("config", source, trusted=trusted)
+    tokenizer = load_part("tokenizer", source, trusted=trusted)
     check_tokenizer(name, tokenizer, config)
     return kind_of(name, config), whole_words(bare(tokenizer))
 
@@ -210,7 +206,7 @@ def words_of_model(model: LanguageModel) -> tuple[str, Vocabulary]:
 
 def _other_backend(name: str) -> Backend | None:
     """Return the loader of a plug-in back-end; None for a folder or a hub model."""
-    return None if named_folder(name) else backend_of(name)
+    return None if local_source(name) else backend_of(name)
 
 
 def is_here(name: str, options: LoadOptions) -> bool:
@@ -218,15 +214,9 @@ def is_here(name: str, options: LoadOptions) -> bool:
     return bool(
         is_address(name)
         or _other_backend(name) is not None
-        or named_folder(name)
+        or local_source(name)
         or is_downloaded(name, options)
     )
-
-
-def _check_on_hub(name: str, options: LoadOptions) -> None:
-    """Check a model's name on the hub before importing torch, which takes seconds."""
-    if named_folder(name) is None:
-        where_from(name, options.revision)
 
 
 def check_name(name: str, options: LoadOptions) -> None:
@@ -251,27 +241,29 @@ def check_name(name: str, options: LoadOptions) -> None:
 
 
 def _check_files(name: str, options: LoadOptions) -> None:
-    folder = named_folder(name)
-    if not folder and named_path(name):
+    source = local_source(name)
+    if source is None and named_path(name):
         raise ModelError(
             f"{name}: this is a file; expected a GGUF file, or the folder that contains the model"
         )
     looks_like_path = name.startswith((".", "/", "~")) or name.count("/") > 1
-    if not folder and (looks_like_path or name.lower().endswith(gguf.SUFFIX)):
+    if source is None and (looks_like_path or name.lower().endswith(gguf.SUFFIX)):
         raise ModelError(f"{name}: there is no such model folder or GGUF file")
-    if named_gguf(name):
+    if source is None:
+        return
+    if source.gguf:
         gguf.check_packages()
-    elif folder:
-        if not (folder / "config.json").is_file():
-            raise ModelError(
-                f"{name}: the folder contains no config.json, so it is not a model folder"
-            )
-        check_weights(name, folder, pickled=options.allow_pickle)
+        return
+    if not (source.folder / "config.json").is_file():
+        raise ModelError(f"{name}: the folder contains no config.json, so it is not a model folder")
+    check_weights(name, source.folder, pickled=options.allow_pickle)
 
 
 def _device(asked: str) -> torch.device:
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingPackage("torch", "local") from error
     if asked == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

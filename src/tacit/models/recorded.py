@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError
 from tacit.models.base import CutsBlocks
-from tacit.models.huggingface.checkpoint_files import named_path
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
+from tacit.models.huggingface.source import cached, named_path
 from tacit.models.openai.options import ServerOptions
 from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS
@@ -106,13 +106,8 @@ def _files_of(name: str, options: LoadOptions) -> Path | None:
     fixed = options.revision and _COMMIT.fullmatch(options.revision)
     if not fixed and os.environ.get("HF_HUB_OFFLINE", "").upper() not in {"1", "ON", "YES", "TRUE"}:
         return None
-    try:
-        from huggingface_hub import try_to_load_from_cache
-
-        config = try_to_load_from_cache(name, "config.json", revision=options.revision)
-    except (ImportError, ValueError, OSError):
-        return None
-    return Path(config).parent if isinstance(config, str) else None
+    source = cached(name, options.revision)
+    return None if source is None else source.folder
 
 
 def _key(origin: Path, options: LoadOptions) -> str:

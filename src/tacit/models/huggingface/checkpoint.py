@@ -1,4 +1,4 @@
-"""Find, load and check a model's weights."""
+"""Load a model's config, tokenizer and weights from its files, and check that they are usable."""
 
 from __future__ import annotations
 
@@ -10,18 +10,93 @@ from typing import TYPE_CHECKING, Any, cast
 from tacit.english import several
 from tacit.errors import ModelError, NetworkError
 from tacit.models.huggingface.adapters import placing, quantised, with_adapter
-from tacit.models.huggingface.checkpoint_files import location_of, named_gguf, source_of
 from tacit.models.huggingface.gguf import as_plain, dequantising
-from tacit.models.huggingface.hub import first_line, loading_error, where_from
-from tacit.models.huggingface.trust import HOW_TO_PICKLE
+from tacit.models.huggingface.source import cached, first_line, loading_error, snapshot
+from tacit.models.huggingface.trust import HOW_TO_PICKLE, HOW_TO_TRUST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import torch
-    from transformers import PreTrainedConfig, PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+    from tacit.models.huggingface.source import Source
     from tacit.models.options import LoadOptions
+
+
+def load_part(what: str, source: Source, *, trusted: bool) -> Any:  # noqa: ANN401 - config or tokenizer
+    """Load the ``config`` or the ``tokenizer`` of a model."""
+    from transformers import AutoConfig, AutoTokenizer
+
+    loader = AutoConfig if what == "config" else AutoTokenizer
+    try:
+        return loader.from_pretrained(**source.given, trust_remote_code=trusted)
+    except Exception as error:  # libraries raise many kinds of errors, also bare Exceptions
+        if "trust_remote_code" in str(error):
+            raise ModelError(f"{source.name}: {HOW_TO_TRUST}") from error
+        raise loading_error(source.name, f"its {what} cannot be loaded", error) from error
+
+
+def check_tokenizer(
+    name: str, tokenizer: PreTrainedTokenizerBase, config: PreTrainedConfig
+) -> None:
+    """Raise if a tokenizer has no character offsets, has no vocabulary, or cannot tokenize."""
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{name}: its tokenizer {type(tokenizer).__name__} does not report character offsets; "
+            "a fast tokenizer (tokenizer.json) is required"
+        )
+    # A made-up vocabulary has at most one entry besides added tokens, while the model has
+    # embeddings for many tokens.
+    own = len(tokenizer) - len(tokenizer.get_added_vocab())
+    made_up = 1
+    if own <= made_up and getattr(config, "vocab_size", 0) > len(tokenizer):
+        raise ModelError(f"{name}: the model has weights but no tokenizer")
+    try:
+        tokenizer("a")
+    except Exception as error:  # malformed settings fail in many different forms
+        raise ModelError(
+            f"{name}: its tokenizer cannot tokenize text ({first_line(error)}): fix its settings, "
+            "or download the model again"
+        ) from error
+
+
+_OTHER_HEADS = ("Classification", "QuestionAnswering", "MultipleChoice", "SentencePrediction")
+
+
+def kind_of(name: str, config: PreTrainedConfig) -> str:
+    """Return ``causal``, ``masked`` or ``seq2seq``, according to the model's config."""
+    from transformers.models.auto import modeling_auto as auto
+
+    heads = config.architectures or ()
+    if not isinstance(heads, (list, tuple)) or not all(isinstance(head, str) for head in heads):
+        raise ModelError(
+            f"{name}: its config.json has the architectures {heads!r}; expected a list of names "
+            "such as GPT2LMHeadModel: fix this line, or download the model again"
+        )
+    named = " ".join(heads)
+    if any(head in named for head in _OTHER_HEADS):
+        raise ModelError(
+            f"{name}: {named} was not trained to predict text; a causal, masked or seq2seq "
+            "language model is required"
+        )
+    if config.is_encoder_decoder:
+        return "seq2seq"
+    if "ForMaskedLM" in named:
+        return "masked"
+    if "ForCausalLM" in named or "LMHeadModel" in named:
+        return "causal"
+    # The config names no head for text: decide by the heads that the architecture can have.
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(
+        config, "is_decoder", False
+    ):
+        return "masked"
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise ModelError(
+        f"{name}: a model of type {config.model_type!r} ({named or 'no architecture named'}) does "
+        "not predict text; a causal, masked or seq2seq language model is required"
+    )
 
 
 _SAFE, _PICKLE = "model.safetensors", "pytorch_model.bin"
@@ -64,42 +139,25 @@ def check_choice(name: str, config: PreTrainedConfig, files: tuple[Path, ...]) -
             )
 
 
-def fetch_weights(name: str, folder: Path, options: LoadOptions) -> None:
-    """Download a hub model's weight file or index of shards, and check the model's folder."""
-    from transformers.utils.hub import cached_file
-
-    plain = (_SAFE, _PICKLE) if options.allow_pickle else (_SAFE,)
-    wanted = (file for each in plain for file in (each, f"{each}.index.json"))
-    for file in ("adapter_config.json", *wanted):
-        try:
-            cached_file(
-                name,
-                file,
-                **where_from(name, options.revision),
-                _raise_exceptions_for_missing_entries=False,
-            )
-        except OSError as error:
-            raise loading_error(name, "its weights cannot be loaded", error) from error
-        if weight_files(folder, pickled=options.allow_pickle):
+def fetch_weights(source: Source, options: LoadOptions) -> None:
+    """Fetch the weights of a model on the hub; pickles only if there is nothing else."""
+    for plain in (_SAFE, _PICKLE) if options.allow_pickle else (_SAFE,):
+        stem, suffix = plain.split(".")
+        snapshot(source.name, source.commit, (plain, f"{stem}-*.{suffix}"))
+        if weight_files(source.folder, pickled=options.allow_pickle):
             break
     try:
-        check_weights(name, folder, pickled=options.allow_pickle)
+        check_weights(source.name, source.folder, pickled=options.allow_pickle)
     except ModelError as error:
         raise ModelError(f"{error} (its weights cannot be loaded)") from error
 
 
 def is_downloaded(name: str, options: LoadOptions) -> bool:
     """Return whether the hub's cache contains a model's config and all its weight files."""
+    source = cached(name, options.revision)
     try:
-        from huggingface_hub import try_to_load_from_cache
-    except ImportError:
-        return False
-
-    try:
-        config = try_to_load_from_cache(name, "config.json", revision=options.revision)
-        folder = Path(config).parent if isinstance(config, str) else None
-        files = weight_files(folder, pickled=options.allow_pickle) if folder else ()
-    except (OSError, ValueError, ModelError):  # not a valid name on the hub, or a damaged index
+        files = weight_files(source.folder, pickled=options.allow_pickle) if source else ()
+    except ModelError:  # a damaged index
         return False
     return bool(files) and all(file.is_file() for file in files)
 
@@ -153,12 +211,17 @@ def _attention(config: PreTrainedConfig) -> dict[str, str]:
 
 
 def load_weights(
-    name: str, kind: str, config: PreTrainedConfig, options: LoadOptions, device: torch.device
+    source: Source,
+    kind: str,
+    config: PreTrainedConfig,
+    options: LoadOptions,
+    device: torch.device,
 ) -> PreTrainedModel:
     """Load a model's weights and any adapter, and move the model to the given device."""
     import torch
     import transformers
 
+    name = source.name
     classes = {
         "causal": transformers.AutoModelForCausalLM,
         "masked": transformers.AutoModelForMaskedLM,
@@ -171,8 +234,7 @@ def load_weights(
     try:
         with _without_progress_bar():
             model, info = classes[kind].from_pretrained(
-                location_of(name),
-                **source_of(name, options.revision),
+                **source.given,
                 config=config,
                 dtype="auto" if dtype == "auto" else getattr(torch, dtype),
                 trust_remote_code=options.trust_remote_code,
@@ -181,7 +243,7 @@ def load_weights(
                 ignore_mismatched_sizes=True,  # rejected below, with a clear message
                 **_attention(config),
                 **places,
-                **(dequantising() if named_gguf(name) else {}),
+                **(dequantising() if source.gguf else {}),
             )
         if not places:
             model.to(device)
@@ -207,7 +269,7 @@ def load_weights(
             f"{name}: its weights lack {several(len(missing), 'tensor')} of a {kind} model "
             f"({', '.join(missing[:3])}, …): they belong to a model of another kind"
         )
-    if named_gguf(name):
+    if source.gguf:
         as_plain(model)
     if options.adapter is not None:
         return with_adapter(name, model, options.adapter)

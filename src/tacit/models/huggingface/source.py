@@ -1,18 +1,17 @@
-"""Check once per model whether it is on the Hugging Face hub, before any file is loaded.
-
-The Hugging Face libraries query the hub for every file. Without a network connection, the Hugging
-Face libraries retry each query for half a minute.
-"""
+"""Where a model's files are: in a folder, in a GGUF file, or on the hub, as a snapshot of it."""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.documents import similar
 from tacit.errors import ModelError, NetworkError
-from tacit.models.registry import DEMOS
+from tacit.models.huggingface import gguf
+from tacit.models.registry import DEMOS, folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+SETTINGS = ("*.json", "*.txt", "*.model", "*.jinja", "*.py")
+"""Patterns of a model's files on the hub other than its weights."""
+
 _SECONDS = 10.0
 _MAIN = "main"
 _NETWORK = frozenset({"httpcore", "httpcore2", "httpx", "httpx2", "requests", "urllib3"})
@@ -28,10 +30,75 @@ _AGAIN = frozenset({408, 429})
 _SERVER_FAILS = 500
 
 
-def where_from(name: str, revision: str | None) -> dict[str, Any]:
-    """Return arguments to load a model from the hub or from the hub's cache."""
+@dataclass(frozen=True)
+class Source:
+    """A model's folder; ``commit`` is that of a snapshot of the hub."""
+
+    name: str
+    folder: Path
+    gguf: Path | None = None
+    commit: str | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments with which transformers finds the model's files."""
+        file = {"gguf_file": self.gguf.name} if self.gguf else {}
+        return {"pretrained_model_name_or_path": str(self.folder), **file}
+
+
+def source_of(name: str, revision: str | None) -> Source:
+    """Return where a model is; of a model on the hub, only the settings are fetched."""
+    return local_source(name) or snapshot(name, revision, SETTINGS)
+
+
+def local_source(name: str) -> Source | None:
+    """Return where a bundled or local model is, or None if there is no such folder or file."""
+    if name in DEMOS:
+        return Source(name, folder_of(name))
+    path = named_path(name)
+    if path is not None and path.is_file() and name.lower().endswith(gguf.SUFFIX):
+        return Source(name, gguf.folder_of(path), path)
+    return Source(name, path) if path is not None and path.is_dir() else None
+
+
+def named_path(name: str) -> Path | None:
+    """Return the local file or folder with the given path, or None if there is none."""
+    try:
+        path = Path(name).expanduser()
+        return path if path.exists() else None
+    except (OSError, RuntimeError, ValueError):
+        return None  # not a valid path
+
+
+def snapshot(name: str, revision: str | None, patterns: tuple[str, ...]) -> Source:
+    """Fetch the files of a model on the hub that match patterns, or find them in the cache."""
+    from huggingface_hub import snapshot_download
+
     revision = revision or _MAIN
-    return {"revision": revision, "local_files_only": not _is_online(name, revision)}
+    offline = not _is_online(name, revision)
+    try:
+        folder = Path(
+            snapshot_download(
+                name,
+                revision=revision,
+                allow_patterns=list(patterns),
+                local_files_only=offline,
+            )
+        )
+    except Exception as error:  # errors of the HTTP client are not wrapped
+        raise loading_error(name, "its files cannot be downloaded", error) from error
+    return Source(name, folder, commit=folder.name)
+
+
+def cached(name: str, revision: str | None) -> Source | None:
+    """Return where the hub's cache contains a model's files, or None."""
+    try:
+        from huggingface_hub import snapshot_download
+
+        folder = Path(snapshot_download(name, revision=revision or _MAIN, local_files_only=True))
+    except (ImportError, OSError, ValueError):  # not cached, or not a valid name on the hub
+        return None
+    return Source(name, folder, commit=folder.name) if (folder / "config.json").is_file() else None
 
 
 def loading_error(name: str, problem: str, error: Exception) -> TacitError:
@@ -57,7 +124,7 @@ def _is_online(name: str, revision: str) -> bool:
     from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
     if constants.HF_HUB_OFFLINE:
-        if _is_cached(name, revision):
+        if cached(name, revision):
             return False
         raise ModelError(
             f"{name}: {_no_folder(name)}, the hub's cache does not contain this model "
@@ -78,7 +145,7 @@ def _is_online(name: str, revision: str) -> bool:
             raise ModelError(
                 f"{name}: {_no_folder(name)}, and the hub rejects the name: {first_line(error)}"
             ) from error
-        if not _is_cached(name, revision):
+        if not cached(name, revision):
             raise NetworkError(
                 f"{name}: {_no_folder(name)}, the hub's cache does not contain this model, "
                 f"and {constants.ENDPOINT} cannot be reached ({first_line(error)}): check "
@@ -97,16 +164,6 @@ def _is_online(name: str, revision: str) -> bool:
 def _no_folder(name: str) -> str:
     """Return an error text for a missing model folder, with any demo model of similar name."""
     return f"there is no folder of this name{similar(name, DEMOS)}"
-
-
-def _is_cached(name: str, revision: str) -> bool:
-    """Return whether the hub's cache contains the model's config."""
-    from huggingface_hub import try_to_load_from_cache
-
-    try:
-        return isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str)
-    except (OSError, ValueError):  # not a valid name on the hub
-        return False
 
 
 def _is_network_failure(error: BaseException) -> bool:
