@@ -129,7 +129,13 @@ class PartsProbe(Probe):
     @cached_property
     def prompts(self) -> Sequence[Prompt]:
         """One prompt per question, in the order of ``questions``."""
-        return questions.prompts(self.questions, self.ontology, self.template, self.wording)
+        relations, wording = self.ontology.relations, self.wording
+        return [
+            self.template.prompt(
+                wording.with_article(thing), wording.statement(subject, relations[relation], obj)
+            )
+            for thing, subject, relation, obj in self.questions.iter_rows()
+        ]
 
     @cached_property
     def gold(self) -> pl.DataFrame:

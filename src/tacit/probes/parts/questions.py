@@ -23,12 +23,11 @@ from tacit.findings.declared import shipped
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
 
-    from tacit.coherence.ontology import Ontology, Relation
+    from tacit.coherence.ontology import Relation
 
 
 Number = Literal["paper", "grammar"]
@@ -141,16 +140,3 @@ QUESTION = ("thing", "subject", "relation", "object")
 def questions(statements: pl.DataFrame) -> pl.DataFrame:
     """Return the distinct questions (thing, subject, relation, object); keep their order."""
     return statements.select(QUESTION).unique(maintain_order=True)
-
-
-def prompts(
-    questions: pl.DataFrame, ontology: Ontology, template: Template, wording: Wording
-) -> Sequence[Prompt]:
-    """Return one prompt per question."""
-    return [
-        template.prompt(
-            wording.with_article(thing),
-            wording.statement(subject, ontology.relations[relation], obj),
-        )
-        for thing, subject, relation, obj in questions.select(QUESTION).iter_rows()
-    ]
