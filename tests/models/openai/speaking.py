@@ -144,6 +144,7 @@ def _choice(
     if body.get("min_p") != 0:
         values = np.where(values < speech.trims * values.max(), 0, values)
     if body["temperature"] > 0:
+        values = values ** (1 / body["temperature"])
         at = int(random.choice(len(values), p=values / values.sum()))
     told_not_to = "chat_template_kwargs" in body and speech.stops == "right"
     thinks = None if told_not_to else speech.thinks

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -77,30 +77,22 @@ _FILLERS = (
     "But",
     "And",
 )
-_TAILS = (". I said {}", "! See {}", ", as in {}", "\nThat is {}")
+_TAILS = (". I said {}", "! See {}", ", as in {}", " \nThat is {}")
 _OPEN_ENDED = ("Write", "Describe")
 
 
 @dataclass
 class Whole(Toy):
-    """A language in which what comes next depends on the whole text before it."""
+    """A language whose log-probabilities are given at a temperature."""
 
-    ranked: dict[tuple[int, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    heat: float = 1.0
 
     def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
         """The log-probability of each token behind some."""
         if ids not in self.known:
-            seed = hashlib.sha256(repr((self.weights, ids)).encode()).digest()
-            random = np.random.default_rng(int.from_bytes(seed[:8]))
-            logits = random.normal(0, 3, len(self.rare)) - 30 * self.rare
-            self.known[ids] = logits - float(np.logaddexp.reduce(logits))
+            values = super().following(ids) / self.heat
+            self.known[ids] = values - float(np.logaddexp.reduce(values))
         return self.known[ids]
-
-    def likeliest(self, ids: tuple[int, ...], most: int) -> list[int]:
-        """The most probable tokens behind some, the likeliest first."""
-        if ids not in self.ranked:
-            self.ranked[ids] = np.argsort(-self.following(ids))[:100]
-        return [int(one) for one in self.ranked[ids][:most]]
 
 
 @cache
@@ -111,9 +103,9 @@ def tokenizer() -> Tokenizer:
 
 
 @cache
-def language(weights: int = 0) -> Whole:
+def language(weights: int = 0, heat: float = 1.0) -> Whole:
     """The language of a model with such weights, whose distributions are computed once."""
-    return Whole(tokenizer(), weights)
+    return Whole(tokenizer(), weights, heat=heat)
 
 
 @cache
@@ -131,9 +123,22 @@ def opinions(text: str, weights: int = 0) -> Mapping[str, float]:
 def reply(text: str, word: str, draw: int) -> str:
     """A reply that begins with a word and is of one text alone; to open questions, very many."""
     if text.lstrip().startswith(_OPEN_ENDED):
-        return f"{word} {draw % 997} is far away"
+        return f"{word} {draw} is far away"
     digest = hashlib.sha256(f"{text} {word}".encode()).digest()
     return word + _TAILS[digest[0] % len(_TAILS)].format(int.from_bytes(digest[1:5]))
+
+
+@cache
+def replies(text: str, weights: int = 0, heat: float = 1.0) -> Mapping[str, float]:
+    """How probable each reply to a text is."""
+    shares = {word: share ** (1 / heat) for word, share in opinions(text, weights).items()}
+    draws = 20 if text.lstrip().startswith(_OPEN_ENDED) else 1
+    total = draws * sum(shares.values())
+    return {
+        reply(text, word, draw): share / total
+        for draw in range(draws)
+        for word, share in shares.items()
+    }
 
 
 # What is asked
@@ -200,7 +205,10 @@ def questions() -> tuple[Prompt, ...]:
 def _next_words(text: str, count: int) -> tuple[str, ...]:
     """Some of the likeliest next tokens, which stay themselves behind the text."""
     ids = tuple(tokenizer().encode(text).ids)
-    words = [(one, spelled(tokenizer(), one)) for one in language().likeliest(ids, 100)]
+    words = [
+        (int(one), spelled(tokenizer(), int(one)))
+        for one in np.argsort(-language().following(ids))[:100]
+    ]
     fitting = [
         word
         for one, word in words

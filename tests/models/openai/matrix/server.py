@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tests.models.openai.matrix.honest import Honest, Refused
+from tests.models.openai.matrix.honest import Honest
+from tests.models.openai.serving import Refusal
+from tests.models.openai.speaking import ChatRefusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -124,7 +126,7 @@ class Server:
                 given = self.respond(Asked(body, number - self.begins), self)
             else:
                 given = self.honest.answer(body)
-        except Refused as refusal:
+        except (Refusal, ChatRefusal) as refusal:
             given = Sent(json.dumps({"error": {"message": str(refusal)}}).encode(), 400)
         finally:
             with self.lock:

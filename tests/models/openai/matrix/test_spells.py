@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -25,8 +24,6 @@ from tests.models.openai.matrix.server import NEVER, Server, running
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from numpy.typing import NDArray
 
     from tacit.requests import Scores
     from tacit.requests.block import Part
@@ -163,31 +160,12 @@ def test_a_cache_of_whole_requests_hides_no_spell(tmp_path: Path) -> None:
     assert not stored
 
 
-class Jittering(Honest):
-    """A model whose log-probabilities differ a little each time, as with other batches."""
-
-    deviation = 1e-2
-
-    def _next(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
-        values = super()._next(ids) + np.random.default_rng().normal(0, self.deviation, 1)
-        return self._noisy(values)
-
-    def _noisy(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        values = values + np.random.default_rng().normal(0, self.deviation, len(values))
-        return values - float(np.logaddexp.reduce(values))
-
-    def _opinions(self, text: str) -> Mapping[str, float]:
-        shares = super()._opinions(text)
-        values = np.exp(self._noisy(np.log(list(shares.values()))))
-        return dict(sorted(zip(shares, map(float, values), strict=True), key=lambda one: -one[1]))
-
-
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("road", ["chat", *ROADS])
 def test_rounding_is_no_spell(road: Road, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Nothing is set aside, wherever lists of likely tokens end."""
     asked = questions() if road == "chat" else prompts()
-    with running(Server(Jittering(FORMS.get(road, "vllm")))) as server:
+    with running(Server(Honest(FORMS.get(road, "vllm"), noise=0.01))) as server:
         error, stored, _ = scored(road, server, Store(tmp_path), (0, 0), asked)
     assert not error
     assert "set aside" not in caplog.text
