@@ -71,14 +71,14 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     """Whether it is gone on with or shown, and whatever else is new in it."""
     finished(tmp_path)
     assert manifest_of(tmp_path)["format"] == files.RUN
-    assert read_findings(tmp_path, ["beliefs"])["beliefs"]["p_true"].unique().to_list() == [0.9]
+    assert read_findings(tmp_path)["beliefs"]["p_true"].unique().to_list() == [0.9]
     rewritten(tmp_path / "manifest.json", format=3, status={"new": "finished"}, model=[])
     with pytest.raises(
         RequestError, match=rf"manifest\.json: {NEWER}\. To start a new run, choose another folder"
     ):
         RunFolder(tmp_path, {"probe": "parts", "more": 1})
     with pytest.raises(DataError, match=rf"manifest\.json: {NEWER}"):
-        read_findings(tmp_path, ["accuracy"])
+        read_findings(tmp_path)
 
 
 @pytest.mark.parametrize("number", [None, -1, True, "1.5", [1], "³"])
@@ -87,7 +87,7 @@ def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) ->
     finished(tmp_path)
     change(tmp_path / "manifest.json", format=number)
     with pytest.raises(DataError, match=r"is damaged: its format is .*, which is not a number"):
-        read_findings(tmp_path, ["accuracy"])
+        read_findings(tmp_path)
 
 
 def test_a_table_of_a_newer_format_is_refused(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tacit.probes.assumptions.published import published_table
 from tacit.runs.folder import RunFolder
 from tests.probes.assumptions.findings_by_hand import Made
+from tests.report.conftest import parts_run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 @pytest.fixture
 def finished(tmp_path: Path) -> Path:
     """The folder of a finished run of the assumptions probe."""
-    return make(tmp_path / "run", "assumptions")
+    return make(tmp_path / "run")
 
 
-def make(folder: Path, probe: str, *, finish: bool = True) -> Path:
-    """A run of a probe, with the findings of assumptions."""
-    run = RunFolder(folder, {"probe": probe, "model": "m"})
+def make(folder: Path, *, finish: bool = True) -> Path:
+    """A run of the assumptions probe."""
+    run = RunFolder(folder, {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     if finish:
         run.finish(Made(skill=1).findings())
@@ -79,7 +80,7 @@ def test_the_table_is_written_where_out_says(tacit: Tacit, finished: Path, tmp_p
 
 def test_a_run_of_another_probe_is_refused(tacit: Tacit, tmp_path: Path) -> None:
     """With its name and what is expected."""
-    ran = tacit("reproduce", "sta", make(tmp_path / "run", "parts", finish=False))
+    ran = tacit("reproduce", "sta", parts_run(tmp_path / "run"))
     assert ran.code == 2
     assert "contains a run of the probe parts" in ran.err
     assert "tacit run assumptions" in ran.err
@@ -87,18 +88,18 @@ def test_a_run_of_another_probe_is_refused(tacit: Tacit, tmp_path: Path) -> None
 
 def test_an_unfinished_run_is_refused(tacit: Tacit, tmp_path: Path) -> None:
     """It has no findings."""
-    ran = tacit("reproduce", "sta", make(tmp_path / "run", "assumptions", finish=False))
+    ran = tacit("reproduce", "sta", make(tmp_path / "run", finish=False))
     assert ran.code == 2
     assert "unfinished" in ran.err
 
 
 def test_a_folder_of_several_runs_is_refused_with_their_names(tacit: Tacit, tmp_path: Path) -> None:
     """One of them is to be given."""
-    make(tmp_path / "runs" / "b", "assumptions")
-    make(tmp_path / "runs" / "a", "assumptions", finish=False)
+    for name in "ab":
+        make(tmp_path / "runs" / name)
     ran = tacit("reproduce", "sta", tmp_path / "runs")
     assert ran.code == 2
-    assert "give one of them: a, b" in ran.err
+    assert "contains several runs: give one of them" in ran.err
 
 
 def test_no_run_and_no_model_of_the_paper_are_refused(
@@ -108,7 +109,7 @@ def test_no_run_and_no_model_of_the_paper_are_refused(
     ran = tacit("reproduce", "sta", tmp_path)
     assert ran.code == 2
     ran = tacit("reproduce", "sta", tmp_path / "nothing")
-    assert (ran.code, "manifest.json" in ran.err) == (2, True)
+    assert (ran.code, "does not exist" in ran.err) == (2, True)
     ran = tacit("reproduce", "sta", finished, "--as", "gpt2")
     assert (ran.code, "bert-base" in ran.err) == (2, True)
 

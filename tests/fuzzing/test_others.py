@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, TacitError
@@ -25,7 +24,7 @@ from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report
 from tacit.requests import AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
-from tacit.runs.reading import read_runs
+from tacit.runs.reading import read_run, read_runs
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
@@ -146,8 +145,8 @@ def test_a_spoilt_run_is_told_of_or_refused(
             else:
                 assert read_runs([spoil])[0].questions.height
         with no_hang(), suppress(TacitError):
-            tables, model, manifest = _assumptions_run(spoil, None)
-            published_table(tables, model, manifest["summary"])
+            run = read_run(spoil, "assumptions")
+            published_table(run.tables, None, run.summary)
         with no_hang(), suppress(TacitError):
             RunFolder(spoil, {"probe": probe}).begin({"model": {}, "data": {}})
 

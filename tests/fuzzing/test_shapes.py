@@ -12,7 +12,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.cli.reproduce import _assumptions_run
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError, TacitError
 from tacit.models.huggingface.checkpoint import kind_of
@@ -26,8 +25,7 @@ from tacit.report.writing import report
 from tacit.requests import Ranking, RankingPrompt, Vocabulary
 from tacit.runs.comparison import warnings_of_elicitation
 from tacit.runs.folder import RunFolder
-from tacit.runs.notes import notes
-from tacit.runs.reading import read_runs
+from tacit.runs.reading import read_run, read_runs
 from tacit.runs.run import Runs
 from tests.fuzzing.shapes import Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
@@ -72,9 +70,9 @@ def test_a_run_of_another_shape_is_told_of_or_refused(
             list(warnings_of_elicitation(Runs(runs)))
             report(runs)
         with no_hang(), suppress(TacitError):
-            tables, _, manifest = _assumptions_run(spoilt, None)
-            published_table(tables, None, manifest["summary"])
-            assert all(notes(manifest))
+            run = read_run(spoilt, "assumptions")
+            published_table(run.tables, None, run.summary)
+            assert all(run.notes)
         with no_hang(), suppress(TacitError):
             RunFolder(spoilt, {"probe": probe}).begin({"model": {}, "data": {}})
 

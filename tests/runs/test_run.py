@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.runs.notes import missing, notes
+from tacit.runs.missing import missing
 from tacit.runs.reading import read_runs
 from tests.report.conftest import assumptions_run, consistency_run
 
@@ -32,12 +32,10 @@ def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
         assert other.metrics[name]["value"] == pytest.approx(value)
 
 
-def test_notes_count_what_is_missing() -> None:
-    """After the elicitation method: skipped prompts, answers without a score, unparsed replies."""
+def test_what_is_missing_is_counted() -> None:
+    """Skipped prompts, answers without a score, unparsed replies."""
     votes = {"replies": 10, "unparsed": 4, "truncated": 1}
-    summary = {"skipped": 2, "unscored": {"outside": 3}, "votes": votes}
-    first, *others = notes({"model": {"elicitation": "votes"}, "summary": summary})
-    assert first == "Elicitation: votes"
-    assert [line.split()[0] for line in others] == ["2", "3", "4"]
+    lines = missing({"skipped": 2, "unscored": {"outside": 3}, "votes": votes})
+    assert [line.split()[0] for line in lines] == ["2", "3", "4"]
     votes["unparsed"] = 0
-    assert len(list(missing({"skipped": 0, "votes": votes}))) == 0
+    assert not list(missing({"skipped": 0, "votes": votes}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -150,50 +150,13 @@ def sta(
     """
     from tacit.outputs import check_outputs
     from tacit.probes.assumptions.published import published_table
-    from tacit.runs.notes import notes
+    from tacit.runs.reading import read_run
 
     if out is not None:
         check_outputs([run / "manifest.json"], [(out, _comparison())], force=force)
-    tables, model, manifest = _assumptions_run(run, as_model)
-    table = published_table(tables, model, manifest["summary"])
-    _output_table(table, out, notes(manifest), as_json=as_json)
-
-
-def _assumptions_run(
-    folder: Path, model: str | None
-) -> tuple[dict[str, pl.DataFrame], str | None, dict[str, Any]]:
-    """Return a run's findings, the published model to compare with, and the run's manifest.
-
-    Raises:
-        RequestError: If the folder contains several runs, or a run of a probe other than
-            assumptions.
-        DataError: If the folder contains no finished run.
-    """
-    from tacit.probes.assumptions.published import TABLES
-    from tacit.runs.folder import read_findings, read_manifest
-
-    several = sorted(each.parent.name for each in folder.glob("*/run.yaml"))
-    if several and not (folder / "run.yaml").exists():
-        raise RequestError(
-            f"{folder} contains several runs; give one of them: {', '.join(several)}"
-        )
-    probe = _probe_of(folder)
-    if probe not in {None, "assumptions"}:
-        raise RequestError(
-            f"{folder} contains a run of the probe {probe}; expected one of tacit run assumptions"
-        )
-    return read_findings(folder, TABLES), model, read_manifest(folder)
-
-
-def _probe_of(folder: Path) -> str | None:
-    """Return the probe that a run's ``run.yaml`` names; None if the file is unreadable."""
-    import yaml
-
-    try:
-        request = yaml.safe_load((folder / "run.yaml").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError):
-        return None
-    return str(request.get("probe")) if isinstance(request, dict) else None
+    found = read_run(run, "assumptions")
+    table = published_table(found.tables, as_model, found.summary)
+    _output_table(table, out, found.notes, as_json=as_json)
 
 
 def _comparison() -> Kind:

@@ -227,9 +227,9 @@ def anchor(
     """
     from tacit.present.tables import print_table
     from tacit.probes.consistency.details import TRACED, tables_of, trace
-    from tacit.runs.folder import read_findings
+    from tacit.runs.reading import read_run
 
-    tables = read_findings(run, TRACED)
+    tables = {name: read_run(run, "consistency").tables[name] for name in TRACED}
     found = trace(tables, _anchor_id(tables["anchors"]["anchor"].to_list(), question))
     if as_json:
         typer.echo(json.dumps(found))

@@ -12,8 +12,8 @@ from tacit.errors import RequestError
 from tacit.findings.findings import votes_summary
 from tacit.probes.base import Answered, Answers
 from tacit.requests import Scores, Votes, missing_by_reason
+from tacit.runs.missing import missing
 from tacit.runs.next_tokens import next_tokens
-from tacit.runs.notes import missing
 from tacit.runs.reporter import resumable
 from tacit.strings import shown
 

@@ -25,7 +25,7 @@ from tacit.tables import read_table, write_table
 from tacit.version import version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
@@ -194,12 +194,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def read_findings(folder: Path, names: Iterable[str] | None = None) -> dict[str, pl.DataFrame]:
+def read_findings(folder: Path) -> dict[str, pl.DataFrame]:
     """Read the findings of a finished run, as a mapping from names to tables."""
     digests = read_manifest(folder)["sha256"]["findings"]
-    paths = {name: _finding_path(folder, name) for name in (digests if names is None else names)}
+    paths = {name: _finding_path(folder, name) for name in digests}
     for name, path in paths.items():
-        if path.is_file() and digests.get(name) != _sha256(path):
+        if path.is_file() and digests[name] != _sha256(path):
             raise DataError(_CHANGED, path)
     return {name: read_table(path) for name, path in paths.items()}
 

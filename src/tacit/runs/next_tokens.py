@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.plan import digest_of
+from tacit.english import several
+from tacit.findings.numbers import percent
 from tacit.models.base import PredictsTokens
 from tacit.requests import Prompt, RankingPrompt
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from tacit.engine.ask import Engine
     from tacit.engine.plan import Plan
 
@@ -29,6 +34,18 @@ def next_tokens(engine: Engine, plan: Plan) -> dict[str, Any] | None:
         found = {"prompts": len(prompts), "tokens": tokens}
         engine.store.add_note(engine.model.description, key, found)
     return found
+
+
+def next_tokens_of(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a local model would write after the prompts, if this is known."""
+    found = summary.get("next_tokens")
+    if found:
+        tokens = ", ".join(
+            f"{json.dumps(one['token'], ensure_ascii=False)} {percent(one['probability'])}"
+            for one in found["tokens"]
+        )
+        mean = f"mean of {several(found['prompts'], 'prompt')}"
+        yield f"Next token after the prompt ({mean}): {tokens}"
 
 
 def _sample(plan: Plan) -> list[Prompt]:

@@ -54,13 +54,18 @@ def _searched(folder: Path) -> Iterator[Path]:
             yield from _searched(inside)
 
 
-def read_run(folder: Path) -> Run:
-    """Read a folder that contains one run."""
+def read_run(folder: Path, name: str | None = None) -> Run:
+    """Read a folder that contains one run, which is of the probe ``name`` if one is given."""
     runs = read_runs([folder])
     if len(runs) > 1:
         names = ", ".join(str(run.folder) for run in runs)
         raise RequestError(f"{folder} contains several runs: give one of them ({names})")
-    return runs[0]
+    (run,) = runs
+    if name not in {None, run.probe}:
+        raise RequestError(
+            f"{folder} contains a run of the probe {run.probe}; expected one of tacit run {name}"
+        )
+    return run
 
 
 def _read(folder: Path) -> Run:

@@ -17,7 +17,8 @@ from tacit.findings.block import block_of, measured
 from tacit.findings.numbers import number
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
-from tacit.runs.notes import elicitation_of, notes
+from tacit.runs.missing import missing
+from tacit.runs.next_tokens import next_tokens_of
 from tacit.strings import last_part
 from tacit.tables import read_parquet
 
@@ -142,12 +143,14 @@ class Run:
     @property
     def elicitation(self) -> str:
         """The elicitation method."""
-        return elicitation_of(self.manifest)
+        return str(self.model.get("elicitation") or "log-probabilities of whole answers")
 
     @property
     def notes(self) -> tuple[str, ...]:
         """How the answers were obtained, and which of them are missing."""
-        return tuple(notes(self.manifest, listed=self.folder is not None))
+        listed = self.folder is not None
+        lacking = (*next_tokens_of(self.summary), *missing(self.summary, listed=listed))
+        return (f"Elicitation: {self.elicitation}", *lacking)
 
     @cached_property
     def questions(self) -> pl.DataFrame:

@@ -22,12 +22,6 @@ PAPER = "assumptions"
 MODELS = ("bert-base", "bert-large", "roberta-base", "roberta-large")
 """The four models of Weir et al. (2020), which distinguish upper and lower case."""
 
-TABLES = (
-    *("retrieval", "retrieval_by_number", "elicitation", "elicitation_top"),
-    *("elicitation_by_relation", "agreement", "ablation", "prince", "categories", "vocabulary"),
-)
-"""The names of the tables with values that can be compared with Weir et al. (2020)."""
-
 _SEVERAL = {"each": "all four models", "mean": "mean over the four models of Weir et al. 2020"}
 _DIGITS = 6
 _COLUMNS = (
