@@ -224,9 +224,9 @@ def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message
 
 def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
     """Nor has a folder that is no run."""
-    assert "is not a run's folder" in tacit("show", "anchor", source, "q1").err
+    assert "contains no run" in tacit("show", "anchor", source, "q1").err
     (source / "run").mkdir()
-    (source / "run" / "manifest.json").write_text('{"status": "unfinished"}')
+    (source / "run" / "manifest.json").write_text('{"status": "unfinished", "model": {}}')
     ran = tacit("show", "anchor", "run", "q1")
     assert ran.code == 2
     assert "a run that is unfinished" in ran.err

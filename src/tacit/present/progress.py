@@ -70,7 +70,7 @@ def asking(plan: Plan) -> Iterator[Callable[[Part], None]]:
         rate = f", {prompts / seconds:,.1f} prompts/s" if seconds > 0 else ""
         return f"answered {prompts:,} of {plan.prompts:,} prompts{rate}"
 
-    with _shown(plan.tokens) as show:
+    with _bar(plan.tokens) as show:
 
         def advance(part: Part) -> None:
             nonlocal prompts, tokens
@@ -85,12 +85,12 @@ def reading(size: int) -> Iterator[Callable[[int], None]]:
     """Show how many of ``size`` bytes have been read."""
     from rich.filesize import decimal
 
-    with _shown(size) as show:
+    with _bar(size) as show:
         yield lambda read: show(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
 
 
 @contextmanager
-def _shown(total: int) -> Iterator[Callable[[int, Callable[[float], str]], None]]:
+def _bar(total: int) -> Iterator[Callable[[int, Callable[[float], str]], None]]:
     """Yield a function that shows how much is done, with a text for the seconds since the start."""
     if not sys.stderr.isatty():
         yield Lines(total).report

@@ -38,18 +38,18 @@ def visible(text: str) -> str:
 _UNREAD = (errno.EPIPE, errno.EBADF)
 
 
-class _Open:
-    """A text stream that discards its text once nobody can read it."""
+class _Safe:
+    """A text stream that discards its text once nobody can read it, and may escape its text."""
 
     buffer = None  # Typer would write to it directly if the encoding is ASCII
 
-    def __init__(self, beneath: TextIO) -> None:
-        self.beneath = beneath
+    def __init__(self, beneath: TextIO, *, escapes: bool) -> None:
+        self.beneath, self.escapes = beneath, escapes
 
     def write(self, text: str) -> int:
         """Write the text."""
         with self._open():
-            self.beneath.write(text)
+            self.beneath.write(visible(text) if self.escapes else text)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -77,15 +77,6 @@ class _Open:
         return getattr(self.beneath, name)
 
 
-class _Visible(_Open):
-    """An ``_Open`` that escapes control characters."""
-
-    def write(self, text: str) -> int:
-        """Write the text with control characters escaped."""
-        super().write(visible(text))
-        return len(text)
-
-
 @contextmanager
 def visible_output() -> Iterator[None]:
     """In a ``with`` block, make standard output and standard error safe to write anything to."""
@@ -107,7 +98,9 @@ def visible_output() -> Iterator[None]:
 
 def beneath(stream: TextIO) -> TextIO:
     """Return a stream that does not escape, for Rich, whose own control characters are meant."""
-    return cast("TextIO", _Open(stream.beneath)) if isinstance(stream, _Visible) else stream
+    if isinstance(stream, _Safe):
+        return cast("TextIO", _Safe(stream.beneath, escapes=False))
+    return stream
 
 
 def console() -> Console:
@@ -126,7 +119,7 @@ def console() -> Console:
 def _wrapped(stream: TextIO) -> TextIO:
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="tacit")
-    return cast("TextIO", _Visible(stream))
+    return cast("TextIO", _Safe(stream, escapes=True))
 
 
 def _fill_closed() -> None:
