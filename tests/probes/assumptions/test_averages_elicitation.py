@@ -113,23 +113,6 @@ def test_the_same_order_is_exactly_one(sign: int) -> None:
         assert averages.correlations(elicitation(*rows))["value"].to_list() == [sign]
 
 
-def test_relations_prefaces_and_candidates_stay_apart() -> None:
-    """Each has its own mean, in the order of the input."""
-    rows: list[dict[str, Any]] = [
-        {"rank": 1},
-        {"rank": 2, "over": "sensible"},
-        {"rank": 4, "preface": False},
-        {"rank": 5, "relation": "is"},
-    ]
-    found = averages.elicitation_by_relation(elicitation(*rows), FEW)
-    assert found.select("relation", "preface", "over", "map").rows() == [
-        ("has", True, "vocabulary", 1),
-        ("has", True, "sensible", 1 / 2),
-        ("has", False, "vocabulary", 1 / 4),
-        ("is", True, "vocabulary", 1 / 5),
-    ]
-
-
 def test_the_ablation_is_paired() -> None:
     """Only prompts that have the figure both ways count, in both means."""
     rows: list[dict[str, Any]] = [
