@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tacit.probes.assumptions.corrections import Correction
-from tacit.probes.assumptions.elicitation import CONCEPTS, Elicited, elicit, elicitation_text
+from tacit.probes.assumptions.elicitation import OF_ELICITATION, Elicited, elicit, elicitation_text
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import options
@@ -104,7 +104,7 @@ def test_the_real_norms_make_elicitation_prompts() -> None:
     found = elicit(norms, options(norms))
     asked = Counter(one.relation for one in found.prompts)
     assert asked == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
-    removed = {step.name: set(step.removed) for step in found.steps if step.of == CONCEPTS}
+    removed = {step.name: set(step.removed) for step in found.steps if step.of == OF_ELICITATION}
     assert {name: len(names) for name, names in removed.items()} == {
         "has a sense tag": 0,
         "more than one word": 0,

@@ -35,7 +35,7 @@ def worded(alternative: str, feature: str) -> str | None:
     return None if completed is None else predicate(completed)
 
 
-def wordings(text: str) -> Iterator[str]:
+def expanded(text: str) -> Iterator[str]:
     """Expand underscores: ``has fur_hair`` yields "has fur" and "has hair"."""
     tokens = [[word for word in token.split("_") if word] for token in text.split()]
     for words in itertools.product(*filter(None, tokens)):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tacit.probes.assumptions.options import AssumptionsOptions, ConceptPreset
     from tacit.sources.norms import Norms
 
-CONCEPTS = "concepts for elicitation"
+OF_ELICITATION = "concepts for elicitation"
 """What filters are applied to, as in the column ``of`` of tables."""
 
 VOCABULARY = "vocabulary"
@@ -79,7 +79,7 @@ def elicit(
     """Collect people's responses to the concepts that pass every filter."""
     known, least = Corrections(norms, corrections), options.least_people
     properties = norms.by_concept()
-    left, steps = apply_filters(CONCEPTS, list(properties), str, _tests(options.concepts))
+    left, steps = apply_filters(OF_ELICITATION, list(properties), str, _tests(options.concepts))
     read = {
         name: read_responses(
             (one for one in properties[name] if one.frequency >= least), known, options.responses
@@ -91,7 +91,7 @@ def elicit(
         of = f"concepts for “{relation}”"
         steps.append(Step(of, "no response", without, len(left) - len(without)))
     some = [name for name in left if any(read[name].values())]
-    names, limit = apply_filters(CONCEPTS, some, str, (), options.limit)
+    names, limit = apply_filters(OF_ELICITATION, some, str, (), options.limit)
     prompts = (
         Elicited(relation, name, read[name][relation])
         for relation in load_templates().relations

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tacit.charts.shown import Shown
 
 ALL = "all categories"
-MOST = 5
+_MOST = 5
 """Maximum number of favoured words (frequent top candidates) shown per relation."""
 
 _RETRIEVED = {
@@ -153,7 +153,7 @@ def favoured(shown: Shown) -> Drawn | None:
     if table is None:
         return None
     table = table.filter(pl.col("preface"), pl.col("first") > 0).drop_nulls("share")
-    table = table.group_by("model", "relation", maintain_order=True).head(MOST)
+    table = table.group_by("model", "relation", maintain_order=True).head(_MOST)
     if table.is_empty():
         return None
     column = TABLES["favoured"].column
@@ -172,7 +172,7 @@ def favoured(shown: Shown) -> Drawn | None:
     for (model,), of in rows.table.group_by("model", maintain_order=True):
         drawn = rows.of(of).panels("relation", f"{model}: {{}}")
         panels += in_rows(drawn, 3)
-    return panels, {"most": MOST, "prompts": spread(table["prompts"])}
+    return panels, {"most": _MOST, "prompts": spread(table["prompts"])}
 
 
 def size_of_models(shown: Shown) -> Drawn | None:

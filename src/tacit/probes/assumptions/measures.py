@@ -29,9 +29,9 @@ _ELICITED = {
 def measures(found: Mapping[str, Findings]) -> list[Measure]:
     """Retrieval with 1, 4 and 10 properties, and elicitation of each relation."""
     models = list(found.values())
-    told = [each.tables["retrieval"]["wording"].unique(maintain_order=True) for each in models]
-    alike = [(wording,) * len(models) for wording in told[0] if all(wording in of for of in told)]
-    retrieved = (_retrieved(models, wordings) for wordings in alike or product(*told))
+    each = [one.tables["retrieval"]["wording"].unique(maintain_order=True) for one in models]
+    alike = [(wording,) * len(models) for wording in each[0] if all(wording in of for of in each)]
+    retrieved = (_retrieved(models, wordings) for wordings in alike or product(*each))
     elicited = _means([_elicitation(each) for each in models])
     return [*(measure for some in retrieved for measure in some), *elicited]
 

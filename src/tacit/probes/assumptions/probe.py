@@ -16,7 +16,7 @@ from tacit.probes.assumptions.elicitation import Asking, elicit
 from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
-    PROPERTIES,
+    OF_PROPERTIES,
     all_removed,
     choose_concepts,
     word_properties,
@@ -246,7 +246,7 @@ class AssumptionsProbe(Probe):
         steps = [*self.chosen.steps, *self.probe.elicited.steps]
         left_out = (
             {
-                "of": PROPERTIES,
+                "of": OF_PROPERTIES,
                 "filter": reason,
                 "concept": one.concept,
                 "feature": one.feature,

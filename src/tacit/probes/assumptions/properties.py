@@ -26,9 +26,18 @@ UNWORDED = "no wording"
 LONG = "too long"
 NAMING = "names its concept"
 SAME = "worded as another"
+"""Why properties are left out."""
 
-PROPERTIES = "properties for retrieval"
-CONCEPTS = "concepts for retrieval"
+TAGGED = "has a sense tag"
+SEVERAL_WORDS = "more than one word"
+_VOWEL = "begins with a vowel sound"
+_UNKNOWN = "not in the vocabulary"
+_TOO_FEW = "fewer than"
+
+T = TypeVar("T")
+
+OF_PROPERTIES = "properties for retrieval"
+OF_RETRIEVAL = "concepts for retrieval"
 """What filters are applied to, as in the column ``of`` of tables."""
 
 
@@ -65,7 +74,7 @@ class WordedNorms:
         for reason in (RARE, UNWORDED, LONG, NAMING, SAME):
             removed = tuple(one.feature for one, why in self.left_out if why == reason)
             left -= len(removed)
-            yield Step(PROPERTIES, reason, removed, left)
+            yield Step(OF_PROPERTIES, reason, removed, left)
 
 
 def word_properties(
@@ -115,15 +124,6 @@ def _stated(one: Property) -> str | None:
     return said or predicate(one.feature)
 
 
-TAGGED = "has a sense tag"
-_VOWEL = "begins with a vowel sound"
-_UNKNOWN = "not in the vocabulary"
-_TOO_FEW = "fewer than"
-SEVERAL_WORDS = "more than one word"
-
-T = TypeVar("T")
-
-
 @dataclass(frozen=True, slots=True)
 class Concept:
     """A concept that retrieval prompts ask for."""
@@ -154,7 +154,7 @@ def choose_concepts(
     spelled.notice("the vocabulary")
     tests = _tests(options, vocabulary)
     name = attrgetter("name")
-    passed, steps = apply_filters(CONCEPTS, left, name, tests, options.limit)
+    passed, steps = apply_filters(OF_RETRIEVAL, left, name, tests, options.limit)
     return Chosen(passed, steps)
 
 
@@ -185,11 +185,7 @@ def all_removed(steps: Sequence[Step], concepts: int) -> RequestError:
         _TOO_FEW: "lower --least or --least-people",
     }
     removing = [step.name for step in steps if step.removed]
-    found = [
-        remedy
-        for start, remedy in advice.items()
-        if any(name.startswith(start) for name in removing)
-    ]
+    found = [advice[start] for start in advice if any(name.startswith(start) for name in removing)]
     remedy = " or ".join(found) or "lower --least-people, or use other --concepts or norms"
     listed = ", ".join(f"{step.name}: {len(step.removed)}" for step in steps)
     return RequestError(

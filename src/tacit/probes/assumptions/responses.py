@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.probes.assumptions.alternatives import worded, wordings
+from tacit.probes.assumptions.alternatives import expanded, worded
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
 from tacit.strings import comparable
@@ -74,14 +74,14 @@ def _predicates(
             yield from (Predicate(each, count, people) for each in _worded([text], one))
         return
     every = counting == "feature"
-    texts = [predicate(text) for text in (wordings(one.feature) if every else [one.feature])]
+    texts = [predicate(text) for text in (expanded(one.feature) if every else [one.feature])]
     texts += _worded(one.alternatives, one) if every else []
     yield from (Predicate(text, one.frequency) for text in texts if text is not None)
 
 
 def _worded(alternatives: Iterable[str], one: Property) -> list[str]:
     """Return the predicates formed from people's wordings of a property."""
-    each = (worded(text, one.feature) for whole in alternatives for text in wordings(whole))
+    each = (worded(text, one.feature) for whole in alternatives for text in expanded(whole))
     return [text for text in each if text is not None]
 
 
