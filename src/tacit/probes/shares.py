@@ -179,45 +179,32 @@ def _value(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any answer
 
 
 def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
+    """Declare the questions, the shares in all of them, and the shares by group."""
     names = dict.fromkeys((*kind.key, *([kind.by] if kind.by else [])))
-    columns = tuple(Column(name, name) for name in names)
-    told = tuple(Column(one.column, one.heading, "percent") for one in kind.results)
+    keys = tuple(Column(name, name) for name in names)
+    values = tuple(Column(one.column, one.heading, "percent") for one in kind.results)
+    shares = []
+    for column, one in zip(values, kind.results, strict=True):
+        ends = (f"{column.name}_low", f"{column.name}_high")
+        shares.append(replace(column, ends=ends, of=column.name, chance=one.chance))
     n = Column("n", f"{kind.unit}s", "count", of=kind.results[0].column if kind.results else None)
-    shares = tuple(
-        Column(
-            one.column,
-            one.heading,
-            "percent",
-            ends=(f"{one.column}_low", f"{one.column}_high"),
-            of=one.column,
-            chance=one.chance,
-        )
-        for one in kind.results
-    )
-    total = TableSpec(
-        *("total", "All questions", "The share of each result, with 95 % confidence intervals."),
-        (n, *shares),
-        keys=0,
-        printed=Layout(),
-        cluster=kind.cluster,
-    )
+    reading = "The share of each result, with 95 % confidence intervals."
     questions = TableSpec(
         QUESTIONS,
         "Questions",
         "Each question with its answers.",
-        (*columns, *told),
-        len(names),
+        (*keys, *values),
+        len(keys),
         open=True,
+    )
+    total = TableSpec(
+        "total", "All questions", reading, (n, *shares), 0, Layout(), cluster=kind.cluster
     )
     found = {QUESTIONS: questions, "total": total}
     if kind.by:
-        found[f"by_{kind.by}"] = replace(
-            total,
-            name=f"by_{kind.by}",
-            title=f"By {kind.by}",
-            columns=(Column(kind.by, kind.by), *total.columns),
-            keys=1,
-        )
+        name, columns = f"by_{kind.by}", (Column(kind.by, kind.by), *total.columns)
+        title = f"By {kind.by}"
+        found[name] = replace(total, name=name, title=title, columns=columns, keys=1)
     return found
 
 
