@@ -182,7 +182,7 @@ def draws_at_random(server: VotesServer) -> Iterator[Finding]:
 
 
 def returns_several(server: VotesServer) -> Iterator[Finding]:
-    """VLLM #10852 returns copies; llama-cpp-python returns one reply."""
+    """Requests for several replies get copies (vLLM #10852) or one (llama-cpp-python #1906)."""
     try:
         some = server.replies(OPEN_ENDED, DRAWN, n=DRAWN, room=ANSWER_TOKENS)
     except RefusalError:

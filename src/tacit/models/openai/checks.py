@@ -74,7 +74,7 @@ def names_its_model(server: Server) -> Iterator[Finding]:
 
 
 def keeps_requests_apart(server: Server) -> Iterator[Finding]:
-    """VLLM #9910 and #13408, llama.cpp #10072, mlx-lm #965: another request's answer arrives."""
+    """Answers of other requests: vLLM #9910, #13408, llama.cpp #10072, mlx-lm #965."""
     together, alone = server.spread
     if alone and agree(alone):
         yield Finding(
@@ -86,7 +86,7 @@ def keeps_requests_apart(server: Server) -> Iterator[Finding]:
 
 
 def repeats_its_answers(server: Server) -> Iterator[Finding]:
-    """VLLM #7779 and #11778: rounding depends on the requests that are computed together."""
+    """Rounding depends on what is computed together: vLLM #7779 and #11778."""
     together, _ = server.spread
     server.noise = _largest(together)
     if together and not agree(together):
