@@ -35,7 +35,7 @@ Rows = list[list[str]]
 def triples(source: Any) -> list[tuple[str, ...]]:  # noqa: ANN401
     """The facts of a dump, none of whose lines is malformed."""
     dump = Dump(source)
-    rows = [row for batch in dump.batches() for row in batch.to_pylist()]
+    rows = [row for batch in dump.batches() for row in batch.to_dicts()]
     assert dump.bad == 0, dump.bad_line_text()
     return [(row["relation"], row["head"], row["tail"]) for row in rows]
 
@@ -370,7 +370,7 @@ def test_any_triples_are_read_back_or_counted_as_malformed(
         found = [
             (row["relation"], row["head"], row["tail"])
             for batch in dump.batches()
-            for row in batch.to_pylist()
+            for row in batch.to_dicts()
         ]
         assert dump.bad or found == [tuple(row[place] for place in order) for row in rows]
 

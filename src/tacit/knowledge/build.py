@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import duckdb
-    import pyarrow as pa
 
     from tacit.sources.dumps import Dump
 
-# Number of rows per insert.
-_ROWS = 200_000
 _MEMORY = "800MB"
 # DuckDB reads tables in groups of this many rows. Small, because a question's keys are far apart.
 _GROUP = 20_480
@@ -117,53 +114,36 @@ def _stage(
     base: duckdb.DuckDBPyConnection, dump: Dump, spelled: Spellings, advance: Callable[[int], None]
 ) -> None:
     """Insert the rows of a dump into the staging table."""
-    import pyarrow as pa
-
-    waiting: list[pa.RecordBatch] = []
-    rows = 0
+    parsed = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
+    good = "head <> '' AND tail <> '' AND relation NOT IN ('', '/r/') AND weighed"
     for batch in dump.batches():
-        waiting.append(batch)
-        rows += batch.num_rows
-        if rows >= _ROWS:
-            _insert(base, dump, spelled, pa.Table.from_batches(waiting))
-            waiting, rows = [], 0
+        if not batch.is_empty():
+            base.register("batch", batch.to_arrow())
+            base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {parsed}")
+            base.unregister("batch")
+            _respell(base, spelled)
+            dump.reject(base.sql(f"SELECT line, text FROM found WHERE NOT ({good})").pl())
+            base.execute(
+                f"INSERT INTO raw SELECT * EXCLUDE (line, text, weighed) FROM found WHERE {good}"
+            )
         advance(dump.bytes_read)
-    if rows:
-        _insert(base, dump, spelled, pa.Table.from_batches(waiting))
-
-
-def _insert(
-    base: duckdb.DuckDBPyConnection, dump: Dump, spelled: Spellings, rows: pa.Table
-) -> None:
-    base.register("batch", rows)
-    found = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
-    base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {found}")
-    _respell(base, spelled)
-    good = "found.head <> '' AND found.tail <> '' AND found.relation NOT IN ('', '/r/') AND weighed"
-    line = ", ".join(f"batch.{name}" for name in rows.column_names if name != "row")
-    bad = f"""
-        SELECT row, concat_ws(chr(9), {line}) FROM found JOIN batch USING (row)
-        WHERE NOT ({good}) ORDER BY row"""
-    for row, text in base.execute(bad).fetchall():
-        dump.reject(row, text)
-    base.execute(f"INSERT INTO raw SELECT * EXCLUDE (row, weighed) FROM found WHERE {good}")
-    base.unregister("batch")
 
 
 def _respell(base: duckdb.DuckDBPyConnection, spelled: Spellings) -> None:
     """Write relations and concepts in the form in which names are compared."""
-    import pyarrow as pa
+    import polars as pl
 
-    for column in ("relation", "head", "tail"):
-        # Only the names that are not ASCII, of which English dumps have few.
-        query = f"SELECT DISTINCT {column} FROM found WHERE strlen({column}) > length({column})"
-        for (name,) in base.execute(query).fetchall():
-            spelled(comparable(name))
-            spelled(name)
+    names = "SELECT unnest([relation, head, tail]) AS name FROM found"
+    # Only the names that are not ASCII, of which English dumps have few.
+    query = f"SELECT DISTINCT name FROM ({names}) WHERE strlen(name) > length(name)"
+    for (name,) in base.execute(query).fetchall():
+        spelled(comparable(name))
+        spelled(name)
     if not spelled.others:
         return
     others = spelled.others
-    base.register("forms", pa.table({"name": [*others], "form": [*others.values()]}))
+    forms = pl.DataFrame({"name": [*others], "form": [*others.values()]})
+    base.register("forms", forms.to_arrow())
     for column in ("relation", "head", "tail"):
         base.execute(f"UPDATE found SET {column} = form FROM forms WHERE {column} = name")
     base.unregister("forms")
@@ -176,7 +156,7 @@ _ASSERTIONS = f"""
         SELECT *, TRY(json_extract_string(info, ['$.weight', '$.surfaceText', '$.license']))
             AS about
         FROM batch)
-    SELECT row, relation, {_LABEL.format(end="t.head")} AS head,
+    SELECT line, text, relation, {_LABEL.format(end="t.head")} AS head,
         {_LABEL.format(end="t.tail")} AS tail,
         nullif(split_part(t.head, '/', 5), '') AS head_pos,
         nullif(split_part(t.tail, '/', 5), '') AS tail_pos,
@@ -195,7 +175,7 @@ def _triples(columns: Sequence[str]) -> str:
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""
-    SELECT row, trim(b.relation) AS relation, {_PLAIN.format(end="b.head")} AS head,
+    SELECT line, text, trim(b.relation) AS relation, {_PLAIN.format(end="b.head")} AS head,
         {_PLAIN.format(end="b.tail")} AS tail, NULL AS head_pos, NULL AS tail_pos,
         {number} AS weight, NULL AS surface, NULL AS licence,
         {weight} = '' OR coalesce(isfinite({number}), false) AS weighed
@@ -275,7 +255,7 @@ def _dump_description(dump: Dump) -> dict[str, Any]:
         "file": dump.path.name,
         "layout": dump.layout,
         "columns": list(dump.columns) if dump.layout == "triples" else None,
-        "sha256": dump.sha256,
+        "sha256": dump.sha256(),
         "lines": dump.lines,
         "bad_lines": dump.bad,
     }

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import logging
 import re
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError, path_text
 from tacit.sources.missing import check_exists
-from tacit.sources.streams import SUBSTITUTE, Counted, Legible
 from tacit.strings import convert_strings
 from tacit.tables import line_of_row, read_table, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from io import BufferedIOBase, BufferedReader
     from pathlib import Path
 
     import polars as pl
-    import pyarrow as pa
-    from pyarrow import csv
 
 log = logging.getLogger(__name__)
 
@@ -46,10 +46,11 @@ TOLERATED = 0.01
 SHOWN = 5
 # Reading stops after this many bad lines, if most lines are bad.
 _HOPELESS = 1000
-# More blank lines than this, if most lines are blank, are an error: 3 MB of gzip can hold 3e9.
-_BLANK = 1_000_000
+# Bytes of text per batch of rows, and the longest line.
 _BLOCK = 8 << 20
 _GZIP = b"\x1f\x8b"
+# Decoding puts this character in place of bytes that are not UTF-8.
+_ILLEGIBLE = "\ufffd"
 _LONGEST_SHOWN = 120
 
 
@@ -62,11 +63,8 @@ class Dump:
     columns: tuple[str, ...] = ()
     lines: int = 0
     bad: int = 0
+    bytes_read: int = 0
     shown: list[tuple[int, str]] = field(default_factory=list)
-    _rows: int = 0
-    _blank: int = 0
-    # Lines that the parser skipped; recorded while line numbers of bad rows are needed.
-    _passed: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.path = table_path(self.path)
@@ -81,7 +79,6 @@ class Dump:
         self._names: tuple[str, ...] = given or TRIPLES
         self._header: dict[str, str] = {}
         self._table: pl.DataFrame | None = None
-        self._text: Legible | None = None
         self.layout: Layout = self._recognised()
         self.columns = tuple(name for name in self._names if name in KNOWN)
         if given and self.layout == "triples" and self.columns != given:
@@ -91,45 +88,33 @@ class Dump:
                 self.path,
                 1,
             )
-        self._bytes = Counted(self.path)
 
-    @property
-    def bytes_read(self) -> int:
-        """The number of bytes read from the file so far; for a gzip file, compressed bytes."""
-        return self._bytes.read_so_far
-
-    @property
     def sha256(self) -> str:
-        """The SHA-256 hash of the bytes read so far; at the file's end, the hash of the file."""
-        return self._bytes.sha256.hexdigest()
+        """Return the SHA-256 hash of the file."""
+        with self.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield the valid rows of the file (triples or assertions) in file order."""
-        import pyarrow as pa
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the valid rows in file order, each with the number and text of its line."""
+        import polars as pl
 
-        table = self._table
-        try:
-            with self._bytes:
-                for batch in self._parsed() if table is None else self._of_table(table):
-                    yield self._good(batch)
-                    if self.bad > _HOPELESS and 2 * self.bad > self.lines:
-                        break
-        except pa.ArrowInvalid as error:
-            raise DataError(f"cannot be read as a dump: {error}", self.path) from error
-        except OSError as error:
-            raise DataError(
-                f"is truncated or damaged ({error}); download it again and compare its size",
-                self.path,
-            ) from error
+        for lines in self._lines() if self._table is None else self._rows(self._table):
+            self.lines += lines.height
+            blank = pl.col("text").str.strip_chars("\t") == ""
+            rows = self._parsed(lines.filter(~blank))
+            self.reject(rows.filter(~pl.col("formed")))
+            yield rows.filter("formed", *self._chosen()).drop("formed")
+            if self.bad > _HOPELESS and 2 * self.bad > self.lines:
+                break
 
-    def reject(self, row: int, text: str) -> None:
-        """Count a row from ``batches`` as a malformed line."""
-        line = row + 1
-        for passed in sorted(self._passed):
-            line += passed <= line
-        if self._table is not None and len(self.shown) < SHOWN:
-            line = line_of_row(self.path, row)
-        self._count_bad(line, text)
+    def reject(self, rows: pl.DataFrame) -> None:
+        """Count rows from ``batches`` as malformed lines."""
+        self.bad += rows.height
+        first = [
+            (line if self._table is None else line_of_row(self.path, line - 1), _cut(text))
+            for line, text in rows.select("line", "text").sort("line").head(SHOWN).iter_rows()
+        ]
+        self.shown = sorted([*self.shown, *first])[:SHOWN]
 
     def check(self) -> None:
         """Raise an error if more than 1 % of the lines that have been read are malformed."""
@@ -143,7 +128,7 @@ class Dump:
 
     def bad_line_text(self) -> str:
         """Return the first malformed lines with their line numbers, as text for a message."""
-        return "; ".join(f"line {line}: {text!r}" for line, text in sorted(self.shown))
+        return "; ".join(f"line {line}: {text!r}" for line, text in self.shown)
 
     def _recognised(self) -> Layout:
         """Detect the layout of the file from its column names or its first line."""
@@ -190,127 +175,105 @@ class Dump:
 
     def _first_line(self) -> tuple[int, str]:
         """Return the number and the text of the first line that is not blank."""
-        try:
-            with (gzip.open if self._compressed() else open)(self.path, "rb") as file:
-                lines = iter(partial(file.readline, _BLOCK), b"")
-                for number, line in enumerate(lines, 1):
-                    if line.strip():
-                        return number, line.rstrip(b"\r\n").decode("utf-8-sig", "replace")
-                    if number > _BLANK:
-                        raise DataError(f"begins with more than {_BLANK:,} blank lines", self.path)
-        except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"cannot be read: {error}", self.path) from error
+        with self._opened() as (_, file):
+            for number, line in enumerate(iter(partial(file.readline, _BLOCK), b""), 1):
+                if line.strip():
+                    return number, line.rstrip(b"\r\n").decode("utf-8-sig", "replace")
         raise DataError("is empty", self.path)
 
-    def _compressed(self) -> bool:
-        with self.path.open("rb") as file:
-            return file.read(len(_GZIP)) == _GZIP
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[BufferedReader, BufferedIOBase]]:
+        """Open the file and the text in it; gzip's checksums, which DuckDB ignores, are checked."""
+        try:
+            with self.path.open("rb") as raw:
+                packed = raw.peek(len(_GZIP)).startswith(_GZIP)
+                yield raw, gzip.GzipFile(fileobj=raw) if packed else raw
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataError(
+                f"cannot be read to its end ({error}): it may be truncated or damaged; download "
+                "it again and compare its size",
+                self.path,
+            ) from error
 
-    def _parsed(self) -> csv.CSVStreamingReader:
-        import pyarrow as pa
-        from pyarrow import csv
-
-        stream = pa.PythonFile(self._bytes, mode="r")
-        if self._compressed():
-            stream = pa.CompressedInputStream(stream, "gzip")
-        self._text = Legible(stream)
-        names = ASSERTIONS if self.layout == "assertions" else self._names
-        read = ASSERTIONS[1:] if self.layout == "assertions" else self.columns
-        return csv.open_csv(
-            pa.PythonFile(self._text, mode="r"),
-            # Line counts need a single thread, which is no slower: decompression takes the time.
-            csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
-            csv.ParseOptions(
-                delimiter="\t",
-                quote_char=False,
-                ignore_empty_lines=False,
-                invalid_row_handler=self._pass_over,
-            ),
-            csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                include_columns=read,
-                check_utf8=False,
-            ),
-        )
-
-    def _of_table(self, table: pl.DataFrame) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a table as text; read its file for the hash."""
+    def _lines(self) -> Iterator[pl.DataFrame]:
+        """Yield the lines of the file in batches."""
         import polars as pl
 
-        while self._bytes.read(_BLOCK):
-            pass
-        places = {name: place for place, name in enumerate(self._names)}
+        number = 1
+        with self._opened() as (raw, file):
+            while block := file.read(_BLOCK):
+                rest = file.readline(_BLOCK)
+                if len(rest) == _BLOCK:
+                    raise DataError(f"has a line of more than {_BLOCK:,} bytes", self.path)
+                self.bytes_read = raw.tell()
+                text = (block + rest).decode("utf-8-sig" if number == 1 else "utf-8", "replace")
+                whole = pl.Series("text", [text.replace("\r\n", "\n").removesuffix("\n")])
+                lines = whole.str.split("\n").explode()
+                yield pl.DataFrame(lines).with_row_index("line", number)
+                number += lines.len()
+
+    def _rows(self, table: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a table as text."""
+        import polars as pl
+
+        place = {name: at for at, name in enumerate(self._names)}
         texts = table.select(
-            pl.nth(places[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
+            pl.nth(place[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
         )
-        yield from texts.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+        text = pl.concat_str(self.columns, separator="\t").alias("text")
+        yield texts.with_columns(text).with_row_index("line", 1)
+        self.bytes_read = self.path.stat().st_size
 
-    def _pass_over(self, row: csv.InvalidRow) -> str:
-        """Count a line that has too few or too many columns."""
-        self.lines += 1
-        if len(self.shown) < SHOWN:
-            self._passed.append(row.number)
-        self._count_bad(row.number, row.text)
-        return "skip"
+    def _parsed(self, lines: pl.DataFrame) -> pl.DataFrame:
+        """Return the cells of lines, and whether a line is ``formed`` as its layout requires."""
+        import polars as pl
 
-    def _count_bad(self, line: int, text: str) -> None:
-        self.bad += 1
-        if len(self.shown) < SHOWN:
-            self.shown.append((line, _cut(text)))
-
-    def _good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch's valid rows in the chosen language; count its malformed rows."""
-        import numpy as np
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        numbers = pa.array(np.arange(self._rows, self._rows + batch.num_rows))
-        self._rows += batch.num_rows
-        self.lines += batch.num_rows
-        batch = batch.append_column("row", numbers)
+        if self._table is not None:
+            return lines.with_columns(formed=pl.lit(value=True))
+        names = ASSERTIONS if self.layout == "assertions" else self._names
+        cells = pl.col("text").str.splitn("\t", len(names) + 1)
+        rows = lines.with_columns(cells=cells.struct.rename_fields([*names, "more"])).unnest(
+            "cells"
+        )
+        formed = [
+            pl.col(names[-1]).is_not_null() & pl.col("more").is_null(),
+            ~pl.col("text").str.contains(_ILLEGIBLE, literal=True),
+        ]
         if self.layout == "assertions":
-            formed = _as_assertions(batch)
-        else:
-            batch, closed = (batch, True) if self._table is not None else _without_quotes(batch)
-            formed = pc.and_(closed, _as_triples(batch))
-        if self._text is not None and self._text.substituted:
-            formed = pc.and_(formed, _is_legible(batch))
-        if not pc.all(formed).as_py():
-            blank = _is_blank(batch)
-            self._count_blank(pc.sum(blank, min_count=0).as_py())
-            self._reject_malformed(batch.filter(pc.invert(pc.or_(formed, blank))))
+            formed += _links()
+            return rows.with_columns(formed=pl.all_horizontal(formed).fill_null(value=False))
+        quoted = {name: pl.col(name).str.contains(_QUOTED) for name in self.columns}
+        formed += [~pl.col(name).str.starts_with('"') | whole for name, whole in quoted.items()]
+        return rows.with_columns(
+            *(
+                pl.when(whole).then(_within_quotes(pl.col(name))).otherwise(name).alias(name)
+                for name, whole in quoted.items()
+            ),
+            formed=pl.all_horizontal(formed).fill_null(value=False),
+        )
+
+    def _chosen(self) -> list[pl.Expr]:
+        """Return the conditions for rows in the chosen language that do not repeat the header."""
+        import polars as pl
+
         if self.layout == "assertions":
             place = f"/c/{self.language}/"
-            for name in ("head", "tail"):
-                formed = pc.and_(formed, pc.starts_with(batch[name], place))
-        if self._header and self._table is None:
-            same = [pc.equal(batch[name], self._header[name]) for name in TRIPLES]
-            formed = pc.and_(formed, pc.invert(reduce(pc.and_, same)))
-        return batch.filter(formed)
-
-    def _reject_malformed(self, batch: pa.RecordBatch) -> None:
-        for row in batch.to_pylist():
-            number = row.pop("row")
-            cells = list(row.values())
-            self.reject(number, "\t".join(cells))
-
-    def _count_blank(self, lines: int) -> None:
-        self._blank += lines
-        if self._blank > _BLANK and 2 * self._blank > self.lines:
-            raise DataError(
-                f"has {self._blank:,} blank lines among its first {self.lines:,}; remove them, or "
-                "download the file again",
-                self.path,
-            )
+            return [pl.col(end).str.starts_with(place) for end in ("head", "tail")]
+        if not self._header or self._table is not None:
+            return []
+        return [pl.any_horizontal(pl.col(name) != self._header[name] for name in TRIPLES)]
 
 
-def _as_assertions(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows that link a concept to another concept or to a web address."""
-    import pyarrow.compute as pc
+def _links() -> list[pl.Expr]:
+    """Return the conditions for a row that links a concept to another or to a web address."""
+    import polars as pl
 
-    tail = pc.or_(pc.starts_with(batch["tail"], "/c/"), pc.match_substring(batch["tail"], "://"))
-    head = pc.starts_with(batch["head"], "/c/")
-    return pc.and_(pc.and_(pc.starts_with(batch["relation"], "/r/"), head), tail)
+    tail = pl.col("tail")
+    return [
+        pl.col("relation").str.starts_with("/r/"),
+        pl.col("head").str.starts_with("/c/"),
+        tail.str.starts_with("/c/") | tail.str.contains("://", literal=True),
+    ]
 
 
 def _are_triples(columns: Sequence[str]) -> bool:
@@ -322,45 +285,8 @@ def _unquoted(cell: str) -> str:
     return cell[1:-1].replace('""', '"') if re.match(_QUOTED, cell) else cell
 
 
-def _without_quotes(batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.BooleanArray | bool]:
-    """Return a batch without the quotes around its cells, and which rows have no unclosed quote."""
-    import pyarrow.compute as pc
-
-    closed: pa.BooleanArray | bool = True
-    for place, name in enumerate(batch.schema.names):
-        text = batch[name]
-        begins = pc.starts_with(text, '"') if name in KNOWN else None
-        if begins is None or not pc.any(begins).as_py():
-            continue
-        quoted = pc.match_substring_regex(text, _QUOTED)
-        closed = pc.and_(closed, pc.equal(begins, quoted))
-        within = pc.replace_substring(pc.utf8_slice_codeunits(text, 1, -1), '""', '"')
-        batch = batch.set_column(place, name, pc.if_else(quoted, within, text))
-    return batch, closed
-
-
-def _as_triples(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows whose relation, head and tail all contain text."""
-    import pyarrow.compute as pc
-
-    relation, head, tail = (pc.match_substring_regex(batch[name], r"\S") for name in TRIPLES)
-    return pc.and_(pc.and_(relation, head), tail)
-
-
-def _is_blank(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows in which all cells are empty."""
-    import pyarrow.compute as pc
-
-    texts = batch.drop_columns("row").columns
-    return reduce(pc.and_, (pc.equal(text, "") for text in texts))
-
-
-def _is_legible(batch: pa.RecordBatch) -> pa.BooleanArray:
-    """Return a mask of the rows whose text was valid UTF-8 before any bytes were replaced."""
-    import pyarrow.compute as pc
-
-    texts = batch.drop_columns("row").columns
-    return pc.invert(reduce(pc.or_, (pc.match_substring(text, SUBSTITUTE) for text in texts)))
+def _within_quotes(text: pl.Expr) -> pl.Expr:
+    return text.str.head(-1).str.tail(-1).str.replace_all('""', '"', literal=True)
 
 
 def _cut(text: str) -> str:
