@@ -66,9 +66,9 @@ class PrintedValue:
                 continue
             least, most = expected if isinstance(expected, list) else (expected, expected)
             if not least <= value <= most:
-                told = [f"{each:,}" if isinstance(each, int) else each for each in (least, most)]
+                ends = [f"{each:,}" if isinstance(each, int) else each for each in (least, most)]
                 found = f"{value:,}" if isinstance(value, int) else value
-                return f"{column}: {found}, but {' to '.join(dict.fromkeys(told))} in the paper"
+                return f"{column}: {found}, but {' to '.join(dict.fromkeys(ends))} in the paper"
         return None
 
     def ours(self, tables: Mapping[str, pl.DataFrame]) -> float | None:

@@ -36,11 +36,11 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
 
     graphs: list[tuple[Mapping[str, str], Spec]] = []
     faults: list[tuple[bool, int]] = []
-    told = ""
+    sample = ""
     for model, findings in found.items():
         own = findings.summary.get("ontology")
         ontology = Ontology.of(own) if own else Ontology.load("parts")
-        chosen, told = sampled(findings.tables["violation_by_drawing"], MOST_GRAPHS)
+        chosen, sample = sampled(findings.tables["violation_by_drawing"], MOST_GRAPHS)
         rows = findings.tables["beliefs"].join(chosen, on=DRAWING, how="semi")
         drawn = parts_graphs(rows, ontology, look)
         for one in chosen.iter_rows(named=True):
@@ -52,7 +52,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
     if not graphs:
         return None
     text = FIGURES.text("graphs")
-    reading, first = f"{text.reading} {told}", faults.index(max(faults))
+    reading, first = f"{text.reading} {sample}", faults.index(max(faults))
     return GraphSet("graphs", text.title, reading, tuple(graphs), first)
 
 
@@ -86,13 +86,13 @@ def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterat
         return
     each = beliefs.height / max(1, drawings.height)
     bound = min(most, MOST_STATEMENTS)
-    chosen, told = sampled(drawings, max(1, int(bound / max(1.0, each))))
+    chosen, sample = sampled(drawings, max(1, int(bound / max(1.0, each))))
     some = beliefs.join(chosen, on=DRAWING, how="semi", maintain_order="left")
     asked, spec = findings.questions, DETAILS["statements"]
     key = [name for name in STATEMENT if name in asked.columns]
     more = [name for name in spec.schema if name in asked.columns and name not in some.columns]
     wide = some.join(asked.select(*key, *more), on=key, how="left", maintain_order="left")
-    yield Details(spec.with_reading(told), wide)
+    yield Details(spec.with_reading(sample), wide)
 
 
 def sampled(drawings: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:

@@ -40,7 +40,7 @@ class Edge:
     tail: str
     head: str
     fault: int | None
-    told: str
+    tip: str
 
 
 def edges(
@@ -58,14 +58,14 @@ def edges(
     gold = pl.col("label").drop_nulls().first().cast(pl.String)
     held = (
         beliefs.filter(stage)
-        .with_columns(told=pl.concat_str(STATEMENT, separator=" "))
+        .with_columns(tip=pl.concat_str(STATEMENT, separator=" "))
         .with_columns(**_ends(ontology))
         .group_by(key, maintain_order=True)
-        .agg(pl.col("told").str.join(" and "), gold=pl.format("gold label: {}", gold))
+        .agg(pl.col("tip").str.join(" and "), gold=pl.format("gold label: {}", gold))
         .join(_faults(checked.violations, ontology, key), on=key, how="left", maintain_order="left")
-        .with_columns(told=pl.concat_str("told", "why", "gold", separator="\n", ignore_nulls=True))
+        .with_columns(tip=pl.concat_str("tip", "why", "gold", separator="\n", ignore_nulls=True))
         .sort(pl.col("relation").cast(pl.Enum([*ontology.relations])), maintain_order=True)
-        .select(*key, "fault", "told")
+        .select(*key, "fault", "tip")
         .rows_by_key(groups, named=True)
     )
     counts = checked.groups.rows_by_key(groups, named=True, unique=True)

@@ -79,8 +79,8 @@ def parts_graphs(
     found = {stage: edges(beliefs, ontology, stage, groups) for stage in stages}
     graphs = {}
     for group, mine in beliefs.partition_by(groups, as_dict=True).items():
-        told = [_stage(stage, mine, *of[group], look) for stage, of in found.items()]
-        kept = told if mine["label"].count() else told[:-1]
+        every = [_stage(stage, mine, *of[group], look) for stage, of in found.items()]
+        kept = every if mine["label"].count() else every[:-1]
         parts = list(dict.fromkeys([*mine["subject"], *mine["object"]]))
         named = {name: mine[name][0] for name in groups}
         about = [f"{name}: {named[name]}" for name in ("annotator", "model") if named.get(name)]
@@ -165,7 +165,7 @@ def _rows(
         length = math.dist((x1, y1), (x2, y2))
         dx, dy = _GAP * (x2 - x1) / length, _GAP * (y2 - y1) / length
         end, kind = {"x": x2 - dx, "y": y2 - dy}, _KINDS[_kind(line.fault)][0]
-        tip = "\n".join(edge.told for _, edge in line.names)
+        tip = "\n".join(edge.tip for _, edge in line.names)
         yield {"mark": "line", **end, "x2": x1 + dx, "y2": y1 + dy, "kind": kind, "tip": tip}
         if line.directed:
             angle = math.degrees(math.atan2(dx, -dy))
@@ -292,7 +292,7 @@ def _grids(
                     "tail": names[edge.tail],
                     "head": numbers[edge.head],
                     "kind": _KINDS[_kind(edge.fault)][0],
-                    "tip": edge.told,
+                    "tip": edge.tip,
                 }
                 for edge in mine
             ]

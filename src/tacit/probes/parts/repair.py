@@ -156,17 +156,15 @@ def repair_effects(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFra
     rows = []
     names = ("groups", "optimal", "value", "bound", "turned_true", "turned_false", "free")
     for objective, repaired in repairs.items():
-        told = repaired.to_json()
+        counts = repaired.to_json()
         # Both shares have the same denominator, so equal shares are exactly equal.
         before, after = by_drawing["before"], by_drawing[objective]
         compared = {"improved": after > before, "same": after == before, "worse": after < before}
+        drawings = {name: int(which.sum()) for name, which in compared.items()}
         rows.append(
             {"objective": objective}
-            | {name: told[name] for name in names}
-            | {
-                name: int(which.sum()) if by_drawing.height else None
-                for name, which in compared.items()
-            }
+            | {name: counts[name] for name in names}
+            | (drawings if by_drawing.height else dict.fromkeys(drawings))
         )
     return TABLES["repair"].frame(rows)
 
