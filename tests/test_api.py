@@ -63,7 +63,7 @@ def test_findings_and_beliefs_show_themselves() -> None:
     checked = tacit.check(ROWS)
     assert repr(checked).startswith("Check(2 of 2 believed; violated: symmetric 0 of 0, asymm")
     assert "asymmetric" in checked._repr_html_()
-    repaired = tacit.repair(ROWS, processes=1)
+    repaired = tacit.repair(ROWS)
     assert repr(repaired) == (
         "Repaired(paper; 0 turned true, 1 turned false; 1 of 1 groups proven optimal)"
     )
@@ -158,7 +158,7 @@ def test_categories_and_lazy_frames_are_taken(library: str) -> None:
     lazy = pl.LazyFrame(ROWS).with_columns(pl.col(texts).cast(pl.Categorical()))
     frame: Any = lazy if library == "polars" else lazy.collect().to_pandas()
     assert tacit.check(frame).to_json() == tacit.check(ROWS).to_json()
-    assert tacit.repair(frame, processes=1).beliefs["repaired"].to_list() == [True, False]
+    assert tacit.repair(frame).beliefs["repaired"].to_list() == [True, False]
     kept = lazy.head(1).select(texts)
     frame = kept if library == "polars" else kept.collect().to_pandas()
     ontology = tacit.Ontology.load("parts")
@@ -208,7 +208,7 @@ def test_beliefs_may_be_a_file(tmp_path: Path) -> None:
     """By its path, as a string too; the ontology by its name, its file, or itself."""
     pl.DataFrame(ROWS).write_csv("beliefs.tsv", separator="\t")
     for ontology in ("parts", tacit.Ontology.load("parts")):
-        found = tacit.repair("beliefs.tsv", ontology, processes=1)
+        found = tacit.repair("beliefs.tsv", ontology)
         assert found.beliefs["repaired"].to_list() == [True, False]
     assert tacit.check(tmp_path / "beliefs.tsv").believed == 2
 
@@ -257,7 +257,7 @@ def test_one_group_column_may_be_a_string() -> None:
     """It is a list of one column."""
     for groups in ("family", ["family"]):
         assert tacit.check(FAMILIES, groups=groups).groups["family"].to_list() == ["a", "b"]
-        assert tacit.repair(FAMILIES, groups=groups, processes=1).turned_false == 0
+        assert tacit.repair(FAMILIES, groups=groups).turned_false == 0
     with pytest.raises(RequestError, match=r"cannot be grouped by 'fam'.*: family"):
         tacit.check(FAMILIES, groups="fam")
 
@@ -325,7 +325,7 @@ def test_rows_that_disagree_are_merged_on_request(
     for beliefs in (rows, file):
         with pytest.raises(DataError, match="on_duplicate"):
             tacit.check(beliefs)
-        merged = tacit.repair(beliefs, on_duplicate="mean", processes=1).beliefs
+        merged = tacit.repair(beliefs, on_duplicate="mean").beliefs
         assert merged["p_true"].to_list() == pytest.approx([0.6, 0.8])
         assert tacit.check(beliefs, on_duplicate="first").to_json()["statements"] == 2
     assert "'Tree', 'tree' differ only in upper and lower case" in caplog.text

@@ -129,7 +129,7 @@ def _violated(beliefs: object) -> int:
 def _repaired(at: Path, one: str, other: str) -> int:
     rows = [_belief(one, "wall"), _belief("wall", other)]
     path = _written(at, "b.jsonl", *map(json.dumps, rows))
-    return int(tacit.repair(path, processes=1).beliefs["repaired"].sum())
+    return int(tacit.repair(path).beliefs["repaired"].sum())
 
 
 def _drawn(at: Path, one: str, other: str) -> Path:

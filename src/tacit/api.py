@@ -382,8 +382,7 @@ def repair(
             ``paper``, that of ParRoT (Gu et al. 2023), assigns even an improbable statement true
             unless a constraint forbids it: prefer ``log-odds``, unless you reproduce the paper.
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
-        options: Options of ``tacit.coherence.repair.repair``: ``time_limit``, ``processes`` and
-            ``groups``.
+        options: Options of ``tacit.coherence.repair.repair``: ``time_limit`` and ``groups``.
 
     Warns:
         UserWarning: Under the same conditions as for ``check``.
@@ -398,7 +397,7 @@ def repair(
         ...     {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9},
         ...     {"subject": "tree", "relation": "part of", "object": "leaf", "p_true": 0.6},
         ... ]
-        >>> tacit.repair(beliefs, processes=1).beliefs["repaired"].to_list()
+        >>> tacit.repair(beliefs).beliefs["repaired"].to_list()
         [True, False]
     """
     from tacit.coherence.repair import repair as find

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.coherence.enrich import Statement, enrich
+from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology, Relation
 from tacit.errors import DataError
 from tacit.sources.drawings import demo_drawings, read_drawings
@@ -24,6 +24,7 @@ DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../sh
 PARROT = DATA / "parrot"
 PARTS = Ontology.load("parts")
 ITEMS = ("a", "b", "c", "d", "e")
+Statement = tuple[str, str, str]
 
 # The relations of Gu et al. (2023), Table 2 and section 5.2, written down a second time.
 TRANSITIVE = {

@@ -90,7 +90,7 @@ def test_every_key_of_the_json_is_documented(verb: str) -> None:
     section = FORMATS.read_text(encoding="utf-8").split(f"### `tacit {verb} --json`\n")[1]
     documented = re.findall(r"^\| `(\w+)` \|", section.partition("\n#")[0], re.MULTILINE)
     row = {"subject": "leaf", "relation": "part of", "object": "tree", "p_true": 0.9}
-    result = tacit.check([row]) if verb == "check" else tacit.repair([row], processes=1)
+    result = tacit.check([row]) if verb == "check" else tacit.repair([row])
     assert documented == list(result.to_json())
 
 
@@ -102,7 +102,7 @@ def test_the_value_is_what_its_documentation_says(objective: str) -> None:
         {"subject": x, "relation": "above", "object": y, "p_true": p}
         for (x, y), p in beliefs.items()
     ]
-    repaired = tacit.repair(rows, objective=objective, processes=1)
+    repaired = tacit.repair(rows, objective=objective)
     weight: dict[str, Callable[[float], float]] = {
         "paper": lambda p: round(100 * p),
         "log-odds": lambda p: math.log(p / (1 - p)),

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import shutil
-import sys
 from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Literal
@@ -11,26 +9,16 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
 
-from tacit.coherence import linear_program, solve
+from tacit.coherence import integer_program, solve
 from tacit.coherence.check import check
-from tacit.coherence.constraints import clauses_of, compile_ontology, triples_of
-from tacit.coherence.effort import Effort
-from tacit.coherence.linear_program import Rows
-from tacit.coherence.local_search import greedy_assignment
 from tacit.coherence.ontology import Ontology, shipped_ontologies
-from tacit.coherence.program import Program, solve_program
 from tacit.coherence.repair import repair
-from tacit.errors import DataError, RequestError, WorkError
+from tacit.errors import DataError, RequestError
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.coherence.enumeration import Booleans
 
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
@@ -119,7 +107,7 @@ def test_the_value_is_the_best_of_all_worlds(
     """No assignment listed by hand beats the repaired one, and the same statements are free."""
     ontology = with_relations(Ontology.load(name), FOUR_ITEMS[name] if n > 3 else None)
     beliefs = random_beliefs(ontology, n, seed, decimals, share)
-    found = repair(beliefs, ontology, objective, processes=1)
+    found = repair(beliefs, ontology, objective)
     value, free = best_by_hand(beliefs, ontology, objective)
     assert found.value == pytest.approx(value, abs=1e-4)
     assert found.bound == found.value
@@ -188,10 +176,8 @@ def test_rounding_is_pythons() -> None:
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
-    objective: Objective, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Shuffled rows, one process and two repair every statement alike, ties included."""
+def test_rows_in_any_order_give_the_same(objective: Objective) -> None:
+    """Shuffled rows are repaired alike, ties included."""
     ontology = Ontology.load("parts")
     beliefs = pl.concat(
         [
@@ -199,11 +185,8 @@ def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
             for seed in range(4)
         ]
     )
-    once = repair(beliefs, ontology, objective, processes=1)
-    # Workers start for any work at all.
-    monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
-    shuffled = beliefs.sample(fraction=1.0, shuffle=True, seed=7)
-    again = repair(shuffled, ontology, objective, processes=2)
+    once = repair(beliefs, ontology, objective)
+    again = repair(beliefs.sample(fraction=1.0, shuffle=True, seed=7), ontology, objective)
     assert once.free > 0
     keys = ["thing", "subject", "relation", "object"]
     assert once.beliefs.sort(keys).equals(again.beliefs.sort(keys))
@@ -212,193 +195,77 @@ def test_rows_in_any_order_and_any_number_of_processes_give_the_same(
     assert once.table.drop("value", "bound").equals(again.table.drop("value", "bound"))
 
 
-def test_a_worker_that_dies_early_is_an_error_of_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process that ends without reading its problems is told, and is no broken pipe."""
-    family = compile_ontology(Ontology.load("parts"))[0][0]
-    many = np.zeros(100_000, dtype=np.int64)  # more than a pipe holds
-    monkeypatch.setattr(solve, "_WORTH_WORKERS", 0.0)
-    monkeypatch.setattr(sys, "executable", shutil.which("true"))
-    with pytest.raises(WorkError, match="exited before it read its input"):
-        solve._solve_hard([Program(family, 200, many, many)] * 2, Effort(processes=2))
-
-
-@pytest.fixture
-def hanging_workers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Worker processes that read nothing, report nothing and do not end."""
-    script = tmp_path / "hang"
-    script.write_text("#!/bin/sh\nexec sleep 600\n")
-    script.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(script))
-
-
-@pytest.mark.usefixtures("hanging_workers")
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.slow
-def test_a_worker_that_hangs_is_stopped_at_the_deadline(objective: Objective) -> None:
-    """The parent process still returns a consistent assignment, and says that it is not proven."""
+def one_order() -> Ontology:
+    """Above and below alone."""
     parts = Ontology.load("parts")
-    names = ["above", "below", "inside", "contains"]
-    ontology = Ontology("orders", {name: parts.relations[name] for name in names})
-    beliefs = random_beliefs(ontology, 40, 0, 9)
-    found = repair(beliefs, ontology, objective, time_limit=2.0, processes=2)
+    return Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_time_limit_gives_an_assignment_and_a_bound(objective: Objective) -> None:
+    """Forty items stop at the limit with a consistent assignment below a bound."""
+    beliefs = random_beliefs(one_order(), 40, 0, 9)
+    found = repair(beliefs, one_order(), objective, time_limit=2.0)
     assert (found.status, found.optimal, found.settled) == ("timeout", 0, False)
     assert found.bound > found.value > 0
-    counts = check(found.assignment, ontology, "repaired").counts.values()
+    counts = check(found.assignment, one_order(), "repaired").counts.values()
     assert not any(count.violated for count in counts)
+    assert found.seconds < 15
     # Half of the weight is what the worse of an order and its reverse reaches.
     if objective == "paper":
         assert found.value > 50 * float(beliefs["p_true"].to_numpy().sum())
 
 
-@pytest.mark.usefixtures("hanging_workers")
 @pytest.mark.slow
 def test_a_revision_cost_without_a_proof_is_an_interval() -> None:
-    """The cost is missing, for the group and in total; its bounds are told."""
-    parts = Ontology.load("parts")
-    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
-    far = random_beliefs(ontology, 40, 0, 9).with_columns(thing=pl.lit("far"))
-    near = random_beliefs(ontology, 3, 0, 9).with_columns(thing=pl.lit("near"))
-    found = check(pl.concat([far, near]), ontology, revision_cost=True, time_limit=2.0)
+    """The cost is missing, for the group and in total; its bounds are reported."""
+    far = random_beliefs(one_order(), 40, 0, 9).with_columns(thing=pl.lit("far"))
+    near = random_beliefs(one_order(), 3, 0, 9).with_columns(thing=pl.lit("near"))
+    found = check(pl.concat([far, near]), one_order(), revision_cost=True, time_limit=1.0)
+    low, high = found.revision_cost_at_least, found.revision_cost_at_most
     assert found.revision_cost is None
-    assert found.revision_cost_at_least is not None
-    assert found.revision_cost_at_most is not None
-    assert 0 <= found.revision_cost_at_least < found.revision_cost_at_most <= found.believed
-    exact = check(near, ontology, revision_cost=True).revision_cost
+    assert low is not None
+    assert high is not None
+    assert 0 <= low < high <= found.believed
+    exact = check(near, one_order(), revision_cost=True).revision_cost
     assert found.groups["revision_cost"].to_list() == [None, exact]
     assert found.groups["revision_cost_at_most"][1] == exact
-    told = found.to_json()
-    assert told["revision_cost"] is None
-    assert told["revision_cost_at_most"] == found.groups["revision_cost_at_most"].sum()
+    assert found.to_json()["revision_cost_at_most"] == found.groups["revision_cost_at_most"].sum()
 
 
 def test_random_log_odds_of_twenty_items_need_no_branching(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With the rows of cycles of three items the linear program is whole."""
-    parts = Ontology.load("parts")
-    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
-    monkeypatch.setattr(linear_program, "milp", None)
-    found = repair(random_beliefs(ontology, 20, 20, 9), ontology, "log-odds", processes=1)
+    monkeypatch.setattr(integer_program, "milp", None)
+    monkeypatch.setattr(solve, "_MOST_HERE", 20)
+    found = repair(random_beliefs(one_order(), 20, 20, 9), one_order(), "log-odds")
     assert found.status == "optimal"
     assert found.settled
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("total", [True, False])
-def test_rows_on_demand_agree_with_one_program_of_all_constraints(
-    seed: int,
-    total: bool,  # noqa: FBT001 - parametrised
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Neither rows on demand, nor fixed statements, nor local search change the optimum."""
-    monkeypatch.setattr(linear_program, "_MOST_TRIPLES", 0)
-    family = compile_ontology(Ontology.load("parts"))[0][1]
-    n = 11
-    weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))
-    found = solve_program(Program(family, n, weights, weights * 0, total=total))
-    clauses, triples = clauses_of(family, n), triples_of(family, n)
-    entries = [(row, column, 1.0) for row, pair in enumerate(clauses.exclusions) for column in pair]
-    for row, (one, other, then) in enumerate(triples, len(clauses.exclusions)):
-        entries += [(row, one, 1.0), (row, other, 1.0), (row, then, -1.0)]
-    rows, columns, values = zip(*entries, strict=True)
-    matrix = csr_array((values, (rows, columns)))
-    answer = milp(
-        -weights.astype(float),
-        integrality=np.ones(len(weights), dtype=np.int64),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(matrix, -np.inf, 1.0),
-        options={"mip_rel_gap": 0.0},
-    )
-    assert found.optimal
-    assert found.settled
-    assert answer.fun is not None
-    assert found.bound == weights @ found.true == round(-answer.fun)
-
-
-def test_a_time_limit_gives_a_world_and_a_bound() -> None:
-    """Forty items with signed weights stop at the limit with an assignment below a bound."""
-    parts = Ontology.load("parts")
-    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
-    found = repair(random_beliefs(ontology, 40, 0, 9), ontology, "log-odds", time_limit=1.0)
-    assert found.status == "timeout"
-    assert found.optimal == 0
-    assert found.bound > found.value > 0
-    counts = check(found.beliefs, ontology, "repaired").counts.values()
-    assert sum(count.violated for count in counts) == 0
-    assert found.seconds < 15
 
 
 def test_orders_too_large_for_subsets_are_solved_by_linear_programs() -> None:
     """Twenty nearly ordered items are proven optimal, and so is their order's value."""
-    parts = Ontology.load("parts")
-    ontology = Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
     items = [f"item {number:02d}" for number in range(20)]
     rows = [(x, "above", y, 0.9 if x < y else 0.2) for x, y in permutations(items, 2)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, ontology)
+    found = repair(beliefs, one_order())
     assert found.status == "optimal"
     assert found.value == 90 * 190
     assert found.free == 0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_statements_that_fit_together_are_taken_as_subsets_would(seed: int) -> None:
-    """Without a clash the closure taken at once is the order that dynamic programming finds."""
-    ontology = Ontology.load("parts")
-    family = compile_ontology(ontology)[0][compile_ontology(ontology)[1]["above"].family]
-    clauses = clauses_of(family, 8)
-    random = np.random.default_rng(seed)
-    rank = random.permutation(8)
-    _, first, second = clauses.variables.T
-    fits = (rank[first] < rank[second]) & (random.random(len(first)) < 0.2)
-    weights = np.where(fits, random.integers(1, 100, len(first)), 0)
-    posed = Program(family, 8, weights, random.integers(0, 4096, len(first)), total=True)
-    at_once, by_subsets = solve_program(posed), solve.solve_one(posed)
-    assert at_once.true.tolist() == by_subsets.true.tolist()
-    assert at_once.free.tolist() == by_subsets.free.tolist()
-    assert at_once.bound == by_subsets.bound == weights.sum()
 
 
 def test_a_long_chain_keeps_its_time_limit() -> None:
     """Two hundred kinds of one another are proven optimal though the time is short."""
     rows = [(f"{number:03}", "is a", f"{number + 1:03}", 0.9) for number in range(200)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, Ontology.load("taxonomy"), time_limit=0.1, processes=1)
+    found = repair(beliefs, Ontology.load("taxonomy"), time_limit=0.1)
     assert (found.status, found.value, found.assignment.height) == (
         "optimal",
         90 * 200,
         201 * 200 / 2,
     )
-
-
-def test_searching_without_time_left_gives_a_consistent_world() -> None:
-    """Adding statements one by one stops at the deadline with what it has."""
-    family = compile_ontology(Ontology.load("parts"))[0][0]
-    rows = Rows(family, 5, total=False)
-    weights = np.arange(rows.count)
-    nothing = greedy_assignment(rows, weights, weights.astype(float), 0.0)
-    everything = greedy_assignment(rows, weights, weights.astype(float), float("inf"))
-    assert not nothing.any()
-    assert everything.any()
-
-
-def test_adding_together_is_adding_one_by_one() -> None:
-    """Halving what clashes gives the assignment that single statements in the same order give."""
-    family = compile_ontology(Ontology.load("taxonomy"))[0][0]
-    rows = Rows(family, 5, total=False)
-    for seed in range(5):
-        random = np.random.default_rng(seed)
-        weights, likely = random.integers(0, 9, rows.count), random.random(rows.count)
-        assignment: Booleans = np.zeros(rows.count, dtype=bool)
-        for statement in np.lexsort((-weights, -np.round(likely, 3))):
-            if weights[statement] > 0:
-                trial = assignment.copy()
-                trial[statement] = True
-                closed = rows.closed(trial)
-                assignment = assignment if closed is None else closed
-        assert (
-            greedy_assignment(rows, weights, likely, float("inf")).tolist() == assignment.tolist()
-        )
 
 
 def test_too_many_joined_items_are_refused_before_any_table() -> None:
@@ -458,13 +325,12 @@ def test_an_item_may_bear_a_relation_to_itself() -> None:
     [
         ({"objective": "best"}, RequestError, "paper, log-odds, margin"),
         ({"time_limit": 0.0}, RequestError, "more than 0"),
-        ({"processes": 0}, RequestError, "at least 1"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
     change: dict[str, object], error: type[Exception], told: str
 ) -> None:
-    """An unknown objective, no time and no processes are refused."""
+    """An unknown objective and no time are refused."""
     ontology = Ontology.load("parts")
     with pytest.raises(error, match=told):
         repair(random_beliefs(ontology, 3, 0, 2), ontology, **change)  # type: ignore[arg-type]

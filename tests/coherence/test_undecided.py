@@ -10,7 +10,7 @@ import pytest
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.coherence.repair import repair
-from tacit.coherence.violations import KINDS, applicable
+from tacit.coherence.violations import KINDS
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 if TYPE_CHECKING:
@@ -223,30 +223,3 @@ def test_repaired_beliefs_with_a_missing_one_are_decided() -> None:
         beliefs_of(a_above_b=0.9, b_above_a=0.1, b_below_a=None, a_below_b=None), PARTS
     )
     assert check(repaired.beliefs, PARTS, "repaired").total.undecided == 0
-
-
-@pytest.mark.parametrize("name", shipped_ontologies())
-def test_counts_equal_the_listed_constraints(name: str) -> None:
-    """In groups of several components of items, with missing and unasked statements."""
-    ontology = Ontology.load(name)
-    random = np.random.default_rng(3)
-    groups, relations, items = 6, len(ontology.relations), 9
-    keys = np.argwhere(random.random((groups, relations, items, items)) < 0.15)
-    keys = keys[keys[:, 2] != keys[:, 3]]
-    codes = pl.DataFrame(dict(zip("grso", keys.T, strict=True))).cast(pl.Int64)
-    p = random.choice([0.1, 0.9, np.nan], len(codes), p=[0.4, 0.5, 0.1])
-    beliefs = codes.select(
-        thing=pl.format("thing {}", "g"),
-        subject=pl.format("item {}", "s"),
-        relation=pl.Series(list(ontology.relations)).gather(codes["r"]),
-        object=pl.format("item {}", "o"),
-        p_true=pl.Series(p).fill_nan(None),
-    )
-    held, denied = codes.filter(p > 0.5), codes.filter(p < 0.5)
-    listed = applicable(held, ontology, denied)
-    found = check(beliefs, ontology).groups
-    for group, kind in product(range(groups), KINDS):
-        mine = listed.filter(pl.col("g") == group, pl.col("kind") == kind)["violated"]
-        row = found.row(by_predicate=pl.col("thing") == f"thing {group}", named=True)
-        counts = [row[f"{kind}_{of}"] for of in ("violated", "applicable", "undecided")]
-        assert counts == [mine.sum(), len(mine), mine.null_count()]

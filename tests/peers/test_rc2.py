@@ -51,7 +51,7 @@ def test_equal_to_rc2_with_the_papers_objective(seed: int, n: int) -> None:
         statements, schema=["subject", "relation", "object"], orient="row"
     ).with_columns(p_true=p)
     weights = dict(zip(statements, (round(100 * each) for each in p.tolist()), strict=True))
-    found = repair(beliefs, ontology, processes=1)
+    found = repair(beliefs, ontology)
     assert found.status == "optimal"
     assert found.value == found.bound == OLD_WAY.best_value(weights, items, ontology)
 

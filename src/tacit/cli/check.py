@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tacit.cli.options import AsJson, Force
-from tacit.coherence.effort import TIME_LIMIT
+from tacit.coherence import TIME_LIMIT
 from tacit.english import number_of, several
 from tacit.findings.numbers import formatted
 from tacit.strings import listed
@@ -354,9 +354,6 @@ def repair(
     groups: Groups = None,
     on_duplicate: Duplicates = OnDuplicate.error,
     time_limit: TimeLimit = TIME_LIMIT,
-    processes: Annotated[
-        int | None, typer.Option(help="Number of worker processes [default: one per core].")
-    ] = None,
     by_group: ByGroup = None,
     assignment: Annotated[
         Path | None,
@@ -396,7 +393,7 @@ def repair(
     source = context.get_parameter_source("objective")
     if known.name != "parts" and source is not None and source.name == "DEFAULT":
         typer.echo(f"tacit: {_PAPER}", err=True)
-    found = find(held, known, objective.value, time_limit, processes, columns)
+    found = find(held, known, objective.value, time_limit, columns)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
     tables += [] if assignment is None else [(found.assignment, assignment)]

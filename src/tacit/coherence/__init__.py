@@ -1,1 +1,4 @@
-"""Coherence: check a set of beliefs for consistency, and repair inconsistent beliefs."""
+"""Logical coherence of beliefs: consistency checks and weighted MaxSAT repair."""
+
+TIME_LIMIT = 600.0
+"""Default time limit of exact repair, in seconds."""

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from tacit.coherence import TIME_LIMIT
 from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
 from tacit.coherence.constraints import Coded, beside, code
-from tacit.coherence.effort import TIME_LIMIT, effort_of
-from tacit.coherence.joint import examine, jointly_consistent, minimal_clash
-from tacit.coherence.violations import KINDS, applicable
+from tacit.coherence.repair import deadline_of
+from tacit.coherence.violations import (
+    KINDS,
+    examine,
+    jointly_consistent,
+    minimal_clash,
+    violations,
+)
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tacit.coherence.constraints import Integers
-    from tacit.coherence.effort import Effort
-    from tacit.coherence.enumeration import Booleans
-    from tacit.coherence.joint import Examined
+    from tacit.coherence.closure import Booleans, Integers
     from tacit.coherence.ontology import Ontology
 
 _EVEN = 0.5
@@ -76,21 +78,6 @@ class Check:
             requested, ``groups`` also has the columns ``revision_cost`` (null if time ran out
             before the cost was determined), ``revision_cost_at_least`` and
             ``revision_cost_at_most``.
-        revision_cost: The smallest number of beliefs that must change to make all groups
-            consistent, computed by exact repair. ``revision_cost`` is None if it was not requested,
-            or if time ran out before the smallest number of changed beliefs was determined for
-            every group. The revision cost of a group with a violated constraint is at least 1. If a
-            group has a belief about every possible statement, its revision cost is positive only if
-            the beliefs violate a constraint. The revision cost can be positive although no
-            constraint is violated, because beliefs can require contradictory truth values of a
-            statement that has no belief. For example, if a group contains only the beliefs "A above
-            B", "B above C" and "C above A", no constraint is violated, but one of the beliefs must
-            change because they cannot all be true.
-        revision_cost_at_least: A proven lower bound on the revision cost; None if the revision cost
-            was not requested.
-        revision_cost_at_most: The number of beliefs that change in the best repair found, which is
-            an upper bound on the revision cost. ``revision_cost_at_most`` is None if the revision
-            cost was not requested.
 
     Examples:
         >>> import tacit
@@ -106,10 +93,6 @@ class Check:
     missing: int
     unasked: int
     groups: pl.DataFrame
-    revision_cost: int | None
-    revision_cost_at_least: int | None
-    revision_cost_at_most: int | None
-    _truth: pl.Series
     _beliefs: pl.DataFrame
     _coded: Coded
     _ontology: Ontology
@@ -122,32 +105,18 @@ class Check:
 
     def _repr_html_(self) -> str:
         """Return the counts of each type of constraint as HTML for a notebook."""
-        import polars as pl
-
-        rows = [
-            {"constraint": kind, "violated": count.violated, "applicable": count.applicable}
-            | {"undecided": count.undecided}
-            for kind, count in self.counts.items()
-        ]
+        rows = [{"constraint": kind, **asdict(count)} for kind, count in self.counts.items()]
         return pl.DataFrame(rows)._repr_html_()
 
     @property
     def macro(self) -> float | None:
-        """The mean of the constraint types' violation rates.
-
-        The mean is None if no constraint has a known outcome (violated or satisfied).
-        """
+        """The mean violation rate of the constraint types; None if no constraint is decided."""
         rates = [count.rate for count in self.counts.values() if count.rate is not None]
         return sum(rates) / len(rates) if rates else None
 
     @property
     def micro(self) -> float | None:
-        """The violation rate of the constraints of all types together.
-
-        The violation rate is the number of violated constraints, divided by the number of
-        constraints that are violated or satisfied. The result is None if no constraint is violated
-        or satisfied.
-        """
+        """The violation rate of the constraints of all types together."""
         return self.total.rate
 
     @property
@@ -169,9 +138,8 @@ class Check:
     @property
     def consistent(self) -> float | None:
         """The share of groups in which the believed statements can all be true together."""
-        return (
-            float(self.groups["consistent"].sum()) / len(self.groups) if len(self.groups) else None
-        )
+        true = int(self.groups["consistent"].sum())
+        return true / len(self.groups) if len(self.groups) else None
 
     @property
     def contradicted(self) -> int:
@@ -184,15 +152,34 @@ class Check:
         return int((self.groups["applicable"] > self.groups["undecided"]).sum())
 
     @property
+    def revision_cost(self) -> int | None:
+        """The smallest number of beliefs that must change to make all groups consistent.
+
+        None if the cost was not requested, or if time ran out. The cost can be positive although no
+        constraint is violated: of the beliefs "A above B", "B above C" and "C above A", one must
+        change, because they require contradictory truth values of statements without a belief.
+        """
+        return self._total("revision_cost")
+
+    @property
+    def revision_cost_at_least(self) -> int | None:
+        """A proven lower bound on the revision cost; None if the cost was not requested."""
+        return self._total("revision_cost_at_least")
+
+    @property
+    def revision_cost_at_most(self) -> int | None:
+        """The number of beliefs that change in the best repair found; None if not requested."""
+        return self._total("revision_cost_at_most")
+
+    def _total(self, cost: str) -> int | None:
+        """Return the number of beliefs to change in all groups; None if unknown for a group."""
+        costs = self.groups[cost] if cost in self.groups.columns else pl.Series([None])
+        return None if costs.null_count() else int(costs.sum())
+
+    @property
     def clashing(self) -> int:
         """The number of groups with an indirect clash (see ``clashes``)."""
         return int(self._clashing.sum())
-
-    @cached_property
-    def _violated(self) -> pl.DataFrame:
-        statements, held = _statements(self._coded), self._truth.fill_null(value=False)
-        known = applicable(statements.filter(held), self._ontology, statements.filter(~self._truth))
-        return known.filter("violated")
 
     @cached_property
     def violations(self) -> pl.DataFrame:
@@ -206,8 +193,16 @@ class Check:
             the second statement have the suffix ``_2``, and the columns of the third statement have
             the suffix ``_3``. Only transitive constraints consist of three statements.
         """
-        relations = tuple(self._ontology.relations)
-        return _violations(self._violated, self._beliefs, self._coded, relations)
+        numbers = (1, 2, 3)
+        table = self._violated.sort("g", "kind", *(f"{c}{n}" for n in numbers for c in "rso"))
+        beliefs = self._beliefs.with_columns(pl.col("believed").fill_null(value=False))
+        shown = {"constraint": table["kind"].cast(pl.String)}
+        for number in numbers:
+            codes = table.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
+            row = codes.join(self._rows, on=["g", *"sro"], how="left", maintain_order="left")["row"]
+            shown |= {f"{name}_{number}": of for name, of in self._named(codes).items()}
+            shown |= {f"{name}_{number}": beliefs[name].gather(row) for name in beliefs.columns}
+        return beside(self._coded.groups.select(pl.all().gather(table["g"])), pl.DataFrame(shown))
 
     @cached_property
     def clashes(self) -> pl.DataFrame:
@@ -226,12 +221,13 @@ class Check:
             One row per statement of a clash: the group columns, the column ``clash`` (number of the
             clash, from 1), and the columns ``subject``, ``relation``, ``object`` and ``p_true``.
         """
-        found: list[tuple[int, Integers]] = []
+        coded, rules = self._coded, self._ontology.rules
+        found: list[Integers] = []
         for group in np.flatnonzero(self._clashing).tolist():
-            mine = self._left & (self._coded.group == group)
-            while not jointly_consistent(self._coded, mine, self._ontology)[group]:
-                rows = minimal_clash(self._coded, mine, self._ontology, group)
-                found.append((group, rows))
+            mine = self._left & (coded.group == group)
+            while not jointly_consistent(coded, mine, rules)[group]:
+                rows = minimal_clash(coded, mine, rules, group)
+                found.append(rows)
                 mine[rows] = False
         return self._table_of(found)
 
@@ -247,26 +243,31 @@ class Check:
         if not len(groups):
             return self._table_of([])
         group = int(groups[np.argmin(sizes[groups])])
-        rows = minimal_clash(self._coded, self._left, self._ontology, group)
-        return self._table_of([(group, rows)])
+        return self._table_of([minimal_clash(self._coded, self._left, self._ontology.rules, group)])
 
-    def _table_of(self, found: Sequence[tuple[int, Integers]]) -> pl.DataFrame:
+    def _table_of(self, found: Sequence[Integers]) -> pl.DataFrame:
         """Return a table with one row per statement of a clash."""
-        coded, relations = self._coded, list(self._ontology.relations)
-        sizes = [len(rows) for _, rows in found]
-        groups = np.repeat([group for group, _ in found], sizes).astype(np.int64)
-        rows = np.concatenate([rows for _, rows in found] or [np.zeros(0, dtype=np.int64)])
-        items = pl.Series(coded.items, dtype=pl.String)
-        table = pl.DataFrame(
-            {
-                "clash": np.repeat(np.arange(1, len(found) + 1), sizes),
-                "subject": items.gather(coded.subject[rows]),
-                "relation": pl.Series(relations, dtype=pl.String).gather(coded.relation[rows]),
-                "object": items.gather(coded.object[rows]),
-                "p_true": self._beliefs["p_true"].gather(rows),
-            }
-        )
-        return beside(coded.groups.select(pl.all().gather(groups)), table)
+        number = np.repeat(np.arange(1, len(found) + 1), [len(rows) for rows in found])
+        codes = self._rows[np.concatenate([*found, np.zeros(0, dtype=np.int64)])]
+        p_true = self._beliefs["p_true"].gather(codes["row"])
+        table = pl.DataFrame({"clash": number, **self._named(codes), "p_true": p_true})
+        return beside(self._coded.groups.select(pl.all().gather(codes["g"])), table)
+
+    def _named(self, codes: pl.DataFrame) -> dict[str, pl.Series]:
+        """Return the words of statements that are given by numbers."""
+        items = pl.Series(self._coded.items, dtype=pl.String)
+        relations = pl.Series(list(self._ontology.relations), dtype=pl.String)
+        named = zip(STATEMENT, (("s", items), ("r", relations), ("o", items)), strict=True)
+        return {name: words.gather(codes[column]) for name, (column, words) in named}
+
+    @cached_property
+    def _rows(self) -> pl.DataFrame:
+        return self._coded.frame.with_row_index("row")
+
+    @cached_property
+    def _violated(self) -> pl.DataFrame:
+        believed, disbelieved = _sides(self._beliefs["believed"])
+        return violations(self._coded, believed, disbelieved, self._ontology.rules)
 
     @cached_property
     def _left(self) -> Booleans:
@@ -275,16 +276,15 @@ class Check:
             self._violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
             for number in (1, 2, 3)
         ]
-        rows = _statements(self._coded).with_row_index("row")
-        involved = rows.join(pl.concat(parts), on=["g", "s", "r", "o"], how="semi")["row"]
-        left = self._beliefs["believed"].to_numpy().copy()
+        involved = self._rows.join(pl.concat(parts), on=["g", *"sro"], how="semi")["row"]
+        left, _ = _sides(self._beliefs["believed"])
         left[involved.to_numpy()] = False
         return left
 
     @cached_property
     def _clashing(self) -> Booleans:
         """For each group: whether its beliefs clash even without those that violate something."""
-        return ~jointly_consistent(self._coded, self._left, self._ontology)
+        return ~jointly_consistent(self._coded, self._left, self._ontology.rules)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit check --json``."""
@@ -297,17 +297,15 @@ class Check:
             }
             for kind, each in self.counts.items()
         }
-        stable = {
-            kind: counts[kind] for kind in ("symmetric", "asymmetric", "inverse", "transitive")
-        }
+        implies, excludes = counts.pop("implies"), counts.pop("excludes")
         return {
-            **stable,
+            **counts,
             "macro": self.macro,
             "micro": self.micro,
             "believed": self.believed,
             "statements": self.statements,
-            "implies": counts["implies"],
-            "excludes": counts["excludes"],
+            "implies": implies,
+            "excludes": excludes,
             "ties": self.ties,
             "missing": self.missing,
             "unasked": self.unasked,
@@ -333,47 +331,46 @@ def check(
     time_limit: float | None = TIME_LIMIT,
 ) -> Check:
     """Count the constraints that a table of beliefs violates."""
-    effort = effort_of(time.monotonic(), time_limit, break_ties=False)
+    deadline = deadline_of(time_limit)
     beliefs = check_beliefs(beliefs, ontology, groups)
     truth = _truth(beliefs, believed)
-    held = truth.fill_null(value=False)
     coded = code(beliefs, ontology, groups)
-    costs = _revision_costs(coded, ontology, truth, effort) if revision_cost else None
-    known = truth.is_not_null()
-    found = examine(coded, held.to_numpy(), (known & ~held).to_numpy(), ontology)
-    told = {"consistent": pl.Series(found.consistent)}
-    told |= {} if costs is None else costs.to_dict()
-    asked = int((coded.subject != coded.object).sum())
+    held, denied = _sides(truth)
+    found = examine(coded, held, denied, ontology.rules)
+    number = len(coded.groups)
+    columns: dict[str, Integers] = {
+        "statements": np.bincount(coded.group, minlength=number),
+        "believed": np.bincount(coded.group[held], minlength=number),
+    }
+    named = {of: found.counts[of] for of in ("violated", "applicable", "undecided")}
+    columns |= {f"{kind}_{name}": of[kind] for kind in KINDS for name, of in named.items()}
+    columns |= {name: sum(of.values(), np.zeros(number, np.int64)) for name, of in named.items()}
+    decided = pl.col("applicable") - pl.col("undecided")
+    density = pl.when(decided > 0).then(pl.col("violated") / decided)
+    table = pl.DataFrame(columns).with_columns(density=density, consistent=found.consistent)
+    if revision_cost:
+        table = table.hstack(_revision_costs(coded, ontology, truth, deadline))
+    sums = {kind: {name: int(of[kind].sum()) for name, of in named.items()} for kind in KINDS}
     return Check(
-        counts={
-            kind: Count(
-                *(int(of[kind].sum()) for of in (found.violated, found.applicable, found.undecided))
-            )
-            for kind in KINDS
-        },
+        counts={kind: Count(**of) for kind, of in sums.items()},
         believed=int(held.sum()),
         statements=len(beliefs),
         ties=int((beliefs["p_true"] == _EVEN).sum()),
         missing=truth.null_count(),
-        unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
-        groups=_groups(found, coded, held, told),
-        revision_cost=None if costs is None else _total(costs["revision_cost"]),
-        revision_cost_at_least=None if costs is None else _total(costs["revision_cost_at_least"]),
-        revision_cost_at_most=None if costs is None else _total(costs["revision_cost_at_most"]),
-        _truth=truth,
+        unasked=coded.unasked,
+        groups=beside(coded.groups, table),
         _beliefs=beliefs.select(
-            "p_true", held.alias("believed"), *carried_columns(beliefs, groups)
+            "p_true", truth.alias("believed"), *carried_columns(beliefs, groups)
         ),
         _coded=coded,
         _ontology=ontology,
     )
 
 
-def _statements(coded: Coded) -> pl.DataFrame:
-    """Return the group, subject, relation and object of each row as integers."""
-    return pl.DataFrame(
-        {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
-    )
+def _sides(truth: pl.Series) -> tuple[Booleans, Booleans]:
+    """Return which rows are true, and which are false; neither if the truth value is missing."""
+    true, false = truth.fill_null(value=False), (~truth).fill_null(value=False)
+    return true.to_numpy().copy(), false.to_numpy()
 
 
 def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
@@ -388,75 +385,19 @@ def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
     return beliefs[believed]
 
 
-def _groups(
-    found: Examined, coded: Coded, held: pl.Series, told: Mapping[str, pl.Series]
-) -> pl.DataFrame:
-    """Return a table with the counts of constraints in each group, sorted by group."""
-    number = len(coded.groups)
-    named = {
-        "violated": found.violated,
-        "applicable": found.applicable,
-        "undecided": found.undecided,
-    }
-    columns: dict[str, Integers] = {
-        "statements": np.bincount(coded.group, minlength=number),
-        "believed": np.bincount(coded.group[held.to_numpy()], minlength=number),
-        **{f"{kind}_{name}": of[kind] for kind in KINDS for name, of in named.items()},
-        **{name: sum(of.values(), np.zeros(number, np.int64)) for name, of in named.items()},
-    }
-    decided = pl.col("applicable") - pl.col("undecided")
-    density = pl.when(decided > 0).then(pl.col("violated") / decided)
-    table = pl.DataFrame({name: values[:number] for name, values in columns.items()})
-    return beside(coded.groups, table.with_columns(density=density, **told))
-
-
 def _revision_costs(
-    coded: Coded, ontology: Ontology, truth: pl.Series, effort: Effort
+    coded: Coded, ontology: Ontology, truth: pl.Series, deadline: float
 ) -> pl.DataFrame:
     """Return the revision cost of each group, with a lower and an upper bound on the cost."""
-    from tacit.coherence.assignment import best_assignment
+    from tacit.coherence.problems import best_assignment
 
-    believed, known = truth.fill_null(value=False).to_numpy(), truth.is_not_null().to_numpy()
+    believed, disbelieved = _sides(truth)
     # A statement without a belief can become true or false at no cost.
-    weights = np.where(known, np.where(believed, 1, -1), 0).astype(np.int64)
-    assignment = best_assignment(coded, ontology, weights, effort)
-    changed = known & (assignment.row_true != believed)
-    most = np.bincount(coded.group[changed], minlength=len(coded.groups))[: len(coded.groups)]
+    weights = believed.astype(np.int64) - disbelieved
+    assignment = best_assignment(coded, ontology, weights, deadline, break_ties=False)
+    changed = np.where(assignment.row_true, disbelieved, believed)
+    most = np.bincount(coded.group[changed], minlength=len(coded.groups))
     least = np.maximum(0, most - np.floor(assignment.room).astype(np.int64))
+    low, high = pl.col("revision_cost_at_least"), pl.col("revision_cost_at_most")
     bounds = pl.DataFrame({"revision_cost_at_least": least, "revision_cost_at_most": most})
-    low, high = pl.col(bounds.columns[0]), pl.col(bounds.columns[1])
-    return bounds.select(pl.when(low == high).then(high).alias("revision_cost"), pl.all())
-
-
-def _total(costs: pl.Series) -> int | None:
-    """Return the number of beliefs to change in all groups; None if unknown for a group."""
-    return None if costs.null_count() else int(costs.sum())
-
-
-def _violations(
-    violated: pl.DataFrame, beliefs: pl.DataFrame, coded: Coded, relations: tuple[str, ...]
-) -> pl.DataFrame:
-    rows = _statements(coded).with_row_index("row")
-    keys = ["g", "kind", *(f"{column}{number}" for number in (1, 2, 3) for column in "rso")]
-    table = violated.sort(keys)
-    names = {
-        "s": pl.Series(coded.items, dtype=pl.String),
-        "r": pl.Series(relations, dtype=pl.String),
-        "o": pl.Series(coded.items, dtype=pl.String),
-    }
-    shown = {"constraint": table["kind"].cast(pl.String)}
-    for number in (1, 2, 3):
-        of = [f"{column}{number}" for column in "sro"]
-        row = table.join(
-            rows,
-            left_on=["g", *of],
-            right_on=["g", "s", "r", "o"],
-            how="left",
-            maintain_order="left",
-        )["row"]
-        for column, name in zip("sro", STATEMENT, strict=True):
-            shown[f"{name}_{number}"] = names[column].gather(table[f"{column}{number}"])
-        for name in beliefs.columns:
-            shown[f"{name}_{number}"] = beliefs[name].gather(row)
-    groups = coded.groups.select(pl.all().gather(table["g"]))
-    return beside(groups, pl.DataFrame(shown))
+    return bounds.select(pl.when(low == high).then(high).alias("revision_cost"), low, high)

@@ -2,63 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from tacit.coherence.beliefs import group_columns
+from tacit.coherence.closure import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Sequence
 
-    from tacit.coherence.ontology import Ontology, Relation
-
-    Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    from collections.abc import Sequence
+    from tacit.coherence.closure import Booleans, Integers, Link, RelationClass
+    from tacit.coherence.ontology import Ontology
 
 
 @dataclass(frozen=True)
-class RelationClass:
-    """A relation and its inverse, named after the one that is listed first in the ontology."""
+class Families:
+    """Families of relations, which can be repaired independently.
 
-    name: str
-    symmetric: bool
-    asymmetric: bool
-    transitive: bool
-    irreflexive: bool
+    A relation and its inverse are one relation of a family. ``places`` are, for each relation of
+    the ontology, its family, its position there, and whether subject and object are swapped there.
+    """
 
-
-@dataclass(frozen=True)
-class Family:
-    """A family of relations, connected by inverses, implications or exclusions."""
-
-    classes: tuple[RelationClass, ...]
-    implications: tuple[tuple[int, int, bool], ...] = ()
-    exclusions: tuple[tuple[int, int, bool], ...] = ()
-
-    @property
-    def transitive(self) -> bool:
-        """Whether at least one relation class of the family is transitive."""
-        return any(each.transitive for each in self.classes)
-
-    @property
-    def order(self) -> bool:
-        """Whether the family of relations is one order relation, with or without an inverse."""
-        first = self.classes[0]
-        alone = len(self.classes) == 1 and not self.implications and not self.exclusions
-        return alone and first.transitive and first.asymmetric
-
-
-@dataclass(frozen=True)
-class Membership:
-    """A relation's family and its relation class (the relation with its inverse)."""
-
-    family: int
-    position: int
-    turned: bool
+    relations: tuple[RelationClass, ...]
+    rules: tuple[Rules, ...]
+    places: tuple[Integers, Integers, Booleans]
 
 
 @dataclass(frozen=True)
@@ -68,49 +41,50 @@ class Clauses:
     variables: Integers
     implications: Integers
     exclusions: Integers
-    never: Integers
     index: Integers
 
 
-def compile_ontology(ontology: Ontology) -> tuple[tuple[Family, ...], dict[str, Membership]]:
-    """Split the relations of an ontology into families that can be repaired independently."""
-    relations = ontology.relations
-    first, turned = _representatives(relations)
-    names = [name for name in relations if first[name] == name]
-    links = [
-        (kind, name, other)
-        for name, relation in relations.items()
-        for kind, others in (("implies", relation.implies), ("excludes", relation.excludes))
-        for other in others
-    ]
-    joined = _joined(names, [(first[a], first[b]) for _, a, b in links])
-    families = []
-    places = {}
-    for number, members in enumerate(joined):
-        position = {name: rank for rank, name in enumerate(members)}
-        rules: dict[str, set[tuple[int, int, bool]]] = {"implies": set(), "excludes": set()}
-        for kind, a, b in links:
-            if first[a] in position:
-                ends = (position[first[a]], position[first[b]])
-                rules[kind].add((*ends, turned[a] != turned[b]))
-        families.append(
-            Family(
-                tuple(_class_of(relations[name]) for name in members),
-                tuple(sorted(rules["implies"])),
-                tuple(sorted(rules["excludes"])),
-            )
-        )
-        for name in relations:
-            if first[name] in position:
-                places[name] = Membership(number, position[first[name]], turned[name])
-    return tuple(families), places
+def families_of(ontology: Ontology) -> Families:
+    """Divide the relations of an ontology into those that no constraint connects."""
+    rules = ontology.rules
+    count = len(rules.relations)
+    first = np.arange(count)
+    for r, s, turned in rules.implications:
+        first[r] = min(r, s) if turned else first[r]
+    links = [(r, s) for r, s, _ in (*rules.implications, *rules.exclusions)]
+    ends = np.array([*links, *((r, r) for r in range(count))]).T
+    graph = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(count, count))
+    number, family = connected_components(graph, directed=False)
+    position, reversed_ = np.zeros(count, dtype=np.int64), first != np.arange(count)
+    found = []
+    for mine in range(number):
+        members = np.flatnonzero((family == mine) & ~reversed_)
+        position[members] = np.arange(len(members))
+
+        def inside(links: Iterable[Link], mine: int = mine) -> tuple[Link, ...]:
+            each = {
+                (
+                    int(position[first[r]]),
+                    int(position[first[s]]),
+                    bool(reversed_[r] ^ reversed_[s] ^ turned),
+                )
+                for r, s, turned in links
+                if family[r] == mine
+            }
+            # A relation and its inverse are one, which implies itself.
+            return tuple(sorted(link for link in each if link[0] != link[1] or link[2]))
+
+        relations = tuple(rules.relations[r] for r in members)
+        found.append(Rules(relations, inside(rules.implications), inside(rules.exclusions)))
+    places = (family.astype(np.int64), position[first], reversed_)
+    return Families(rules.relations, tuple(found), places)
 
 
 @lru_cache(maxsize=64)
-def clauses_of(family: Family, n: int) -> Clauses:
+def clauses_of(rules: Rules, n: int) -> Clauses:
     """Return the statements about n items, and their constraints except transitive ones."""
-    there = np.ones((len(family.classes), n, n), dtype=bool)
-    for position, each in enumerate(family.classes):
+    there = np.ones((len(rules.relations), n, n), dtype=bool)
+    for position, each in enumerate(rules.relations):
         if n > 1:
             np.fill_diagonal(there[position], val=False)
         if each.symmetric:
@@ -118,53 +92,39 @@ def clauses_of(family: Family, n: int) -> Clauses:
     variables = np.argwhere(there).astype(np.int64)
     index = np.full(there.shape, -1, dtype=np.int64)
     index[there] = np.arange(len(variables))
-    for position, each in enumerate(family.classes):
+    for position, each in enumerate(rules.relations):
         if each.symmetric:
             index[position] = np.maximum(index[position], index[position].T)
-    first, then = _linked(family, family.implications, variables, index)
+    first, then = _linked(rules, rules.implications, variables, index)
     implications = _sorted(first[first != then], then[first != then], len(variables))
-    links = [_linked(family, family.exclusions, variables, index)]
+    links = [_linked(rules, rules.exclusions, variables, index)]
     above = np.triu_indices(n, 1)
     links += [
         (index[position][above], index[position].T[above])
-        for position, each in enumerate(family.classes)
+        for position, each in enumerate(rules.relations)
         if each.asymmetric and n > 1
     ]
     one, other = (np.concatenate(ends) for ends in zip(*links, strict=True))
     exclusions = _sorted(np.minimum(one, other), np.maximum(one, other), len(variables))
-    never = [
-        index[position, 0, 0]
-        for position, each in enumerate(family.classes)
-        if n == 1 and each.irreflexive
-    ]
-    return Clauses(
-        variables,
-        implications,
-        exclusions,
-        np.array(never, dtype=np.int64),
-        index,
-    )
+    return Clauses(variables, implications, exclusions, index)
 
 
-def triples_of(family: Family, n: int) -> Integers:
+def triples_of(rules: Rules, n: int) -> Integers:
     """Return all transitive constraints on n items as (premise, premise, conclusion) rows."""
-    index = clauses_of(family, n).index
+    index = clauses_of(rules, n).index
     i, j, k = (axis.ravel() for axis in np.indices((n, n, n)))
     different = (i != j) & (j != k) & (i != k)
     i, j, k = i[different], j[different], k[different]
     found = [
         np.stack([index[c, i, j], index[c, j, k], index[c, i, k]], axis=1)
-        for c, each in enumerate(family.classes)
+        for c, each in enumerate(rules.relations)
         if each.transitive
     ]
     return np.concatenate([*found, np.empty((0, 3), dtype=np.int64)])
 
 
 def _linked(
-    family: Family,
-    links: tuple[tuple[int, int, bool], ...],
-    variables: Integers,
-    index: Integers,
+    rules: Rules, links: tuple[Link, ...], variables: Integers, index: Integers
 ) -> tuple[Integers, Integers]:
     """Return two arrays: the first and second statement of each implication or exclusion."""
     nothing = np.empty(0, dtype=np.int64)
@@ -173,7 +133,7 @@ def _linked(
         numbers = np.flatnonzero(variables[:, 0] == a)
         i, j = variables[numbers, 1], variables[numbers, 2]
         # A symmetric statement represents both directions, and each has consequences.
-        readings = [(i, j), (j, i)] if family.classes[a].symmetric else [(i, j)]
+        readings = [(i, j), (j, i)] if rules.relations[a].symmetric else [(i, j)]
         for x, y in readings:
             ones.append(numbers)
             others.append(index[b, y, x] if turned else index[b, x, y])
@@ -186,47 +146,13 @@ def _sorted(one: Integers, other: Integers, count: int) -> Integers:
     return np.stack(np.divmod(keys, max(1, count)), axis=1)
 
 
-def _class_of(relation: Relation) -> RelationClass:
-    return RelationClass(
-        relation.name,
-        relation.symmetric,
-        relation.asymmetric,
-        relation.transitive,
-        relation.irreflexive,
-    )
-
-
-def _representatives(
-    relations: Mapping[str, Relation],
-) -> tuple[dict[str, str], dict[str, bool]]:
-    """Map each relation to itself or its inverse, whichever the ontology lists first."""
-    first: dict[str, str] = {}
-    turned: dict[str, bool] = {}
-    for name, relation in relations.items():
-        seen = relation.inverse is not None and relation.inverse in first
-        first[name] = relation.inverse if seen and relation.inverse else name
-        turned[name] = seen
-    return first, turned
-
-
-def _joined(names: list[str], links: list[tuple[str, str]]) -> list[list[str]]:
-    """Group linked names into connected components, in the order of ``names``."""
-    group = {name: {name} for name in names}
-    for a, b in links:
-        merged = group[a] | group[b]
-        for name in merged:
-            group[name] = merged
-    found = []
-    for name in names:
-        members = [each for each in names if each in group[name]]
-        if members not in found:
-            found.append(members)
-    return found
-
-
 @dataclass(frozen=True)
 class Coded:
-    """A table of beliefs encoded as integer arrays with one entry per row."""
+    """A table of beliefs encoded as integer arrays with one entry per row.
+
+    ``unasked`` is the number of possible statements without a row: a possible statement connects
+    any two different items of a group by any relation.
+    """
 
     group: Integers
     subject: Integers
@@ -234,7 +160,20 @@ class Coded:
     object: Integers
     items: list[str]
     groups: pl.DataFrame
-    sizes: Integers
+    unasked: int
+
+    @property
+    def ends(self) -> Integers:
+        """The subject and the object of each row, as numbers that no other group shares."""
+        start = self.group * len(self.items)
+        return np.stack([start + self.subject, start + self.object])
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The codes of each row, in the columns g, s, r and o."""
+        return pl.DataFrame(
+            {"g": self.group, "s": self.subject, "r": self.relation, "o": self.object}
+        )
 
 
 def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
@@ -246,17 +185,11 @@ def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None
     group, table = _groups(beliefs, columns)
     subject = _positions(beliefs["subject"], named)
     object_ = _positions(beliefs["object"], named)
-    keys = np.concatenate([group, group]) * max(1, len(items)) + np.concatenate([subject, object_])
-    sizes = np.bincount(np.unique(keys) // max(1, len(items)), minlength=len(table))
-    return Coded(
-        group,
-        subject,
-        _positions(beliefs["relation"], related),
-        object_,
-        items.to_list(),
-        table,
-        sizes.astype(np.int64),
-    )
+    relation = _positions(beliefs["relation"], related)
+    coded = Coded(group, subject, relation, object_, items.to_list(), table, 0)
+    sizes = np.bincount(np.unique(coded.ends) // max(1, len(items)), minlength=len(table))
+    possible = int((sizes * (sizes - 1)).sum()) * len(ontology.relations)
+    return replace(coded, unasked=possible - int((subject != object_).sum()))
 
 
 def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:

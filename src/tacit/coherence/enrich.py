@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tacit.coherence.closure import close, components, denied
 from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings
 from tacit.tables import frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
     import polars as pl
 
-    from tacit.coherence.ontology import Ontology, Relation
-
-Statement: TypeAlias = tuple[str, str, str]  # subject, relation, object
+    from tacit.coherence.ontology import Ontology
 
 _COLUMNS = ("subject", "relation", "object")
 
@@ -60,33 +59,30 @@ def enrich(statements: pl.DataFrame | Any, ontology: Ontology) -> pl.DataFrame: 
     """
     import polars as pl
 
-    frame = frame_of(statements)
-    if frame is None:
+    given = frame_of(statements)
+    if given is None:
         raise RequestError("expected the statements as a polars or pandas frame")
-    statements = frame
-    groups = _group_columns(statements)
+    groups = _group_columns(given)
     spelled = Spellings(ontology.relations)
-    statements = spelled.within(statements, (*groups, *_COLUMNS))
+    given = spelled.within(given, (*groups, *_COLUMNS))
     spelled.notice()
-    stated: dict[tuple[Any, ...], dict[Statement, None]] = {}
-    for *values, subject, relation, obj in statements.select(*groups, *_COLUMNS).iter_rows():
-        stated.setdefault(tuple(values), {}).setdefault((subject, relation, obj))
-    rows: list[tuple[Any, ...]] = []
-    for group, given in stated.items():
-        where = ", ".join(f"{name} {value!r}" for name, value in zip(groups, group, strict=True))
-        labels = _labels(given, ontology, where or "statements")
-        rows.extend((*group, *statement, label) for statement, label in labels.items())
-    names = [*groups, *_COLUMNS, "label"]
-    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
-    schema = {name: statements.schema.get(name, pl.Boolean()) for name in names}
-    frame = pl.DataFrame(dict(zip(names, columns, strict=True)), schema=schema)
-    return frame.select(*statements.columns, "label")
-
-
-def clashes(statement: Statement, relations: Mapping[str, Relation]) -> set[Statement]:
-    """Return the statements that ``statement`` implies to be both true and false."""
-    true = _truths([statement], relations)
-    return true & _falsehoods(true, relations)
+    unknown = given.filter(~pl.col("relation").is_in(list(ontology.relations)))
+    if unknown.height:
+        raise DataError(
+            f"{_group_text(unknown, groups)}: unknown relation {unknown['relation'][0]!r}; "
+            f"expected {', '.join(ontology.relations)}"
+        )
+    labels = _labels(given, groups, ontology)
+    contradictory = labels.filter(pl.col("label").is_null())
+    if contradictory.height:
+        rows = contradictory.select(*groups, "label").rows()
+        more = rows.count(rows[0]) - 1
+        text = " ".join(contradictory.select(_COLUMNS).row(0))
+        raise DataError(
+            f"{_group_text(contradictory, groups)}: {text!r} is implied to be both true and false"
+            f"{f' (and {more:,} more)' if more else ''}; correct the statements that imply it"
+        )
+    return labels.select(*given.columns, "label")
 
 
 def _group_columns(statements: pl.DataFrame) -> list[str]:
@@ -103,80 +99,48 @@ def _group_columns(statements: pl.DataFrame) -> list[str]:
     return [name for name in statements.columns if name not in _COLUMNS]
 
 
-def _labels(given: Collection[Statement], ontology: Ontology, where: str) -> dict[Statement, bool]:
-    """Map the given and derived statements of a group to their truth values."""
-    relations = ontology.relations
-    items: dict[str, int] = {}
-    for subject, relation, obj in given:
-        if relation not in relations:
-            raise DataError(
-                f"{where}: unknown relation {relation!r}; expected {', '.join(relations)}"
-            )
-        items.setdefault(subject, len(items))
-        items.setdefault(obj, len(items))
-    rank = {name: position for position, name in enumerate(relations)}
-    true = _truths(given, relations)
-    false = _falsehoods(true, relations)
-
-    def order(statement: Statement) -> tuple[int, int, int]:
-        subject, relation, obj = statement
-        return items[subject], items[obj], rank[relation]
-
-    both = sorted(true & false, key=order)
-    if both:
-        raise DataError(
-            f"{where}: {' '.join(both[0])!r} is implied to be both true and false"
-            f"{f' (and {len(both) - 1:,} more)' if both[1:] else ''}; "
-            "correct the statements that imply it"
-        )
-    return {statement: statement in true for statement in sorted(true | false, key=order)}
+def _group_text(statements: pl.DataFrame, groups: list[str]) -> str:
+    """Return the group of the first row as text."""
+    values = statements.select(groups).row(0) if groups else ()
+    named = zip(groups, values, strict=True)
+    return ", ".join(f"{name} {value!r}" for name, value in named) or "statements"
 
 
-def _truths(given: Iterable[Statement], relations: Mapping[str, Relation]) -> set[Statement]:
-    known: set[Statement] = set()
-    after: dict[tuple[str, str], list[str]] = {}  # (relation, subject) to objects
-    before: dict[tuple[str, str], list[str]] = {}
-    waiting = list(given)
-    while waiting:
-        statement = waiting.pop()
-        if statement in known:
-            continue
-        known.add(statement)
-        subject, name, obj = statement
-        waiting += _partners(statement, relations)
-        waiting += [(subject, implied, obj) for implied in relations[name].implies]
-        if relations[name].transitive:
-            after.setdefault((name, subject), []).append(obj)
-            before.setdefault((name, obj), []).append(subject)
-            waiting += [
-                (subject, name, end) for end in after.get((name, obj), ()) if end != subject
-            ]
-            waiting += [
-                (start, name, obj) for start in before.get((name, subject), ()) if start != obj
-            ]
-    return known
+def _labels(given: pl.DataFrame, groups: list[str], ontology: Ontology) -> pl.DataFrame:
+    """Return all implied statements in the documented order; a contradictory one has no label."""
+    import polars as pl
 
-
-def _falsehoods(true: set[Statement], relations: Mapping[str, Relation]) -> set[Statement]:
-    known: set[Statement] = set()
-    waiting: list[Statement] = []
-    for subject, name, obj in true:
-        relation = relations[name]
-        if relation.asymmetric or (relation.irreflexive and subject == obj):
-            waiting.append((obj, name, subject))
-        waiting += [(subject, other, obj) for other in relation.excludes]
-        waiting += [(subject, o.name, obj) for o in relations.values() if name in o.excludes]
-    while waiting:
-        statement = waiting.pop()
-        if statement not in known:
-            known.add(statement)
-            waiting += _partners(statement, relations)
-    return known
-
-
-def _partners(statement: Statement, relations: Mapping[str, Relation]) -> list[Statement]:
-    """Return the statements that are equivalent to a statement by symmetry or inverse."""
-    subject, name, obj = statement
-    relation = relations[name]
-    partners = [(obj, name, subject)] if relation.symmetric else []
-    return [*partners, (obj, relation.inverse, subject)] if relation.inverse else partners
+    # An item of a group is numbered by the position of its first mention.
+    position, item = pl.col("position"), pl.concat_list("subject", "object")
+    mentions = (
+        given.select(item=item, key=pl.struct(groups) if groups else pl.lit(0))
+        .explode("item")
+        .with_row_index("position")
+        .with_columns(node=position.first().over("key", "item"), group=position.first().over("key"))
+        .cast({"node": pl.Int64})
+    )
+    relations = pl.Series(list(ontology.relations), dtype=pl.Enum(list(ontology.relations)))
+    relation = given["relation"].cast(relations.dtype).to_physical().to_numpy()
+    every = np.ones(len(given), dtype=bool)
+    found = [pl.DataFrame(schema={**dict.fromkeys("sro", pl.Int64), "label": pl.Boolean})]
+    ends = mentions["node"].to_numpy().reshape(-1, 2).T
+    for nodes, arrays in components(ends, relation, len(relations), every):
+        true = arrays[0]
+        close(true, ontology.rules)
+        false = denied(true, ontology.rules)
+        part, r, one, other = which = np.nonzero(true | false)
+        frame = pl.DataFrame({"s": nodes[part, one], "r": r, "o": nodes[part, other]})
+        label = pl.when(~pl.Series(true[which] & false[which])).then(pl.Series(true[which]))
+        found.append(frame.with_columns(label=label))
+    labels = pl.concat(found)
+    labels = labels.with_columns(group=mentions["group"].gather(labels["s"]))
+    labels = labels.sort("group", "s", "o", "r")
+    named = pl.DataFrame(
+        {
+            "subject": mentions["item"].gather(labels["s"]),
+            "relation": relations.gather(labels["r"]).cast(pl.String),
+            "object": mentions["item"].gather(labels["o"]),
+            "label": labels["label"],
+        }
+    )
+    return named.hstack(mentions["key"].gather(labels["s"]).struct.unnest()) if groups else named

@@ -12,23 +12,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
 
-from tacit.coherence.enrich import clashes
+from tacit.coherence.closure import RelationClass, Rules, close, denied
 from tacit.documents import check_placeholders, read_as, similar
 from tacit.errors import RequestError
 from tacit.strings import convert_strings, shown
 
-if TYPE_CHECKING:
-    from typing import NoReturn
-
 SHIPPED = Path(__file__).parent.parent / "data" / "ontologies"
-
-
 _FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
-_LISTS = ("implies", "excludes")
 
 
 def _filled(text: str) -> str:
@@ -152,13 +147,9 @@ class Ontology:
             for name, relation in self.relations.items()
         }
         object.__setattr__(self, "relations", relations)
-        agreement = _Agreement(relations)
-        for relation in relations.values():
-            agreement.check_names(relation)
-        for relation in relations.values():
-            agreement.check(relation)
-        for relation in relations.values():
-            agreement.check_possible(relation)
+        for check in (_check_names, _check_properties, _check_possible):
+            for relation in relations.values():
+                check(relation, relations)
 
     @classmethod
     def load(cls, name_or_path: str | Path) -> Ontology:
@@ -196,6 +187,11 @@ class Ontology:
         }
         return {"name": self.name, "relations": relations}
 
+    @cached_property
+    def rules(self) -> Rules:
+        """The constraints, with each relation given by its index."""
+        return _rules(self.relations)
+
     @property
     def symmetric(self) -> tuple[str, ...]:
         """The names of the symmetric relations."""
@@ -218,9 +214,6 @@ def ontology_file(name_or_path: str | Path) -> Path | None:
 def shipped_ontologies() -> list[str]:
     """Return the names of the ontologies that Tacit ships, sorted."""
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
-
-
-# File format
 
 
 class _File(BaseModel):
@@ -261,93 +254,104 @@ def read_ontology(path: Path) -> Ontology:
 class _ConflictError(RequestError):
     """A relation contradicts itself or another relation of its ontology."""
 
-    def __init__(self, problem: str, *location: str) -> None:
-        super().__init__(f"relation {': '.join(location)}: {problem}")
-        self.problem, self.location = problem, location
+    def __init__(self, relation: Relation, key: str, problem: str) -> None:
+        super().__init__(f"relation {relation.name}: {key}: {problem}")
+        self.problem, self.location = problem, (relation.name, key)
 
 
-@dataclass(frozen=True)
-class _Agreement:
-    """The check that the relations of an ontology do not contradict each other."""
-
-    relations: Mapping[str, Relation]
-
-    def check_names(self, relation: Relation) -> None:
-        """Check that a relation refers only to other relations of the ontology."""
-        name, relations = relation.name, self.relations
-        for key in ("inverse", *_LISTS):
-            value = getattr(relation, key)
-            for other in (value,) if isinstance(value, str) else value or ():
-                if other not in relations:
-                    self._conflict(
-                        name,
-                        key,
-                        f"{other} is not a relation; expected one of {', '.join(relations)}"
-                        f"{similar(other, list(relations))}",
-                    )
-                if other == name:
-                    self._conflict(name, key, f"{name} refers to itself; expected another relation")
-
-    def check(self, relation: Relation) -> None:
-        """Check that a relation's properties contradict neither each other nor other relations."""
-        name, relations = relation.name, self.relations
-        if relation.symmetric and relation.asymmetric:
-            self._conflict(
-                name, "asymmetric", f"{name} is both symmetric and asymmetric; remove one"
-            )
-        both = [other for other in relation.implies if other in relation.excludes]
-        both += [other for other in relation.implies if name in relations[other].excludes]
-        if both:
-            self._conflict(
-                name, "implies", f"{name} implies {both[0]} and also excludes it; remove one"
-            )
-        if relation.inverse is not None:
-            self._check_inverse(relation, relations[relation.inverse])
-
-    def check_possible(self, relation: Relation) -> None:
-        """Check that a relation can hold between two different items."""
-        relations = self.relations
-        both = {other for _, other, _ in clashes(("x", relation.name, "y"), relations)}
-        if not both:
-            return
-        # Among several conflicting relations, an implied one is closest to the mistake.
-        other = min(both, key=lambda name: (name not in relation.implies, name))
-        why = f"x {relation.name} y makes {other} both true and false for x and y"
-        if relation.symmetric and relations[other].asymmetric:
-            why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
-        self._conflict(
-            relation.name,
-            "implies",
-            f"{relation.name} can never be true: {why}; change {relation.name} or {other}",
-        )
-
-    def _check_inverse(self, relation: Relation, inverse: Relation) -> None:
-        name = relation.name
-        if inverse.inverse != name:
-            self._conflict(
-                name,
-                "inverse",
-                f"the inverse of {name} is {inverse.name}, but the inverse of {inverse.name} is "
-                + (
-                    f"not given; it must be {name}"
-                    if inverse.inverse is None
-                    else f"{inverse.inverse}; a relation has only one inverse. If {name} and "
-                    f"{inverse.inverse} are kinds of a more general relation, make the general "
-                    f"relation the inverse of {inverse.name}, and let both relations imply it"
-                ),
-            )
-        if relation.symmetric:
-            self._conflict(
-                name, "inverse", f"{name} is symmetric, so it is its own inverse; remove inverse"
-            )
-        for flag in _FLAGS:
-            if getattr(relation, flag) and not getattr(inverse, flag):
-                self._conflict(
-                    name,
-                    flag,
-                    f"{name} is {flag} but its inverse {inverse.name} is not; "
-                    "a relation and its inverse must have the same properties",
+def _check_names(relation: Relation, relations: Mapping[str, Relation]) -> None:
+    """Check that a relation refers only to other relations of the ontology."""
+    inverse = (relation.inverse,) if relation.inverse else ()
+    lists = {"inverse": inverse, "implies": relation.implies, "excludes": relation.excludes}
+    for key, others in lists.items():
+        for other in others:
+            if other not in relations:
+                raise _ConflictError(
+                    relation,
+                    key,
+                    f"{other} is not a relation; expected one of {', '.join(relations)}"
+                    f"{similar(other, list(relations))}",
+                )
+            if other == relation.name:
+                raise _ConflictError(
+                    relation, key, f"{other} refers to itself; expected another relation"
                 )
 
-    def _conflict(self, name: str, key: str, problem: str) -> NoReturn:
-        raise _ConflictError(problem, name, key)
+
+def _check_properties(relation: Relation, relations: Mapping[str, Relation]) -> None:
+    """Check that a relation's properties contradict neither each other nor other relations."""
+    name = relation.name
+    if relation.symmetric and relation.asymmetric:
+        raise _ConflictError(
+            relation, "asymmetric", f"{name} is both symmetric and asymmetric; remove one"
+        )
+    for other in relation.implies:
+        if other in relation.excludes or name in relations[other].excludes:
+            raise _ConflictError(
+                relation, "implies", f"{name} implies {other} and also excludes it; remove one"
+            )
+    if relation.inverse is not None:
+        _check_inverse(relation, relations[relation.inverse])
+
+
+def _check_inverse(relation: Relation, inverse: Relation) -> None:
+    name = relation.name
+    if inverse.inverse != name:
+        problem = f"the inverse of {name} is {inverse.name}, but the inverse of {inverse.name} is "
+        problem += (
+            f"not given; it must be {name}"
+            if inverse.inverse is None
+            else f"{inverse.inverse}; a relation has only one inverse. If {name} and "
+            f"{inverse.inverse} are kinds of a more general relation, make the general "
+            f"relation the inverse of {inverse.name}, and let both relations imply it"
+        )
+        raise _ConflictError(relation, "inverse", problem)
+    if relation.symmetric:
+        raise _ConflictError(
+            relation, "inverse", f"{name} is symmetric, so it is its own inverse; remove inverse"
+        )
+    mine, other = asdict(relation), asdict(inverse)
+    for flag in _FLAGS:
+        if mine[flag] and not other[flag]:
+            raise _ConflictError(
+                relation,
+                flag,
+                f"{name} is {flag} but its inverse {inverse.name} is not; "
+                "a relation and its inverse must have the same properties",
+            )
+
+
+def _check_possible(relation: Relation, relations: Mapping[str, Relation]) -> None:
+    """Check that a relation can hold between two different items."""
+    rules = _rules(relations)
+    true = np.zeros((1, len(relations), 2, 2), dtype=bool)
+    true[0, list(relations).index(relation.name), 0, 1] = True
+    close(true, rules)
+    clash = np.any(true & denied(true, rules), axis=(0, 2, 3)).tolist()
+    both = [name for name, broken in zip(relations, clash, strict=True) if broken]
+    if not both:
+        return
+    # Among several conflicting relations, an implied one is closest to the mistake.
+    other = min(both, key=lambda name: (name not in relation.implies, name))
+    why = f"x {relation.name} y makes {other} both true and false for x and y"
+    if relation.symmetric and relations[other].asymmetric:
+        why = f"{relation.name} is symmetric and implies {other}, which is asymmetric"
+    raise _ConflictError(
+        relation,
+        "implies",
+        f"{relation.name} can never be true: {why}; change {relation.name} or {other}",
+    )
+
+
+def _rules(relations: Mapping[str, Relation]) -> Rules:
+    number = {name: position for position, name in enumerate(relations)}
+    several = relations.values()
+    inverses = [(number[r.name], number[r.inverse], True) for r in several if r.inverse]
+    return Rules(
+        tuple(
+            RelationClass(r.name, r.symmetric, r.asymmetric, r.transitive, r.irreflexive)
+            for r in several
+        ),
+        (*inverses, *((number[r.name], number[s], False) for r in several for s in r.implies)),
+        tuple((number[r.name], number[s], False) for r in several for s in r.excludes),
+    )

@@ -1,32 +1,121 @@
-"""Split the repair of beliefs into independent problems."""
+"""Split the repair of beliefs into independent problems, and put their solutions together."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tacit.coherence.constraints import clauses_of
-from tacit.errors import RequestError
+from tacit.coherence.closure import swapped
+from tacit.coherence.constraints import clauses_of, families_of
+from tacit.coherence.solve import solve
+from tacit.coherence.violations import violations
+from tacit.english import several
+from tacit.errors import RepairError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tacit.coherence.constraints import Coded, Family, Integers, Membership
-    from tacit.coherence.enumeration import Booleans
+    from tacit.coherence.closure import Booleans, Floats, Integers, Rules
+    from tacit.coherence.constraints import Coded, Families
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.solve import Answers
 
 # Tables of all triples of items are in memory: about 1 GB each for this many items.
-MOST_JOINED = 500
+_MOST_JOINED = 500
 
 
 @dataclass(frozen=True)
-class Variables:
-    """The true/false variables of a repair; equivalent statements share one variable."""
+class Assignment:
+    """A consistent assignment of truth values to the rows of a table, and to all statements.
+
+    ``room`` is, for each group, how much larger the total weight of a better one can be at most.
+    """
+
+    row_true: Booleans
+    row_free: Booleans
+    room: Floats
+    optimal: Booleans
+    settled: bool
+    statements: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Repair problems with the same relations and the same number of items, one per row.
+
+    ``variables`` are the numbers of the variables in the problems, and ``places`` their problem and
+    their statement.
+    """
+
+    rules: Rules
+    group: Integers
+    items: Integers
+    weights: Integers
+    variables: Integers
+    places: tuple[Integers, Integers]
+    names: Sequence[str]
+
+    def ties(self, problems: Sequence[int] | Integers, number: int = 0) -> Integers:
+        """Return tie-breaking numbers (0 to 4,095) of the statements of one of the problems."""
+        names = [self.names[item] for item in self.items[problems[number]]]
+        variables = clauses_of(self.rules, len(names)).variables
+        numbers = [
+            _tie_number(self.rules.relations[r].name, names[i], names[j])
+            for r, i, j in variables.tolist()
+        ]
+        return np.array(numbers, dtype=np.int64)
+
+
+@lru_cache(maxsize=1 << 17)  # every objective asks for the same statements
+def _tie_number(relation: str, subject: str, obj: str) -> int:
+    words = f"{relation}\t{subject}\t{obj}".encode()
+    return int.from_bytes(hashlib.blake2b(words, digest_size=2).digest()) & 4095
+
+
+def best_assignment(
+    coded: Coded,
+    ontology: Ontology,
+    weights: Integers,
+    deadline: float = math.inf,
+    *,
+    break_ties: bool = True,
+) -> Assignment:
+    """Find the consistent assignment of truth values with the largest total weight."""
+    families = families_of(ontology)
+    variables = _variables(coded, weights, families)
+    buckets = list(_buckets(variables, families, coded.items))
+    answers = solve(buckets, deadline, break_ties=break_ties)
+    true = np.zeros(len(variables.weight), dtype=bool)
+    # A variable outside all problems could be true at no loss only if its weight is 0.
+    free = variables.lossless & (variables.weight == 0)
+    room = np.zeros(len(coded.groups))
+    optimal = np.ones(len(coded.groups), dtype=bool)
+    for bucket, answer in zip(buckets, answers, strict=True):
+        true[bucket.variables] = answer.true[bucket.places]
+        free[bucket.variables] = answer.free[bucket.places]
+        np.add.at(room, bucket.group, answer.bound - (bucket.weights * answer.true).sum(axis=1))
+        np.logical_and.at(optimal, bucket.group, answer.optimal)
+    statements = _statements(buckets, answers, families)
+    _verify(statements, coded, ontology)
+    settled = all(bool(answer.settled.all()) for answer in answers)
+    of_row = variables.of_row
+    return Assignment(true[of_row], free[of_row], room, optimal, settled, statements)
+
+
+@dataclass(frozen=True)
+class _Variables:
+    """The true/false variables of a repair; equivalent statements share one variable.
+
+    ``lossless`` are the variables of an order relation without negative weights.
+    """
 
     group: Integers
     family: Integers
@@ -34,46 +123,36 @@ class Variables:
     first: Integers
     second: Integers
     weight: Integers
+    lossless: Booleans
     of_row: Integers
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """A bucket: repair problems with the same relations and the same number of items."""
-
-    family: int
-    group: Integers
-    items: Integers
-    weights: Integers
-    variables: Integers
-    places: Integers
-
-
-def variables_of(
-    coded: Coded, weights: Integers, families: Sequence[Family], places: Sequence[Membership]
-) -> Variables:
+def _variables(coded: Coded, weights: Integers, families: Families) -> _Variables:
     """Merge equivalent statements, such as inverse statements, into one shared variable."""
-    family = np.array([place.family for place in places])[coded.relation]
-    position = np.array([place.position for place in places])[coded.relation]
-    turned = np.array([place.turned for place in places])[coded.relation]
+    family, position, turned = (of[coded.relation] for of in families.places)
     first = np.where(turned, coded.object, coded.subject)
     second = np.where(turned, coded.subject, coded.object)
-    symmetric = np.array([families[p.family].classes[p.position].symmetric for p in places])
-    swapped = symmetric[coded.relation] & (first > second)
-    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    symmetric = np.array([relation.symmetric for relation in families.relations])
+    against = symmetric[coded.relation] & (first > second)
+    first, second = np.where(against, second, first), np.where(against, first, second)
     keys = np.stack([coded.group, family, position, first, second], axis=1)
     order = np.lexsort(keys.T[::-1])
     fresh = np.ones(len(order), dtype=bool)
     fresh[1:] = (keys[order][1:] != keys[order][:-1]).any(axis=1)
     of_row = np.empty(len(order), dtype=np.int64)
     of_row[order] = np.cumsum(fresh) - 1
-    total = np.zeros(int(fresh.sum()), dtype=np.int64)
-    np.add.at(total, of_row, weights)
+    weight = np.zeros(int(fresh.sum()), dtype=np.int64)
+    np.add.at(weight, of_row, weights)
     group, family, position, first, second = keys[order][fresh].T
-    return Variables(group, family, position, first, second, total, of_row)
+    count = len(families.rules)
+    keys = group * count + family
+    negative = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
+    np.logical_or.at(negative, keys, weight < 0)
+    lossless = np.array([rules.order for rules in families.rules])[family] & ~negative[keys]
+    return _Variables(group, family, position, first, second, weight, lossless, of_row)
 
 
-def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
+def _buckets(variables: _Variables, families: Families, names: Sequence[str]) -> Iterator[Bucket]:
     """Split the variables into independent repair problems, grouped by family and size."""
     part = _components(variables, families)
     inside = np.flatnonzero(part >= 0)
@@ -83,87 +162,47 @@ def split(variables: Variables, families: Sequence[Family]) -> list[Bucket]:
     nodes, where = np.unique(np.tile(part, 2) * width + ends, return_inverse=True)
     start = np.searchsorted(nodes // width, np.arange(part.max(initial=-1) + 1))
     size = np.diff(np.append(start, len(nodes)))
-    if size.max(initial=0) > MOST_JOINED:
+    if size.max(initial=0) > _MOST_JOINED:
         raise RequestError(
             "statements of a transitive relation with positive weight connect "
-            f"{size.max():,} items of one group; repair supports at most {MOST_JOINED:,}; "
+            f"{size.max():,} items of one group; repair supports at most {_MOST_JOINED:,}; "
             "split the group, or remove statements with a small weight"
         )
-    local = where.reshape(2, -1) - start[part]
+    one, other = where.reshape(2, -1) - start[part]
     example = np.zeros(len(size), dtype=np.int64)
     example[part] = inside
-    buckets = []
-    for family in range(len(families)):
+    for family, rules in enumerate(families.rules):
         mine = variables.family[example] == family
-        for n in np.unique(size[mine]):
+        for n in np.unique(size[mine]).tolist():
             problems = np.flatnonzero(mine & (size == n))
             rank = np.full(len(size), -1)
             rank[problems] = np.arange(len(problems))
             chosen = np.flatnonzero(rank[part] >= 0)
-            clauses = clauses_of(families[family], int(n))
-            index = clauses.index[
-                variables.position[inside[chosen]], local[0][chosen], local[1][chosen]
-            ]
+            clauses = clauses_of(rules, n)
+            position = variables.position[inside[chosen]]
+            index = clauses.index[position, one[chosen], other[chosen]]
+            places = (rank[part[chosen]], index)
             weights = np.zeros((len(problems), len(clauses.variables)), dtype=np.int64)
-            weights[rank[part[chosen]], index] = variables.weight[inside[chosen]]
-            buckets.append(
-                Bucket(
-                    family,
-                    variables.group[example[problems]],
-                    nodes[start[problems][:, None] + np.arange(n)] % width,
-                    weights,
-                    inside[chosen],
-                    np.stack([rank[part[chosen]], index], axis=1),
-                )
-            )
-    return buckets
+            weights[places] = variables.weight[inside[chosen]]
+            group = variables.group[example[problems]]
+            items = nodes[start[problems][:, None] + np.arange(n)] % width
+            yield Bucket(rules, group, items, weights, inside[chosen], places, names)
 
 
-def tie_numbers(family: Family, items: Sequence[str]) -> Integers:
-    """Compute each statement's tie-breaking number (0 to 4,095) from the statement's words."""
-    numbers = [
-        _tie_number(family.classes[position].name, items[i], items[j])
-        for position, i, j in clauses_of(family, len(items)).variables.tolist()
-    ]
-    return np.array(numbers, dtype=np.int64)
-
-
-@lru_cache(maxsize=1 << 17)  # every objective asks for the same statements
-def _tie_number(relation: str, subject: str, obj: str) -> int:
-    words = f"{relation}\t{subject}\t{obj}".encode()
-    return int.from_bytes(hashlib.blake2b(words, digest_size=2).digest()) & 4095
-
-
-def orders_at_no_loss(variables: Variables, families: Sequence[Family]) -> Booleans:
-    """Return which variables belong to an order relation without negative weights."""
-    order = np.array([family.order for family in families])[variables.family]
-    keys = variables.group * len(families) + variables.family
-    against = np.zeros(int(keys.max(initial=-1)) + 1, dtype=bool)
-    np.logical_or.at(against, keys, variables.weight < 0)
-    lossless: Booleans = order & ~against[keys]
-    return lossless
-
-
-def _components(variables: Variables, families: Sequence[Family]) -> Integers:
+def _components(variables: _Variables, families: Families) -> Integers:
     """For each variable, return the index of its problem; -1 if it belongs to no problem."""
-    transitive = np.array([family.transitive for family in families])[variables.family]
-    alone = variables.first == variables.second
-    spread = transitive & ~alone
+    transitive = np.array([rules.transitive for rules in families.rules])[variables.family]
+    spread = transitive & (variables.first != variables.second)
     # A statement of weight 0 can be true at no cost, so it counts as wanted, except in orders
     # without negative weights, where any statement can be true at no cost.
-    wanted = np.where(
-        orders_at_no_loss(variables, families), variables.weight > 0, variables.weight >= 0
-    )
+    wanted = np.where(variables.lossless, variables.weight > 0, variables.weight >= 0)
     width = int(max(variables.first.max(initial=0), variables.second.max(initial=0))) + 1
-    keys = (variables.group * len(families) + variables.family) * width
-    nodes, where = np.unique(
-        np.concatenate([keys + variables.first, keys + variables.second]), return_inverse=True
-    )
+    keys = (variables.group * len(families.rules) + variables.family) * width
+    nodes, where = np.unique([keys + variables.first, keys + variables.second], return_inverse=True)
     first, second = where.reshape(2, -1)
     links = spread & wanted
-    graph = coo_array(
-        (np.ones(int(links.sum())), (first[links], second[links])), shape=(len(nodes), len(nodes))
-    )
+    shape = (len(nodes), len(nodes))
+    graph = coo_array((np.ones(int(links.sum())), (first[links], second[links])), shape=shape)
     _, component = connected_components(graph, directed=False)
     part = np.where(component[first] == component[second], component[first], -1).astype(np.int64)
     # Without transitivity, each unordered pair of items is a separate problem, as is each item
@@ -171,3 +210,37 @@ def _components(variables: Variables, families: Sequence[Family]) -> Integers:
     low, high = np.minimum(first, second), np.maximum(first, second)
     pairs = np.unique(low * len(nodes) + high, return_inverse=True)[1]
     return np.where(spread, part, pairs + len(nodes))
+
+
+def _statements(
+    buckets: Sequence[Bucket], answers: Sequence[Answers], families: Families
+) -> pl.DataFrame:
+    """Return every statement assigned true, with any inverse or symmetric counterpart."""
+    found = [np.zeros((4, 0), dtype=np.int64)]
+    for bucket, answer in zip(buckets, answers, strict=True):
+        index = clauses_of(bucket.rules, bucket.items.shape[1]).index
+        true = answer.true[:, index] & (index >= 0)
+        for number, (family, position, turned) in enumerate(zip(*families.places, strict=True)):
+            if families.rules[family] is bucket.rules:
+                mine = swapped(true[:, position]) if turned else true[:, position]
+                problem, one, other = np.nonzero(mine)
+                subject, obj = bucket.items[problem, one], bucket.items[problem, other]
+                relation = np.full(len(problem), number)
+                found.append(np.stack([bucket.group[problem], subject, relation, obj]))
+    return pl.DataFrame(dict(zip("gsro", np.concatenate(found, axis=1), strict=True)))
+
+
+def _verify(statements: pl.DataFrame, coded: Coded, ontology: Ontology) -> None:
+    """Verify that an assignment violates no constraint, by the method of ``tacit check``."""
+    group, subject, relation, obj = (statements[name].to_numpy() for name in "gsro")
+    true = replace(coded, group=group, subject=subject, relation=relation, object=obj)
+    broken = violations(true, np.ones(len(statements), dtype=bool), None, ontology.rules)
+    irreflexive = [r for r, each in enumerate(ontology.rules.relations) if each.irreflexive]
+    own = statements.filter(pl.col("s") == pl.col("o"), pl.col("r").is_in(irreflexive))
+    if len(broken) or len(own):
+        shown = (broken if len(broken) else own).row(0, named=True)
+        raise RepairError(
+            f"the repaired beliefs violate {several(len(broken) + len(own), 'constraint')}, for "
+            f"example {shown}; this is a bug in Tacit: please report it with the beliefs and the "
+            "ontology"
+        )

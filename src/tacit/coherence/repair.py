@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from tacit.coherence.assignment import best_assignment
+from tacit.coherence import TIME_LIMIT
 from tacit.coherence.beliefs import check_beliefs, group_columns
 from tacit.coherence.constraints import beside, code
-from tacit.coherence.effort import TIME_LIMIT, effort_of
+from tacit.coherence.problems import best_assignment
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.coherence.assignment import Assignment
-    from tacit.coherence.constraints import Coded, Integers
-    from tacit.coherence.enumeration import Floats
+    from tacit.coherence.closure import Floats, Integers
+    from tacit.coherence.constraints import Coded
     from tacit.coherence.ontology import Ontology
+    from tacit.coherence.problems import Assignment
 
 
 Objective = Literal["paper", "log-odds", "margin"]
@@ -63,6 +63,13 @@ def whole_weights(weights: Floats, objective: str) -> Integers:
 def unit_of(objective: str) -> float:
     """Return the weight that one integer unit of ``whole_weights`` represents."""
     return 1.0 if objective == "paper" else 1.0 / _UNITS
+
+
+def deadline_of(time_limit: float | None) -> float:
+    """Return the time, on the clock ``time.monotonic``, at which exact repair must end."""
+    if time_limit is not None and not time_limit > 0:
+        raise RequestError(f"the time limit is {time_limit}; expected more than 0 seconds")
+    return math.inf if time_limit is None else time.monotonic() + time_limit
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,24 +169,22 @@ def repair(
     ontology: Ontology,
     objective: Objective = "paper",
     time_limit: float | None = TIME_LIMIT,
-    processes: int | None = None,
     groups: Sequence[str] | None = None,
 ) -> Repaired:
     """Find the best consistent assignment; the result is exact unless time runs out."""
     started = time.monotonic()
     check_objective(objective)
-    effort = effort_of(started, time_limit, processes)
+    deadline = deadline_of(time_limit)
     beliefs = check_beliefs(beliefs, ontology, groups)
     coded = code(beliefs, ontology, groups)
     weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
-    assignment = best_assignment(coded, ontology, whole_weights(weights, objective), effort)
+    assignment = best_assignment(coded, ontology, whole_weights(weights, objective), deadline)
     rows = _rows(beliefs, weights, assignment)
     table = _table(rows, coded, assignment, objective)
     # The exact sum, correctly rounded, does not depend on the order of the rows.
     value = math.fsum(rows["kept"])
     bound = value + float(assignment.room.sum()) * unit_of(objective)
     proven = int(assignment.optimal.sum())
-    asked = int((coded.subject != coded.object).sum())
     return Repaired(
         objective=objective,
         beliefs=beliefs.with_columns(rows.select("believed", "repaired", "free")),
@@ -193,7 +198,7 @@ def repair(
         settled=assignment.settled,
         missing=int(rows["missing"].sum()),
         inferred=int((rows["missing"] & rows["repaired"]).sum()),
-        unasked=int((coded.sizes * (coded.sizes - 1)).sum()) * len(ontology.relations) - asked,
+        unasked=coded.unasked,
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
         table=table,
@@ -251,11 +256,9 @@ def _named(
 ) -> pl.DataFrame:
     items = pl.Series("items", coded.items, dtype=pl.String)
     relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
-    keys = {"g": coded.group, "s": coded.subject, "r": coded.relation, "o": coded.object}
-    asked = pl.DataFrame(keys).with_columns(beliefs["p_true"])
-    ordered = statements.sort(list(keys)).join(
-        asked, on=list(keys), how="left", maintain_order="left"
-    )
+    keys = list("gsro")
+    asked = coded.frame.with_columns(beliefs["p_true"])
+    ordered = statements.sort(keys).join(asked, on=keys, how="left", maintain_order="left")
     told = ordered.select(
         items.gather(ordered["s"]).alias("subject"),
         relations.gather(ordered["r"]).alias("relation"),

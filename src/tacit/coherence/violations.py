@@ -3,177 +3,177 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from tacit.coherence.closure import close, components, denied, swapped
 
-    from tacit.coherence.ontology import Ontology
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tacit.coherence.closure import Booleans, Integers, Rules
+    from tacit.coherence.constraints import Coded
 
 KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
+_COLUMNS = [f"{column}{number}" for number in (1, 2, 3) for column in "sro"]
 
 
-def applicable(
-    believed: pl.DataFrame, ontology: Ontology, disbelieved: pl.DataFrame | None = None
-) -> pl.DataFrame:
-    """List the constraints that apply to the believed statements."""
-    counters: dict[str, Callable[[_Decided, Ontology], pl.DataFrame]] = {
-        "symmetric": _symmetric,
-        "asymmetric": _asymmetric,
-        "inverse": _inverse,
-        "transitive": _transitive,
-        "implies": _implies,
-        "excludes": _excludes,
-    }
-    known = _Decided.of(believed, disbelieved)
-    return pl.concat(
-        count(known, ontology).select(
-            pl.lit(kind).cast(pl.Enum(KINDS)).alias("kind"), "g", *_NAMES, "violated"
-        )
-        for kind, count in counters.items()
-    )
+class _Constraints(NamedTuple):
+    """Constraints of one kind: the relations of their two statements, and where they apply.
+
+    The second statement has subject and object swapped if ``turned``. Of a transitive constraint,
+    subject and object are those of the conclusion, and the values are numbers of constraints.
+    """
+
+    kind: str
+    first: int
+    second: int
+    turned: bool
+    violated: Any
+    applicable: Any
+    undecided: Any
 
 
 @dataclass(frozen=True)
-class _Decided:
-    """The statements whose truth value is known."""
+class Examined:
+    """Whether the beliefs of each group are consistent, and the counts of its constraints.
 
-    believed: pl.DataFrame
-    truth: pl.DataFrame
-    closed: bool
+    ``counts`` has ``violated``, ``applicable`` and ``undecided``, each by kind and then by group.
+    """
 
-    @classmethod
-    def of(cls, believed: pl.DataFrame, disbelieved: pl.DataFrame | None) -> _Decided:
-        truth = believed.select(*_STATEMENT, true=pl.lit(value=True))
-        if disbelieved is None:
-            return cls(believed, truth, closed=True)
-        false = disbelieved.select(*_STATEMENT, true=pl.lit(value=False))
-        return cls(believed, pl.concat([truth, false]), closed=False)
-
-    def having(self, ontology: Ontology, flag: str) -> pl.DataFrame:
-        """Select believed statements whose relation has a flag (such as ``symmetric``) set."""
-        relations = [
-            number for number, each in enumerate(ontology.relations.values()) if getattr(each, flag)
-        ]
-        # A statement that relates an item to itself is its own reverse, so it is left out.
-        return self.believed.filter(pl.col("r").is_in(relations), pl.col("s") != pl.col("o"))
-
-    def other(self, frame: pl.DataFrame, of: tuple[str, str, str]) -> pl.DataFrame:
-        """Add the column ``other``, the truth value of a second statement for each row."""
-        found = frame.join(
-            self.truth.rename({"true": "other"}),
-            left_on=["g", *of],
-            right_on=["g", "s", "r", "o"],
-            how="left",
-            maintain_order="left",
-        )
-        return found.with_columns(pl.col("other").fill_null(value=False)) if self.closed else found
+    consistent: Booleans
+    counts: Mapping[str, Mapping[str, Integers]]
 
 
-_STATEMENT = ("g", "s", "r", "o")
-_NAMES = [f"{column}{number}" for number in (1, 2, 3) for column in ("s", "r", "o")]
-_TRUE = pl.col("other")
+def examine(coded: Coded, believed: Booleans, disbelieved: Booleans, rules: Rules) -> Examined:
+    """Count the constraints of each group, and close its believed statements."""
+    number = len(coded.groups)
+    consistent = np.ones(number, dtype=bool)
+    counts = {
+        name: {kind: np.zeros(number, dtype=np.int64) for kind in KINDS}
+        for name in ("violated", "applicable", "undecided")
+    }
+    for group, _, true, known in _arrays(coded, believed, disbelieved, rules):
+        for each in _constraints(true, known, rules):
+            for name, of in (
+                ("violated", each.violated),
+                ("applicable", each.applicable),
+                ("undecided", each.undecided),
+            ):
+                np.add.at(counts[name][each.kind], group, of.sum(axis=(1, 2), dtype=np.int64))
+        consistent[group[_contradictory(true, rules)]] = False
+    return Examined(consistent, counts)
 
 
-def _symmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    return _reversed(known, ontology, "symmetric", ~_TRUE)
+def jointly_consistent(coded: Coded, believed: Booleans, rules: Rules) -> Booleans:
+    """Return, for each group, whether its believed statements can all be true together."""
+    consistent = np.ones(len(coded.groups), dtype=bool)
+    for group, _, true, _ in _arrays(coded, believed, np.zeros_like(believed), rules):
+        consistent[group[_contradictory(true, rules)]] = False
+    return consistent
 
 
-def _asymmetric(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    return _reversed(known, ontology, "asymmetric", _TRUE)
-
-
-def _reversed(known: _Decided, ontology: Ontology, flag: str, violated: pl.Expr) -> pl.DataFrame:
-    """Return the constraints between a statement and its reverse under the same relation."""
-    reverse = ("o", "r", "s")
-    paired = known.other(known.having(ontology, flag), reverse)
-    # A pair believed in both directions occurs twice; keep one row.
-    kept = paired.filter(_only_one() | (pl.col("s") < pl.col("o")))
-    return _statements(kept, reverse, violated)
-
-
-def _inverse(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    numbers = {name: number for number, name in enumerate(ontology.relations)}
-    pairs = [
-        (numbers[name], numbers[each.inverse])
-        for name, each in ontology.relations.items()
-        if each.inverse is not None
-    ]
-    partner = ("o", "inverse", "s")
-    paired = known.other(known.believed.join(_pairs(pairs, "r", "inverse"), on="r"), partner)
-    kept = paired.filter(_only_one() | (pl.col("r") < pl.col("inverse")))
-    return _statements(kept, partner, ~_TRUE)
-
-
-def _transitive(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    mine = known.having(ontology, "transitive")
-    then = mine.rename({"s": "o", "o": "z"})
-    chains = mine.join(then, on=["g", "r", "o"]).filter(pl.col("s") != pl.col("z"))
-    return known.other(chains, ("s", "r", "z")).select(
-        "g",
-        *_named(1, ("s", "r", "o")),
-        *_named(2, ("o", "r", "z")),
-        *_named(3, ("s", "r", "z")),
-        violated=~_TRUE,
-    )
-
-
-def _implies(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    implied = ("s", "implied", "o")
-    links = _pairs(_links(ontology, "implies"), "r", "implied")
-    return _statements(known.other(known.believed.join(links, on="r"), implied), implied, ~_TRUE)
-
-
-def _excludes(known: _Decided, ontology: Ontology) -> pl.DataFrame:
-    excluded = ("s", "excluded", "o")
-    links = sorted({(min(link), max(link)) for link in _links(ontology, "excludes")})
-    first = known.other(known.believed.join(_pairs(links, "r", "excluded"), on="r"), excluded)
-    # If the first relation of the pair is not believed, the second makes the constraint apply.
-    second = known.believed.rename({"r": "excluded"}).join(
-        _pairs(links, "r", "excluded"), on="excluded"
-    )
-    alone = known.other(second, ("s", "r", "o")).filter(_only_one())
-    every = pl.concat([first, alone.select(first.columns)])
-    return _statements(every, excluded, _TRUE)
-
-
-def _only_one() -> pl.Expr:
-    """Return an expression that is True if a constraint's second statement is not believed."""
-    return ~_TRUE.fill_null(value=False)
-
-
-def _pairs(pairs: Iterable[tuple[int, int]], first: str, second: str) -> pl.DataFrame:
-    return pl.DataFrame(list(pairs), schema={first: pl.Int64, second: pl.Int64}, orient="row")
-
-
-def _links(ontology: Ontology, key: str) -> list[tuple[int, int]]:
-    numbers = {name: number for number, name in enumerate(ontology.relations)}
-    return sorted(
-        {
-            (numbers[name], numbers[other])
-            for name, each in ontology.relations.items()
-            for other in getattr(each, key)
-        }
-    )
-
-
-def _statements(
-    frame: pl.DataFrame, second: tuple[str, str, str], violated: pl.Expr
+def violations(
+    coded: Coded, believed: Booleans, disbelieved: Booleans | None, rules: Rules
 ) -> pl.DataFrame:
-    nothing = [pl.lit(None, pl.Int64).alias(f"{column}3") for column in ("s", "r", "o")]
-    return frame.select(
-        "g",
-        *_named(1, ("s", "r", "o")),
-        *_named(2, second),
-        *nothing,
-        violated=violated,
-    )
+    """List the violated constraints: group, kind, and subject, relation, object of each statement.
+
+    If ``disbelieved`` is None, all statements that are not believed are disbelieved.
+    """
+    numbers = dict.fromkeys(_COLUMNS, pl.Int64)
+    found = [pl.DataFrame(schema={"g": pl.Int64, "kind": pl.Enum(KINDS), **numbers})]
+    for group, item, true, known in _arrays(coded, believed, disbelieved, rules):
+        for each in _constraints(true, known, rules):
+            part, *statements = _statements(each, true)
+            columns = {"g": group[part]}
+            for number, (s, r, o) in enumerate(statements, 1):
+                columns[f"s{number}"] = item[part, s]
+                columns[f"r{number}"] = np.full(len(part), r)
+                columns[f"o{number}"] = item[part, o]
+            found.append(pl.DataFrame(columns).with_columns(kind=pl.lit(each.kind, pl.Enum(KINDS))))
+    return pl.concat(found, how="diagonal")
 
 
-def _named(number: int, columns: tuple[str, str, str]) -> list[pl.Expr]:
-    return [
-        pl.col(column).alias(f"{name}{number}")
-        for name, column in zip(("s", "r", "o"), columns, strict=True)
-    ]
+def minimal_clash(coded: Coded, believed: Booleans, rules: Rules, group: int) -> Integers:
+    """Return believed statements of a group that cannot all be true, without superfluous ones."""
+
+    def possible(rows: Integers) -> bool:
+        chosen = np.zeros_like(believed)
+        chosen[rows] = True
+        return bool(jointly_consistent(coded, chosen, rules)[group])
+
+    def needed(kept: Integers, rows: Integers, *, grown: bool) -> Integers:
+        """Return the rows that are needed for a clash in addition to the kept rows."""
+        if grown and not possible(kept):
+            return rows[:0]
+        if len(rows) == 1:
+            return rows
+        first, second = np.array_split(rows, 2)
+        later = needed(np.concatenate([kept, first]), second, grown=True)
+        earlier = needed(np.concatenate([kept, later]), first, grown=len(later) > 0)
+        return np.concatenate([earlier, later])
+
+    rows = np.flatnonzero(believed & (coded.group == group))
+    return np.sort(needed(rows[:0], rows, grown=False))
+
+
+def _arrays(
+    coded: Coded, believed: Booleans, disbelieved: Booleans | None, rules: Rules
+) -> Iterator[tuple[Integers, Integers, Booleans, Booleans]]:
+    """Yield the groups and items of components, and which statements are believed and known."""
+    sets = [believed] if disbelieved is None else [believed, disbelieved]
+    for nodes, arrays in components(coded.ends, coded.relation, len(rules.relations), *sets):
+        group, item = np.divmod(nodes, len(coded.items))
+        known = np.ones_like(arrays[0]) if disbelieved is None else arrays[0] | arrays[1]
+        yield group[:, 0], item, arrays[0], known
+
+
+def _contradictory(true: Booleans, rules: Rules) -> Booleans:
+    """Close ``true`` in place; return which components imply a statement to be true and false."""
+    close(true, rules)
+    clash: Booleans = np.asarray((true & denied(true, rules)).any(axis=(1, 2, 3)))
+    return clash
+
+
+def _constraints(true: Booleans, known: Booleans, rules: Rules) -> Iterator[_Constraints]:
+    n = true.shape[-1]
+    apart, above = ~np.eye(n, dtype=bool), np.triu(np.ones((n, n), dtype=bool), 1)
+    for r, relation in enumerate(rules.relations):
+        back = swapped(true[:, r])
+        alone, both = true[:, r] & ~back & apart, true[:, r] & back & above
+        unknown = alone & ~swapped(known[:, r])
+        if relation.symmetric:
+            yield _Constraints("symmetric", r, r, True, alone & ~unknown, alone | both, unknown)  # noqa: FBT003
+        if relation.asymmetric:
+            yield _Constraints("asymmetric", r, r, True, both, alone | both, unknown)  # noqa: FBT003
+        if relation.transitive:
+            steps = (true[:, r] & apart).astype(np.float32)
+            chains = (steps @ steps) * apart
+            broken = chains * (known[:, r] & ~true[:, r])
+            yield _Constraints("transitive", r, r, False, broken, chains, chains * ~known[:, r])  # noqa: FBT003
+    for r, s, turned in rules.implications:
+        then, sure = ((swapped(each[:, s]) if turned else each[:, s]) for each in (true, known))
+        alone = true[:, r] & ~then
+        # An inverse is listed from both sides, and counts once where both statements are believed.
+        applies = alone if turned and r > s else true[:, r]
+        kind = "inverse" if turned else "implies"
+        yield _Constraints(kind, r, s, turned, alone & sure, applies, alone & ~sure)
+    for r, s, _ in {(min(r, s), max(r, s), turned) for r, s, turned in rules.exclusions}:
+        one, other = true[:, r], true[:, s]
+        unknown = (one & ~known[:, s]) | (other & ~known[:, r])
+        yield _Constraints("excludes", r, s, False, one & other, one | other, unknown)  # noqa: FBT003
+
+
+def _statements(of: _Constraints, true: Booleans) -> list[Any]:
+    """Return the components of the violated constraints, and the local ends of each statement."""
+    part, one, other = np.nonzero(of.violated)
+    r, s = of.first, of.second
+    if of.kind != "transitive":
+        return [part, (one, r, other), (other, s, one) if of.turned else (one, s, other)]
+    through = true[part, r, one] & true[part, r, :, other]
+    through[np.arange(len(part)), one] = through[np.arange(len(part)), other] = False
+    which, middle = np.nonzero(through)
+    one, other = one[which], other[which]
+    return [part[which], (one, r, middle), (middle, r, other), (one, r, other)]

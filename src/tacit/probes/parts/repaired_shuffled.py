@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.assignment import best_assignment
-from tacit.coherence.constraints import code, compile_ontology
-from tacit.coherence.effort import Effort
+from tacit.coherence.constraints import code, families_of
+from tacit.coherence.problems import best_assignment
 from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.repair import shuffled
@@ -31,9 +30,10 @@ def repaired_shuffled(
     """Return the table ``repaired_shuffled``, empty if no labelled statement has a belief."""
     import polars as pl
 
-    families = {name: of.family for name, of in compile_ontology(ontology)[1].items()}
-    family = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
-    needed = pl.col("label").is_not_null().any().over(*DRAWING, family)
+    family, _, _ = families_of(ontology).places
+    families = dict(zip(ontology.relations, family.tolist(), strict=True))
+    numbered = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
+    needed = pl.col("label").is_not_null().any().over(*DRAWING, numbered)
     rows = (
         judged.select(*STATEMENT, "p_true", "label")
         # In this order, shuffling keeps the place of every row.
@@ -50,7 +50,7 @@ def repaired_shuffled(
     for _ in range(shuffles):
         drawn = shuffled(rows, generator).filter("needed")
         weights = weights_of(drawn["p_true"].cast(pl.Float64).to_numpy(), "paper")
-        made = best_assignment(coded, ontology, whole_weights(weights, "paper"), Effort())
+        made = best_assignment(coded, ontology, whole_weights(weights, "paper"))
         each += _accuracies(drawn, pl.Series(made.row_true), ontology)
     figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
     means = (
