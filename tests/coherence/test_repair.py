@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.coherence import integer_program, solve
+from tacit.coherence import integer_program
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.repair import repair
@@ -239,7 +239,6 @@ def test_random_log_odds_of_twenty_items_need_no_branching(
 ) -> None:
     """With the rows of cycles of three items the linear program is whole."""
     monkeypatch.setattr(integer_program, "milp", None)
-    monkeypatch.setattr(solve, "_MOST_HERE", 20)
     found = repair(random_beliefs(one_order(), 20, 20, 9), one_order(), "log-odds")
     assert found.status == "optimal"
     assert found.settled

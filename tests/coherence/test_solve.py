@@ -29,7 +29,8 @@ def family(name: str, relation: str) -> Rules:
     """The constraints of the family that a relation belongs to."""
     ontology = Ontology.load(name)
     families = families_of(ontology)
-    return families.rules[families.places[0][list(ontology.relations).index(relation)]]
+    number = int(families.places[0][list(ontology.relations).index(relation)])
+    return families.rules[number]
 
 
 ORDER = family("parts", "above")

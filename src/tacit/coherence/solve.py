@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _PAIR = 2
 _MOST_CELLS = 4_000_000
-# Smaller problems take less time than a process takes to start.
-_MOST_HERE = 13
+# Problems that take less time, in seconds, are not worth a process.
+_PATIENCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,11 @@ def solve(
             hard.append((answer, problem, program))
     hard.sort(key=lambda each: each[2].n)
     programs = [program for _, _, program in hard]
-    small = sum(program.n <= _MOST_HERE for program in programs)
-    solutions = solve_in_turn(programs[:small], deadline)
-    solutions += _solve_apart(programs[small:], deadline) if programs[small:] else []
+    solutions, slow = solve_in_turn(programs, deadline, _PATIENCE)
+    if slow:
+        found = _solve_apart([programs[number] for number in slow], deadline)
+        for number, solution in zip(slow, found, strict=True):
+            solutions[number] = solution
     for (answer, problem, _), solution in zip(hard, solutions, strict=True):
         answer.true[problem] = solution.true
         answer.free[problem] = solution.free
@@ -74,14 +76,22 @@ def solve(
     return answers
 
 
-def solve_in_turn(programs: Sequence[Program], deadline: float) -> list[Solution]:
-    """Solve problems in order, each with an equal share of the time that is left."""
-    solutions = []
+def solve_in_turn(
+    programs: Sequence[Program], deadline: float, patience: float = math.inf
+) -> tuple[list[Solution], list[int]]:
+    """Solve problems in order, each with an equal share of the time that is left.
+
+    Also return the numbers of the problems that ``patience``, in seconds, left unsolved.
+    """
+    solutions, slow = [], []
     for number, program in enumerate(programs):
         now = time.monotonic()
         share = now + (deadline - now) / (len(programs) - number)
-        solutions.append(solve_one(program, share))
-    return solutions
+        limit = min(share, now + patience)
+        solutions.append(solve_one(program, limit))
+        if limit < share and not (solutions[-1].optimal and time.monotonic() < limit):
+            slow.append(number)
+    return solutions, slow
 
 
 def _solve_apart(programs: Sequence[Program], deadline: float) -> list[Solution]:

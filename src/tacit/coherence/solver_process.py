@@ -19,7 +19,8 @@ def main() -> None:
     with os.fdopen(os.dup(1), "wb") as output:
         # What the solver prints must not mix with the solutions.
         os.dup2(2, 1)
-        pickle.dump(solve_in_turn(programs, time.monotonic() + left), output)
+        solutions, _ = solve_in_turn(programs, time.monotonic() + left)
+        pickle.dump(solutions, output)
 
 
 if __name__ == "__main__":
