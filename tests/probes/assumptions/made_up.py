@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+import pytest
 
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
+from tacit.sources.norms import read_norms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +27,19 @@ if TYPE_CHECKING:
 RETRIEVAL = TABLES["retrieval"].schema
 ELICITATION = TABLES["elicitation"].schema
 ELICITATION_TOP = TABLES["elicitation_top"].schema
+
+
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
+BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
+needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
+
+
+def norms_of(folder: Path, *rows: str) -> Norms:
+    """Norms of rows of concept, feature, frequency, alternatives and participants."""
+    path, columns = folder / "norms.dat", ("concept", "feature", "pf", "feature alternatives")
+    lines = ("\t".join((*columns, "participant list")), *rows)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_norms(path)
 
 
 def options(norms: Norms, **changed: Any) -> AssumptionsOptions:  # noqa: ANN401 - options

@@ -6,8 +6,7 @@ import pytest
 
 from tacit.probes.assumptions.alternatives import worded
 from tacit.probes.assumptions.properties import word_properties
-from tacit.sources.norms import read_norms
-from tests.probes.assumptions.made_up import options
+from tests.probes.assumptions.made_up import norms_of, options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,11 +52,11 @@ def test_a_bare_alternative_takes_the_verb_of_its_feature(
 
 def test_prompts_state_the_first_alternative(tmp_path: Path) -> None:
     """Or the feature, if the alternative has no wording."""
-    path = tmp_path / "norms.dat"
-    rows = ("stag\tdoes eat grass\t8\tof the", "accordion\thas keys\t17\ta keyboard; has keys")
-    header = "concept\tfeature\tpf\tfeature alternatives\n"
-    path.write_text(header + "\n".join(rows) + "\n", encoding="utf-8")
-    norms = read_norms(path)
+    norms = norms_of(
+        tmp_path,
+        "stag\tdoes eat grass\t8\tof the\t",
+        "accordion\thas keys\t17\ta keyboard; has keys\t",
+    )
     found = word_properties(norms, options(norms))
     texts = [one.text for some in found.properties.values() for one in some]
     assert texts == ["eats grass", "has a keyboard"]

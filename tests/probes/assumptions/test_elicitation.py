@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -10,19 +8,11 @@ from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import OF_ELICITATION, Elicited, elicit, elicitation_text
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
-from tests.probes.assumptions.made_up import options
+from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, norms_of, options
+from typing import TYPE_CHECKING
 
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
-BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
-needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
-
-
-def small(folder: Path, *rows: str) -> Norms:
-    """Norms of rows of concept, feature, frequency and alternatives."""
-    path = folder / "small.dat"
-    header = "concept\tfeature\tpf\tfeature alternatives"
-    path.write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
-    return read_norms(path)
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def words(prompt: Elicited) -> dict[str, int]:
@@ -80,7 +70,9 @@ def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
 
 def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
     """Underscored ones, those of their column, and those that fit another relation."""
-    norms = small(tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown")
+    norms = norms_of(
+        tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown\t"
+    )
     asked = elicit(norms, options(norms, responses="feature")).prompts
     found = {one.relation: words(one) for one in asked}
     assert found == {

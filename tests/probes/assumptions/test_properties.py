@@ -8,7 +8,7 @@ from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
 from tacit.probes.assumptions.properties import word_properties
 from tacit.sources.norms import read_norms
-from tests.probes.assumptions.made_up import options
+from tests.probes.assumptions.made_up import norms_of, options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,19 +22,22 @@ def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:
     return [one.text for one in worded.properties[concept]]
 
 
-def table(folder: Path, *rows: str) -> Norms:
-    """Norms of a table of concept, feature and pf."""
-    path = folder / "table.tsv"
-    path.write_text("\n".join(("concept\tfeature\tpf", *rows)) + "\n", encoding="utf-8")
-    return read_norms(path)
-
-
 def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_path: Path) -> None:
     """Each once, so that they and the usable ones are all; the counts are those of the list."""
-    norms = table(
+    norms = norms_of(
         tmp_path,
-        *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\thave wings\t12"),
-        *("owl\tis one of the owls here\t5", "owl\tgod\t1", "cat\tdoes purr\t3", "elk\tgod\t3"),
+        *(
+            "owl\thas wings\t9\t\t",
+            "owl\tsilent\t7\t\t",
+            "owl\tis an owl\t2\t\t",
+            "owl\thave wings\t12\t\t",
+        ),
+        *(
+            "owl\tis one of the owls here\t5\t\t",
+            "owl\tgod\t1\t\t",
+            "cat\tdoes purr\t3\t\t",
+            "elk\tgod\t3\t\t",
+        ),
     )
     worded = word_properties(norms, options(norms, least_people=2, most_words=5))
     assert [(one.concept, one.feature, reason) for one, reason in worded.left_out] == [

@@ -6,23 +6,13 @@ import pytest
 
 from tacit.probes.assumptions.elicitation import elicit
 from tacit.probes.assumptions.responses import Response, completion
-from tacit.sources.norms import Norms, read_norms
-from tests.probes.assumptions.made_up import options
+from tests.probes.assumptions.made_up import norms_of, options
 
 if TYPE_CHECKING:
+    from tacit.sources.norms import Norms
     from pathlib import Path
 
     from tacit.probes.assumptions.options import ResponsePreset
-
-HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
-
-
-def cslb(folder: Path, *rows: str) -> Norms:
-    """Norms of rows of concept, feature, frequency, alternatives and participants."""
-    path = folder / "norms.dat"
-    body = "".join(f"Things\tvisual perceptual\t{row}\n" for row in rows)
-    path.write_text(HEADER + body, encoding="utf-8")
-    return read_norms(path)
 
 
 def responses(
@@ -47,7 +37,7 @@ def people(*groups: int) -> str:
 
 def test_each_alternative_has_its_own_number_of_people(tmp_path: Path) -> None:
     """A bear has hair for 2 people, not for the 27 who named the feature."""
-    norms = cslb(tmp_path, f"bear\thas fur_hair\t27\thas fur;has hair\t{people(25, 2)}")
+    norms = norms_of(tmp_path, f"bear\thas fur_hair\t27\thas fur;has hair\t{people(25, 2)}")
     assert responses(norms, "has") == {"fur": 25, "hair": 2}
     assert responses(norms, "has", "feature") == {"fur": 27, "hair": 27}
     assert responses(norms, "has", "first") == {"fur": 27}
@@ -55,14 +45,14 @@ def test_each_alternative_has_its_own_number_of_people(tmp_path: Path) -> None:
 
 def test_a_person_counts_once_for_a_response(tmp_path: Path) -> None:
     """Two alternatives with one response are given by the union of their people."""
-    norms = cslb(tmp_path, "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5")
+    norms = norms_of(tmp_path, "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5")
     assert responses(norms, "has") == {"fur": 4}
     assert responses(norms, "has a") == {"coat": 1}
 
 
 def test_an_accordion_is_no_keyboard(tmp_path: Path) -> None:
     """A bare alternative takes the feature's verb in every preset that counts alternatives."""
-    norms = cslb(tmp_path, f"accordion\thas keys\t17\thas keys;a keyboard\t{people(14, 3)}")
+    norms = norms_of(tmp_path, f"accordion\thas keys\t17\thas keys;a keyboard\t{people(14, 3)}")
     for preset in ("people", "feature"):
         assert not responses(norms, "is a", preset)
         assert responses(norms, "has a", preset) == {"keyboard": 3 if preset == "people" else 17}
@@ -70,7 +60,7 @@ def test_an_accordion_is_no_keyboard(tmp_path: Path) -> None:
 
 def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) -> None:
     """Its own wording with its frequency."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3",
         "bus\tis red_scarlet\t5\tis red;is scarlet\t",
@@ -82,7 +72,7 @@ def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) ->
 
 def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
     """Neither by people nor by feature."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         "bus\thas wheels\t9\thas windows;windows\t1;2",
         "bus\thas windows\t2\thas speed\t1;2",
@@ -93,7 +83,7 @@ def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
 
 def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> None:
     """The blank of "has a ___" holds the singular; the union of people is counted."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         "mug\thas a handle_handles\t20\thas a handle;has a handles;has handles\t1 2 3;3 4;5 6",
         "jug\thas a handle_handles\t20\t\t",
@@ -106,13 +96,13 @@ def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> 
 
 def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
     """One that has no singular is left out."""
-    norms = cslb(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
+    norms = norms_of(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
     assert responses(norms, "has a") == {"wing": 5}
 
 
 def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> None:
     """The plural of equally frequent ones; adjectives have no number."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         "owl\thas feather_feathers\t5\thas feather;has feathers\t1;2 3 4 5",
         "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4",
@@ -125,7 +115,7 @@ def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> N
 
 def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) -> None:
     """Of two features, or in two spellings, of which the more frequent one stands."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         "elephant\tis grey\t9\t\t",
         "elephant\tis gray\t2\t\t",
@@ -143,7 +133,7 @@ def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) ->
 
 def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
     """By the filters in order; the others are asked about by preset."""
-    norms = cslb(
+    norms = norms_of(
         tmp_path,
         *(
             f"{name}\tis big\t5\t\t"

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import os
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,14 +22,10 @@ from tacit.probes.assumptions.retrieval import (
 )
 from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property, read_norms
-from tests.probes.assumptions.made_up import options
+from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, options
 
 if TYPE_CHECKING:
     from collections.abc import Collection
-
-DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[3] / "../shared/data"))
-BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
-needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real norms are not here")
 
 
 def chosen(norms: Norms, vocabulary: Collection[str] | None = None, **changed: Any) -> Chosen:  # noqa: ANN401 - options
