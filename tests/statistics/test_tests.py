@@ -15,14 +15,6 @@ from tacit.statistics import Bootstrap
 from tacit.statistics.tests import benjamini_hochberg, holm, mcnemar, paired_change
 
 
-def test_mcnemar_by_hand() -> None:
-    """Of 6 coin tosses, 5 or more on one side: 2 · (6 + 1)/64. Of 10, 9 or more: 2 · 11/1024."""
-    assert mcnemar(5, 1) == pytest.approx(14 / 64, abs=1e-15)
-    assert mcnemar(1, 9) == pytest.approx(22 / 1024, abs=1e-15)
-    assert mcnemar(3, 3) == 1.0
-    assert mcnemar(0, 0) == 1.0
-
-
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_equals_scipy_and_exact_sums(gained: int, lost: int) -> None:
     """For any numbers of pairs."""
@@ -113,8 +105,3 @@ def test_corrected_p_values_are_the_least_over_all_larger_ones(
         for own in made
     ]
     assert [each for each in corrected if each is not None] == pytest.approx(expected)
-
-
-def test_corrected_worked_by_hand() -> None:
-    """Times 3 over the rank, and never above a larger one's: 0.03, 0.04·3/3, 0.03·3/2."""
-    assert benjamini_hochberg([0.01, 0.04, None, 0.03]) == pytest.approx([0.03, 0.04, None, 0.04])
