@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,7 +10,6 @@ from tacit.probes.assumptions.elicitation import OF_ELICITATION, Elicited, elici
 from tacit.requests import Prompt
 from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, norms_of, options
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,21 +24,11 @@ def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:
 
 def test_properties_left_out_are_listed_with_the_first_reason_that_holds(tmp_path: Path) -> None:
     """Each once, so that they and the usable ones are all; the counts are those of the list."""
-    norms = norms_of(
-        tmp_path,
-        *(
-            "owl\thas wings\t9\t\t",
-            "owl\tsilent\t7\t\t",
-            "owl\tis an owl\t2\t\t",
-            "owl\thave wings\t12\t\t",
-        ),
-        *(
-            "owl\tis one of the owls here\t5\t\t",
-            "owl\tgod\t1\t\t",
-            "cat\tdoes purr\t3\t\t",
-            "elk\tgod\t3\t\t",
-        ),
+    rows = (
+        *("owl\thas wings\t9", "owl\tsilent\t7", "owl\tis an owl\t2", "owl\thave wings\t12"),
+        *("owl\tis one of the owls here\t5", "owl\tgod\t1", "cat\tdoes purr\t3", "elk\tgod\t3"),
     )
+    norms = norms_of(tmp_path, *(f"{row}\t\t" for row in rows))
     worded = word_properties(norms, options(norms, least_people=2, most_words=5))
     assert [(one.concept, one.feature, reason) for one, reason in worded.left_out] == [
         ("owl", "has wings", "worded as another"),

@@ -9,10 +9,10 @@ from tacit.probes.assumptions.responses import Response, completion
 from tests.probes.assumptions.made_up import norms_of, options
 
 if TYPE_CHECKING:
-    from tacit.sources.norms import Norms
     from pathlib import Path
 
     from tacit.probes.assumptions.options import ResponsePreset
+    from tacit.sources.norms import Norms
 
 
 def responses(
