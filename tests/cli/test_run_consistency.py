@@ -158,7 +158,6 @@ def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     told = summary["intervention"]
     assert (told["anchoring"], told["most"], told["anchors"], told["facts"]) == ("verify", 5, 2, 4)
-    assert told["format"]["text"] == "{facts} {prompt}"
     answers = pl.read_parquet(source / "one" / "findings" / "answers_in_context.parquet")
     dog = answers.filter(anchor="q1", condition="true").row(0, named=True)
     assert "A dog can be found at a kennel." in dog["context"]
