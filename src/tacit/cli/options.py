@@ -29,12 +29,7 @@ _BELIEFS = (
 
 
 def checked(given: str | list[str] | None) -> str | list[str] | None:
-    """Return the model names; raise an error if a server address may contain a secret key.
-
-    Raises:
-        ModelError: If a model's server address may contain a secret key. The error message omits
-            the server address, because the address may contain a secret key.
-    """
+    """Return the model names; raise an error if a server address may contain a secret key."""
     from tacit.models.openai.options import check_holds_no_key
 
     for name in [given] if isinstance(given, str) else given or ():
@@ -141,13 +136,8 @@ def declared(
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that turns the fields of dataclass arguments into options.
 
-    Args:
-        without: The names of options that the command does not accept; these options keep their
-            defaults.
-        figures: Whether the command draws figures. A command that draws no figures does not accept
-            options that affect only figures.
-        kinds: Keyword arguments that assign dataclasses of options to parameters of the command.
-            ``kinds`` is needed for parameters that are not annotated with a dataclass.
+    The command does not accept the options ``without``, nor those of figures if it draws none.
+    ``kinds`` are the dataclasses of parameters that are not annotated with one.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -206,11 +196,7 @@ def _parameter(name: str, about: Option) -> Parameter:
 
 
 def group(about: str) -> typer.Typer:
-    """Return a command group that remains a group even if it has only one command.
-
-    Args:
-        about: The one-line help text of the command group.
-    """
+    """Return a command group that remains a group even if it has only one command."""
     return typer.Typer(
         help=about,
         # Without a callback, Typer turns a group of one command into that command.

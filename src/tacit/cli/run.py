@@ -73,13 +73,7 @@ def _unusable(name: str, error: RequestError) -> Any:  # noqa: ANN401 - Typer's 
 
 
 def example(command: str, kind: type[Probe], options: str) -> str:
-    """Return an example command of a probe, with all options that the probe requires.
-
-    Args:
-        command: The words of the example before the probe's name, such as ``tacit run``.
-        kind: The class of the probe.
-        options: Further options of the example, such as ``--model gpt2``.
-    """
+    """Return an example command of a probe, with the options that the probe requires and others."""
     required = [
         f"--{name.replace('_', '-')} {name.upper()}"
         for name, one in declarations(kind.Options).items()
@@ -93,14 +87,10 @@ def probe_group(
     verb: Callable[[type[Probe]], Callable[..., None]],
     help_of: Callable[[type[Probe]], str],
 ) -> typer.Typer:
-    """Return a command group with one command per probe.
+    """Return a command group with one command per probe; ``about`` is its help text.
 
-    Args:
-        about: The one-line help text of the command group.
-        verb: A function that receives the class of a probe and returns the function that implements
-            the probe's command.
-        help_of: A function that receives the class of a probe and returns the help text of the
-            probe's command.
+    From the class of a probe, ``verb`` makes the function that implements the probe's command, and
+    ``help_of`` the help text of the command.
     """
     members = {"verb": staticmethod(verb), "help_of": staticmethod(help_of)}
     return typer.Typer(
