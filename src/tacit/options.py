@@ -79,9 +79,14 @@ class Option:
     kind: Any = None
     default: Any = field(default_factory=lambda: MISSING)
 
+    @property
+    def is_path(self) -> bool:
+        """Whether the values are paths."""
+        return Path in _members(self.kind)
+
     def beneath(self, value: Any, base: Path) -> Any:  # noqa: ANN401 - any value
         """Join a value that is a relative path to a folder."""
-        if isinstance(value, str) and Path in _members(self.kind):
+        if isinstance(value, str) and self.is_path:
             return base.resolve() / value
         is_file = isinstance(value, str) and self.data and (base / value).is_file()
         return str(base.resolve() / value) if is_file else value

@@ -12,6 +12,9 @@ from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import SHARED
 from tacit.findings.spec import Column, Details
+from tacit.models.options import ModelOptions
+from tacit.options import declarations, names_of
+from tacit.probes.registry import probe
 from tacit.report.sections import Section
 from tacit.runs.comparison import by_probe, unsized, warnings_of_questions
 
@@ -20,25 +23,14 @@ if TYPE_CHECKING:
 
     from tacit.runs.run import Run, Runs
 
-# Entries of a request that describe the model and the elicitation method, and so may differ between
-# models. Different elicitation methods cause a warning.
-_OF_THE_MODEL = frozenset(
-    {"model", "revision", "dtype", "masked_mode", "beliefs", "served_model", "chat", "api"}
-    | {"samples", "thinking_tokens", "tokenizer", "adapter"}
-)
-# Files, which are compared by the digests in the manifest.
-_FILES = frozenset(
-    {"drawings", "questions", "kb", "templates", "prompt", "nouns", "norms", "corrections"}
-)
-
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:
     """For each probe whose runs are not comparable, return the reasons."""
     reasons = {
-        probe: list(dict.fromkeys(r for run in others for r in _reasons(first, run)))
-        for probe, (first, *others) in ((name, mine.runs) for name, mine in by_probe(runs).items())
+        name: list(dict.fromkeys(r for run in others for r in _reasons(first, run)))
+        for name, (first, *others) in ((name, mine.runs) for name, mine in by_probe(runs).items())
     }
-    return {probe: why for probe, why in reasons.items() if why}
+    return {name: why for name, why in reasons.items() if why}
 
 
 def _reasons(first: Run, other: Run) -> Iterator[str]:
@@ -56,7 +48,11 @@ def _reasons(first: Run, other: Run) -> Iterator[str]:
             if _text(digest) not in others
         ]
         yield f"the data differ {both}: {', '.join(dict.fromkeys(differing))}"
-    for key in sorted({*first.request, *other.request} - _OF_THE_MODEL - _FILES):
+    # Other elicitation methods cause a warning; files are compared by their digests.
+    of_model = {"model", "beliefs", *names_of(ModelOptions)}
+    options = declarations(probe(first.probe).Options)
+    files = {name for name, one in options.items() if one.is_path}
+    for key in sorted({*first.request, *other.request} - of_model - files):
         values = [_requested(run, key) for run in runs]
         if values[0] != values[1]:
             yield f"{key} differs {both}: {values[0]} and {values[1]}"
@@ -135,7 +131,7 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
             f"there is nothing to compare: {several(len(runs), 'run')}, but no two of the same "
             "probe; give runs of at least two models"
         )
-    reasons = [f"{probe}: {reason}" for probe, of in refusals(runs).items() for reason in of]
+    reasons = [f"{name}: {reason}" for name, of in refusals(runs).items() for reason in of]
     if reasons and not force:
         raise RequestError(
             f"these runs differ in more than the model: {'; '.join(reasons)}. Repeat them with the "
