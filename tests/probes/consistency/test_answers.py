@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.answers import (
-    Method,
     anchor_answers,
     chosen,
     labelled,
     scores_of_choices,
     yes_or_no,
 )
+from tacit.probes.consistency.options import Method
 from tacit.probes.consistency.questions import choice_variants, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Scores

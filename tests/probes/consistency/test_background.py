@@ -14,7 +14,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tacit.findings.verdict import Verdict
-from tacit.probes.consistency import background
+from tacit.probes.consistency import background, findings
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.block import verdict_of
 from tacit.probes.consistency.controls import IRRELEVANT
@@ -242,7 +242,8 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
 
 def answered(says: Says) -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
-    return background.answered(probe.answered(probe.scored(answers_of(probe, says))))
+    scores = findings.scored(probe, answers_of(probe, says))
+    return background.answered(findings.answered(probe, scores))
 
 
 def test_the_figures_are_those_of_sklearn(run: Run) -> None:
@@ -294,13 +295,13 @@ def test_intervals_resample_the_concepts() -> None:
 )
 def test_the_verdict_on_models_by_hand(says: Says, verdict: str) -> None:
     """The block begins with it; a lift is announced under weak and clear alone."""
-    findings = measured(probe_of(QUESTIONS), says)
-    of = Verdict.of(findings.summary["verdict"])
+    found = measured(probe_of(QUESTIONS), says)
+    of = Verdict.of(found.summary["verdict"])
     assert of.name == verdict
-    block = ConsistencyProbe.block(findings)
+    block = ConsistencyProbe.block(found)
     assert block.verdict == of
     assert ("adjusted lift of the background" in str(block)) == of.shows_something
-    assert ("Yes to" in str(block)) == bool(findings.tables["background_answers"]["n"].item())
+    assert ("Yes to" in str(block)) == bool(found.tables["background_answers"]["n"].item())
     assert len(block.lines) <= 4
 
 

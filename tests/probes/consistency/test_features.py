@@ -8,6 +8,7 @@ from wordfreq import zipf_frequency
 
 from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.consistency.features import by_choice, features, of_background
+from tacit.probes.consistency.findings import answered, scored
 from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of, probe_of
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
@@ -57,7 +58,8 @@ def test_the_features_of_answers_are_those_of_their_scores(run: Run) -> None:
 
 
 def features_of(run: Run) -> pl.DataFrame:
-    return features(run.probe.answered(run.probe.scored(answers_of(run.probe, run.says))))
+    scores = scored(run.probe, answers_of(run.probe, run.says))
+    return features(answered(run.probe, scores))
 
 
 def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None:
@@ -75,7 +77,7 @@ def per_byte(run: Run, group: str, choice: str, about: str = "") -> float | None
 def test_the_prior_is_unknown_where_a_score_is() -> None:
     """It could be the best; so is what the question adds."""
     run = Run(CASES[:2], Dice(5))
-    scores = run.probe.scored(answers_of(run.probe, run.says))
+    scores = scored(run.probe, answers_of(run.probe, run.says))
     first = pl.int_range(pl.len()) == scores["prior"]["score"].is_not_null().arg_max()
     lost = scores["prior"].with_columns(pl.when(~first).then("score"))
     anchors = [case.anchor for case in run.cases]

@@ -7,50 +7,18 @@ number of votes; null if missing) and ``most`` (the highest value that it can ha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tacit.errors import RequestError
-from tacit.probes.consistency.questions import CHOICE, VERIFY
+from tacit.probes.consistency.options import Method
+from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, VERIFY
 from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-Preset = Literal["max", "single", "count", "calibrated", "votes"]
-
-BY_CHOICE = ("anchor", "choice")
-
-
-@dataclass(frozen=True)
-class Method:
-    """A method of answering yes/no questions; ``votes`` is ``max`` for sampled replies.
-
-    ``pair`` is a label pair, such as ``Yes/No``.
-    """
-
-    preset: Preset = "max"
-    meta: int | None = None
-    pair: str | None = None
-
-    def __post_init__(self) -> None:
-        wanted = self.preset == "single"
-        if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
-            raise RequestError(
-                "the answering method single requires a meta-prompt (--meta) and a label pair "
-                "(--pair); other methods accept neither"
-            )
-
-    def of_replies(self) -> Method:
-        return replace(self, preset="votes") if self.preset == "max" else self
-
-    def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
-        if self.preset != "single":
-            return scores
-        return scores.filter(meta=self.meta, pair=self.pair)
 
 
 @dataclass(frozen=True)

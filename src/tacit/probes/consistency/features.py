@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tacit.probes.consistency.answers import BY_CHOICE, values_of_choices
+from tacit.probes.consistency.answers import values_of_choices
 from tacit.probes.consistency.background import YES, by_anchor
-from tacit.probes.consistency.questions import CHOICE, PRIOR
+from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, PRIOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

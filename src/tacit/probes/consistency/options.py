@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path  # noqa: TC003 - the types of options are read
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,6 +12,39 @@ from tacit.options import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    import polars as pl
+
+
+Preset = Literal["max", "single", "count", "calibrated", "votes"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of answering yes/no questions; ``votes`` is ``max`` for sampled replies.
+
+    ``pair`` is a label pair, such as ``Yes/No``.
+    """
+
+    preset: Preset = "max"
+    meta: int | None = None
+    pair: str | None = None
+
+    def __post_init__(self) -> None:
+        wanted = self.preset == "single"
+        if (self.meta is not None) != wanted or (self.pair is not None) != wanted:
+            raise RequestError(
+                "the answering method single requires a meta-prompt (--meta) and a label pair "
+                "(--pair); other methods accept neither"
+            )
+
+    def of_replies(self) -> Method:
+        return replace(self, preset="votes") if self.preset == "max" else self
+
+    def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
+        if self.preset != "single":
+            return scores
+        return scores.filter(meta=self.meta, pair=self.pair)
 
 
 def of_knowledge_base(path: Path) -> Mapping[str, Any]:

@@ -2,55 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.findings import Findings, votes_summary
-from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.base import Probe
-from tacit.probes.consistency import background, consistency, intervention, predictors, questions
-from tacit.probes.consistency.answers import (
+from tacit.probes.consistency import questions
+from tacit.probes.consistency.options import ConsistencyOptions, Method
+from tacit.probes.consistency.questions import (
+    BACKGROUND,
     BY_CHOICE,
-    Method,
-    ModelAnswers,
-    anchor_answers,
-    anchors_with_answers,
-    answers_about_facts,
-    labelled,
-    score_tables,
-    scored_words,
-    scores_of_choices,
+    CHOICE,
+    PRIOR,
+    VERIFY,
+    Question,
 )
-from tacit.probes.consistency.baselines import anchor_baselines
-from tacit.probes.consistency.block import block, verdict_of
-from tacit.probes.consistency.controls import Controls
-from tacit.probes.consistency.details import details, negative_examples
-from tacit.probes.consistency.features import by_choice, features
-from tacit.probes.consistency.intervention import MOST_FACTS, Contexts
-from tacit.probes.consistency.measures import measures
-from tacit.probes.consistency.no_knowledge import no_knowledge
-from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.questions import BACKGROUND, CHOICE, PRIOR, VERIFY, Question
-from tacit.probes.consistency.summary import counts, intervals, score_counts
 from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.template import Templates, load_templates
-from tacit.probes.consistency.variants import background_variants
 from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt
-from tacit.statistics import Bootstrap
-from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    import polars as pl
-
-    from tacit.findings.spec import Headline, TableSpec
+    from tacit.findings.block import Block
+    from tacit.findings.findings import Findings
+    from tacit.findings.measure import Measure
+    from tacit.findings.spec import Details, Headline, TableSpec
     from tacit.knowledge.background import Background
     from tacit.probes.base import Answers, Requests
+    from tacit.probes.consistency.intervention import Contexts
     from tacit.sources.anchors import Anchor
 
 
@@ -73,9 +56,6 @@ class ConsistencyProbe(Probe):
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
     figures = "tacit.probes.consistency.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
-    block = staticmethod(block)
-    details = staticmethod(details)
-    measures = staticmethod(measures)
 
     options: ConsistencyOptions
     anchors: Sequence[Anchor]
@@ -174,6 +154,8 @@ class ConsistencyProbe(Probe):
     @cached_property
     def contexts(self) -> Contexts | None:
         """The contexts (stated facts) of the anchor questions; None if no facts are stated."""
+        from tacit.probes.consistency.intervention import MOST_FACTS, Contexts
+
         if not self.options.intervene:
             return None
         most, seed = self.options.context_facts or MOST_FACTS, self.options.background.seed
@@ -222,99 +204,26 @@ class ConsistencyProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies."""
+        from tacit.probes.consistency.findings import findings
+
         if answers.sampled:
             self.check_replies(sampled=True)
-        scores = self.scored(answers)
-        found = self.answered(scores)
-        yes = background.answered(found)
-        rows = predictors.Rows.of(features(found), found.anchors)
-        tables = self._tables(scores, found, yes) | predictors.tables(rows, Bootstrap())
-        every = [one for name in answers.groups for one in answers.votes(name)]
-        summary = {
-            "verdict": verdict_of(yes, tables).to_json(),
-            "prompts": len(self.prompts),
-            **counts(found),
-            **({"votes": votes_summary(every)} if answers.sampled else score_counts(scores)),
-            **self._how(tables),
-            "predictor": predictors.summary(rows),
-        }
-        asked = TABLES["questions"].frame(scored_words(scores[BACKGROUND], "question"))
-        return Findings(asked, tables, summary)
+        return findings(self, answers)
 
-    def scored(self, answers: Answers) -> dict[str, pl.DataFrame]:
-        return {
-            name: labelled(answers.frame(name), self.templates.pairs)
-            if {"question", "choice"} & set(group.keys.columns)
-            else scores_of_choices(answers.frame(name))
-            for name, group in answers.groups.items()
-        }
+    @staticmethod
+    def block(findings: Findings) -> Block:
+        from tacit.probes.consistency.block import block
 
-    def answered(self, scores: Mapping[str, pl.DataFrame]) -> ModelAnswers:
-        links, first = self.asked.links, self.anchoring[0]
-        about_facts = answers_about_facts(self.asked.questions, scores[BACKGROUND], self.method)
-        linked = links.join(about_facts, on="fact", maintain_order="left")
-        frequency = mean_zipf(self.background.concepts, len(self.anchors))
-        anchors, others = anchors_with_answers(
-            questions.anchor_frame(self.anchors).with_columns(frequency=frequency),
-            background.by_anchor(linked),
-            {group: anchor_answers(scores[group]) for group in self.anchoring},
-        )
-        choices = by_choice(self.anchors, scores, first)
-        return ModelAnswers(self.asked.facts, links, about_facts, anchors, choices, others)
+        return block(findings)
 
-    def _tables(
-        self, scores: Mapping[str, pl.DataFrame], found: ModelAnswers, yes: pl.DataFrame
-    ) -> dict[str, pl.DataFrame]:
-        """Compute all tables of findings but those on prediction."""
-        how, bootstrap = Permutations(), Bootstrap()
-        anchors = found.anchors
-        relations = background.by_relation(found, bootstrap)
-        tables = {
-            "facts": found.facts,
-            "fact_answers": found.fact_answers,
-            "links": found.links,
-            "anchors": anchors,
-            **score_tables(scores),
-            "consistency": consistency.overall(anchors, how),
-            "adjusted": consistency.adjusted(anchors, how),
-            "controls": Controls(self.anchors, self.background, found).table(how),
-            "consistency_by_relation": consistency.by_relation(found, how),
-            "consistency_by_concept": consistency.by_concept(found, how),
-            "background_by_relation": relations,
-            "background_score": background.overall(relations, anchors),
-            "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
-            "relevance": background.relevance(found, how),
-            "background_variants": background_variants(scores[BACKGROUND], found),
-            "background_answers": background.background_answers(yes, bootstrap),
-            "accuracy_by_score": consistency.accuracy_by_score(anchors, bootstrap),
-            "anchor_baselines": anchor_baselines(self.anchors, found, bootstrap),
-            "negative_examples": negative_examples(found),
-        }
-        if found.others is not None:
-            tables["other_answers"] = found.others
-        if self.background.tails is not None:
-            tables["no_knowledge"] = no_knowledge(self.background.tails, found, bootstrap)
-        if self.contexts is not None:
-            texts = self.contexts.texts
-            chosen = {name: anchor_answers(scores[questions.in_context(name)]) for name in texts}
-            tables |= intervention.tables(self.contexts, chosen, found)
-        return tables
+    @staticmethod
+    def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[Details]:
+        from tacit.probes.consistency.details import details
 
-    def _how(self, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-        """Return for the summary how the facts were found, stated and asked about."""
-        found: dict[str, Any] = {
-            "repeated_choices": sum(anchor.repeated for anchor in self.anchors),
-            "intervals": intervals(Permutations(), Bootstrap()),
-        }
-        if self.background.counts is not None:
-            found |= asdict(self.background.counts)
-        if self.options.fast:
-            found["fast"] = (
-                "every question is asked in one prompt variant alone (meta-prompt "
-                f"{self.method.meta}, {self.method.pair})"
-            )
-        if self.contexts is not None:
-            found["intervention"] = intervention.summary(
-                self.contexts, self.anchoring[0], tables["intervention"]
-            )
-        return found
+        return details(findings, request, most)
+
+    @staticmethod
+    def measures(found: Mapping[str, Findings]) -> Sequence[Measure]:
+        from tacit.probes.consistency.measures import measures
+
+        return measures(found)

@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import polars as pl
-
 from tacit.errors import RequestError
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
 
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
@@ -27,6 +27,7 @@ BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
 """The groups of prompts. In ``PRIOR``, the choices follow an empty question."""
 
 FACT = ("head", "relation", "tail")
+BY_CHOICE = ("anchor", "choice")
 
 _END = re.compile(r"\s*(?:\?[\s?.!]*|(?<!\.)\.)$")
 _BLANK = re.compile(f"(?<!_){BLANK}(?!_)")
@@ -101,6 +102,8 @@ class BackgroundQuestions:
         cls, found: pl.DataFrame, ids: Sequence[str], templates: Templates, wording: Wording
     ) -> BackgroundQuestions:
         """Word the facts that were found for the anchor questions with the given ids."""
+        import polars as pl
+
         relations = templates.relations
         if unworded := sorted(set(found["relation"]) - set(relations)):
             raise RequestError(
@@ -130,6 +133,8 @@ class BackgroundQuestions:
 
 def anchor_frame(anchors: Sequence[Anchor]) -> pl.DataFrame:
     """Return the anchor questions as the first columns of the table ``anchors``."""
+    import polars as pl
+
     rows = [
         {
             "anchor": one.id,
@@ -158,6 +163,8 @@ def requests_of(
     *keys: str,
     repeats: bool = False,
 ) -> Requests:
+    import polars as pl
+
     schema = {**dict.fromkeys(keys, pl.String), "meta": pl.Int64, "pair": pl.String}
     rows, prompts = [], []
     for question in questions:

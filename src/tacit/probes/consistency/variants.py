@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.probes.consistency.answers import Method, is_sampled, yes_or_no
+from tacit.probes.consistency.answers import is_sampled, yes_or_no
 from tacit.probes.consistency.background import ACCURACIES, YES, by_anchor, mean_of
+from tacit.probes.consistency.options import Method
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.ranking import average_precision, chance_level, lift
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.probes.consistency.answers import ModelAnswers, Preset
+    from tacit.probes.consistency.answers import ModelAnswers
+    from tacit.probes.consistency.options import Preset
 
 
 def background_variants(scores: pl.DataFrame, found: ModelAnswers) -> pl.DataFrame:
