@@ -18,7 +18,7 @@ from tacit.models.loading import load_model
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.schema import Answer, Completion, validated
-from tacit.models.openai.tokens import read_reply
+from tacit.models.openai.tokens import read_tokens
 from tacit.models.options import LoadOptions
 from tacit.probes.assumptions.published import published_table
 from tacit.report.writing import report
@@ -47,7 +47,6 @@ ANSWER = {
                 "token_logprobs": [None, -1.5],
                 "top_logprobs": [None, {" a": -1.5, " b": -9999.0}],
             },
-            "prompt_logprobs": [None, {"5": {"logprob": -0.5, "decoded_token": "x"}}],
         }
     ],
     "usage": {"prompt_tokens": 3},
@@ -106,7 +105,7 @@ def test_a_spoilt_reply_of_a_server_is_read_or_refused(how: Spoilt, answer: obje
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
     client = Client("http://127.0.0.1:1/v1", options, transport=transport)
     with no_hang(), suppress(ScoringError):
-        read_reply(validated(client.complete({}), Answer[Completion], "a completion"))
+        read_tokens(validated(client.complete({}), Answer[Completion], "a completion"))
     with no_hang(), suppress(TacitError):
         client.models()
 

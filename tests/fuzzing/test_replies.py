@@ -25,7 +25,7 @@ from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.sampling import SampledModel
 from tacit.models.openai.schema import Answer, Completion, Replied, validated
 from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokens import likeliest, read_reply, returned
+from tacit.models.openai.tokens import likeliest, read_tokens, returned
 from tacit.requests import Prompt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.fuzzing.test_others import ANSWER
@@ -122,12 +122,12 @@ def misshapen() -> st.SearchStrategy[Misshapen]:
 def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
     """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
     with refused():
-        found = read_reply(validated(spoilt(reply, how), Answer[Completion], "a completion"))
-        for token in (*found.tokens, *(found.prompt or ())):
+        found = read_tokens(validated(spoilt(reply, how), Answer[Completion], "a completion"))
+        for token in found:
             assert isinstance(token.text, (str, type(None)))
             assert isinstance(token.logprob, (float, type(None)))
             likeliest(token, 5)
-        returned(found.tokens)
+        returned(found)
 
 
 @fuzzed
@@ -140,7 +140,7 @@ def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) ->
             one.sample(begun=False, meant=True).reply.encode()
 
 
-@pytest.mark.parametrize("kind", ["completions", "content", "prompt_logprobs", "chat", "samples"])
+@pytest.mark.parametrize("kind", ["completions", "content", "chat", "samples"])
 def test_a_server_of_misshapen_replies_is_used_or_refused(
     kind: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -201,8 +201,6 @@ class Spoiling(httpx2.AsyncBaseTransport):
         self._how, self._left = how, begin
         self._manners = Manners(
             form="content" if kind == "content" else "completions",
-            echo="none" if kind == "prompt_logprobs" else "right",
-            prompt_logprobs=kind == "prompt_logprobs",
         )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -82,7 +82,6 @@ class Manners:
             are not there; or whether only the text is echoed.
         zero: What it does when asked for no token: nothing, refuse, go on to its window's end, or
             go on until nobody waits for it any more, with no time for anybody else.
-        prompt_logprobs: Whether it knows vLLM's own way.
         by_id: Whether it writes tokens by id when asked to.
         form: In which form it gives log-probabilities, if any.
         spaced: Whether it writes the space before a word.
@@ -104,7 +103,6 @@ class Manners:
     most: int = 1000
     echo: Literal["right", "shifted", "text only", "none"] = "right"
     zero: Literal["right", "refused", "endless", "busy"] = "right"
-    prompt_logprobs: bool = False
     by_id: bool = False
     form: Literal["completions", "content", "none"] = "completions"
     spaced: bool = True
@@ -349,8 +347,6 @@ def answered(
         "text": body["prompt"] if body.get("echo") else "",
         "logprobs": _logprobs(entries, most, write, manners) if gives else None,
     }
-    if manners.prompt_logprobs and body.get("prompt_logprobs") is not None:
-        choice["prompt_logprobs"] = _prompt_logprobs(language, prompt, manners, random)
     usage = {"usage": {"prompt_tokens": len(prompt)}} if manners.counts else {}
     return {"choices": [choice], "model": "toy", **usage}
 
@@ -428,14 +424,3 @@ def _logprobs(
 
 def _object(number: int, value: float | None, write: Callable[[int], str]) -> dict[str, Any]:
     return {"id": number, "token": write(number), "logprob": value}
-
-
-def _prompt_logprobs(
-    language: Language, prompt: tuple[int, ...], manners: Manners, random: np.random.Generator
-) -> list[dict[str, Any] | None]:
-    listed: list[dict[str, Any] | None] = [None]
-    for at in range(1, len(prompt)):
-        value = float(_noisy(language.following(prompt[:at]), manners, random)[prompt[at]])
-        text = spelled(language.tokenizer, prompt[at])
-        listed.append({str(prompt[at]): {"logprob": value, "rank": 1, "decoded_token": text}})
-    return listed

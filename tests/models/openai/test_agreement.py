@@ -48,7 +48,7 @@ class HuggingFace:
 
 @pytest.mark.parametrize(
     ("name", "manners"),
-    [("gpt2", {}), ("opt", {}), ("llama", {"echo": "none", "prompt_logprobs": True})],
+    [("gpt2", {}), ("opt", {}), ("llama", {"zero": "refused"})],
     ids=str,
 )
 def test_a_server_gives_what_the_model_gives_here(

@@ -20,29 +20,27 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("manners", "top", "echo"),
     [
-        ({}, 100, "echo"),
-        ({"most": 20}, 20, "echo"),
-        ({"most": 5}, 5, "echo"),
-        ({"top": 5}, 5, "echo"),
-        ({"top": 1}, 1, "echo"),
-        ({"top": 0}, 0, "echo"),  # the drawn tokens are compared with the echo
-        ({"zero": "refused"}, 100, "echo"),
-        ({"zero": "endless"}, 100, "echo"),
-        ({"echo": "none"}, 100, None),
-        ({"echo": "text only"}, 100, None),
-        ({"echo": "shifted"}, 100, None),
-        ({"echo": "none", "prompt_logprobs": True}, 100, "prompt_logprobs"),
-        ({"echo": "shifted", "prompt_logprobs": True}, 100, "prompt_logprobs"),
+        ({}, 100, True),
+        ({"most": 20}, 20, True),
+        ({"most": 5}, 5, True),
+        ({"top": 5}, 5, True),
+        ({"top": 1}, 1, True),
+        ({"top": 0}, 0, True),  # the drawn tokens are compared with the echo
+        ({"zero": "refused"}, 100, True),
+        ({"zero": "endless"}, 100, True),
+        ({"echo": "none"}, 100, False),
+        ({"echo": "text only"}, 100, False),
+        ({"echo": "shifted"}, 100, False),
     ],
     ids=str,
 )
 def test_what_a_server_can_do_is_found(
-    serve: Serve, tokenizer_file: Path, manners: dict[str, Any], top: int, echo: str | None
+    *, serve: Serve, tokenizer_file: Path, manners: dict[str, Any], top: int, echo: bool
 ) -> None:
-    """How many tokens it lists, and which request returns a prompt's own log-probabilities."""
+    """How many tokens it lists, and whether it returns a prompt's own log-probabilities."""
     about = load(serve(**manners), tokenizer_file).description
     assert (about["identity"]["next_tokens"], about["identity"]["echo"]) == (top, echo)
-    assert bool(about["refused"]) == (manners.get("echo", "right") != "right" and echo is None)
+    assert bool(about["refused"]) != echo
 
 
 @pytest.mark.parametrize(
@@ -87,23 +85,8 @@ def test_a_bos_of_the_server_is_counted(serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     language.tokenizer.save(str(path))
     for tokenizer in (path, None):
-        for manners in ({}, {"echo": "none", "prompt_logprobs": True}):
-            identity = load(serve(language, **manners), tokenizer).description["identity"]
-            assert identity["special_tokens_before"] == 1
-            assert identity["echo"] == ("prompt_logprobs" if manners else "echo")
-
-
-@pytest.mark.parametrize("prompt_logprobs", [False, True])
-@pytest.mark.slow
-def test_a_right_but_slow_server_keeps_its_echo(
-    serve: Serve, monkeypatch: pytest.MonkeyPatch, *, prompt_logprobs: bool
-) -> None:
-    """Only where no new token is asked for is the time short."""
-    monkeypatch.setattr("tacit.models.openai.echo._SHORT", 0.01)
-    echo = "none" if prompt_logprobs else "right"
-    server = serve(slow=lambda _: 0.03, echo=echo, prompt_logprobs=prompt_logprobs)
-    about = load(server, timeout=None).description
-    assert about["identity"]["echo"] == ("prompt_logprobs" if prompt_logprobs else "echo")
+        identity = load(serve(language), tokenizer).description["identity"]
+        assert (identity["special_tokens_before"], identity["echo"]) == (1, True)
 
 
 def test_a_server_that_generates_without_end_is_hung_up_on(
@@ -112,7 +95,7 @@ def test_a_server_that_generates_without_end_is_hung_up_on(
     """It then has time for what comes next."""
     monkeypatch.setattr("tacit.models.openai.echo._SHORT", 0.2)
     server = serve(zero="busy")
-    assert load(server, timeout=None).description["identity"]["echo"] == "echo"
+    assert load(server, timeout=None).description["identity"]["echo"]
     assert server.requests[-1]["max_tokens"] == 1
 
 

@@ -60,7 +60,6 @@ def one_token(toy: Toy, text: str, ranks: range) -> tuple[str, ...]:
         {"top": 5, "most": 5},
         {"zero": "endless"},
         {"silent": 2},
-        {"echo": "none", "prompt_logprobs": True},
         {"by_id": True},
         {"spaced": False},
     ],

@@ -15,7 +15,7 @@ from tacit.models.fake import FakeModel
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.server import Server
-from tacit.models.openai.tokens import Reply, Token, differences
+from tacit.models.openai.tokens import Token, differences
 from tacit.models.openai.watch import EVERY, Watch
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.openai.conftest import load
@@ -129,10 +129,10 @@ class Echoing(Server):
 
     asked: ClassVar[list[str]] = []
 
-    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:  # noqa: ARG002
+    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Token:  # noqa: ARG002
         """The same token, whatever is asked."""
         self.asked.append(text)
-        return Reply((self.nexts[text],))
+        return self.nexts[text]
 
 
 def test_a_few_texts_are_asked_again_once_a_minute() -> None:

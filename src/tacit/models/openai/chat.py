@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.schema import Answer, Completion, Replied
 from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
-from tacit.models.openai.tokens import TOPS, read_reply
+from tacit.models.openai.tokens import TOPS, read_tokens
 from tacit.requests import Sample
 from tacit.requests.answer_parsing import ANSWER_TOKENS
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit.models.openai.options import Thinking
-    from tacit.models.openai.tokens import Reply
+    from tacit.models.openai.tokens import Token
 
 OPENS, CLOSES = "<think>", "</think>"
 
@@ -119,7 +119,7 @@ class ChatServer(Server):
     def accept_first_tokens(self, hint: str) -> None:
         """Find out how many log-probabilities the server returns; raise if it returns none."""
 
-        def ask(top: int) -> Reply:
+        def ask(top: int) -> Token | None:
             self.requested = top
             return self.next_token(TEXTS[0], attempts=TRIES)
 
@@ -138,15 +138,18 @@ class ChatServer(Server):
         failure = f"{self.name} does not answer chat requests{hint}"
         return first_accepted(requests, ask, failure, RefusalError)[1]
 
-    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
-        """Request a reply of one token; the result has no token if the server returns none."""
+    def next_token(
+        self, text: str, *, longer: bool = False, attempts: int | None = None
+    ) -> Token | None:
+        """See ``Server.next_token``."""
         more = {self.limit: 1 + longer, "logprobs": True, "top_logprobs": self.requested}
-        return self._checked(
+        tokens = self._checked(
             text,
             lambda: self.client.chat(self._body(text, more), attempts=attempts),
             (Answer[Completion], _KIND),
-            lambda answer: read_reply(answer, self.noise),
+            lambda answer: read_tokens(answer, self.noise),
         )
+        return tokens[0] if tokens else None
 
     def replies(self, text: str, seed: int, n: int = 1, room: int | None = None) -> list[ChatReply]:
         """Return replies sampled at temperature 1, possibly fewer than ``n``."""

@@ -26,7 +26,7 @@ from tacit.requests.answer_parsing import ANSWER_TOKENS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.models.openai.tokens import Reply
+    from tacit.models.openai.tokens import Token
 
 DRAWN = 4
 """Replies to the open-ended prompt, which should differ."""
@@ -214,7 +214,7 @@ def samples_its_distribution(server: VotesServer) -> Iterator[Finding]:
 def _lists_tokens(server: VotesServer) -> bool:
     """Return whether the server lists the likeliest first tokens of a reply."""
 
-    def ask(top: int) -> Reply:
+    def ask(top: int) -> Token | None:
         server.requested = top
         return server.next_token(TEXTS[0], attempts=1)
 

@@ -21,7 +21,7 @@ from tacit.models.openai.checks import (
     returns_logprobs,
 )
 from tacit.models.openai.client import Client, RefusalError
-from tacit.models.openai.echo import adds_the_usual_tokens, echo_field, echoes_correctly
+from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
 from tacit.models.openai.identity import canaries_of, recognised, same_answers
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
@@ -173,7 +173,7 @@ class Reading:
         """Return the next token after a text; None if the server returns no token."""
         if text not in self._nexts:
             try:
-                first = self.server.next_token(text, longer=self.longer).first
+                first = self.server.next_token(text, longer=self.longer)
             except RefusalError:
                 if text:
                     raise
@@ -229,7 +229,7 @@ class ServerModel(ScoringServer[CompletionsServer]):
             "served_model": server.model,
             "tokenizer": server.tokenizer and server.tokenizer.digest,
             "next_tokens": server.top,
-            "echo": echo_field(server.echo_request) if server.echoes else None,
+            "echo": bool(server.echoes),
             "special_tokens_before": server.before,
             "scorer": SCORER,
         }

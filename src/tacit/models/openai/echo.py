@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import ScoringError
@@ -14,17 +14,10 @@ from tacit.models.openai.tokenizer import MOST_BEFORE, align, cut_by_texts
 from tacit.models.openai.tokens import TYPICAL, agree, identifies_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from tacit.models.openai.server import CompletionsServer
     from tacit.models.openai.tokens import Token
-
-_REQUESTS: tuple[Mapping[str, Any], ...] = (
-    {"max_tokens": 0, "logprobs": 1, "echo": True},
-    {"max_tokens": 1, "logprobs": 1, "echo": True},
-    {"max_tokens": 1, "prompt_logprobs": 0},
-)
-"""Requests for a prompt's tokens: with OpenAI's field ``echo``, or vLLM's ``prompt_logprobs``."""
 
 _SHORT = 10.0
 """Default timeout in seconds of the first echo request, which asks for zero generated tokens.
@@ -36,40 +29,32 @@ _TRIES = 2
 _ENOUGH = 8
 """The number of texts on which the echo is compared with the next tokens."""
 
-_OWN = 3
+_OWN = 2
 """The number of texts whose echo is also compared with the echo of a longer text."""
 
 _CANDIDATES = 3
 
 
-def echo_field(request: Mapping[str, Any]) -> str:
-    """Return the name of the field that requests a prompt's tokens."""
-    return "echo" if "echo" in request else "prompt_logprobs"
-
-
 def echoes_correctly(server: CompletionsServer) -> Iterator[Finding]:
     """llama-cpp-python shifts its echo; llama.cpp #27174, vLLM #5334 and #42245 return others'."""
-    problems: dict[str, Finding] = {}
-    spelling: tuple[Mapping[str, Any], int | None] | None = None
+    problems: list[Finding] = []
     counted = server.before
-    for request in _REQUESTS:
-        way = echo_field(request)
-        if spelling and way == echo_field(spelling[0]):
-            continue  # generating a token would not correct the log-probabilities
-        server.echo_request, server.before = request, None
+    for generated in (0, 1):
+        server.generated, server.before = generated, None
         try:
             problem = _problem(server)
         except ScoringError as error:
             problem = Finding(f"it returns no echo: {error}")
         if problem is None:
             return
-        server.echoes.clear()
-        problems.setdefault(f"{problem.text} ({way})", problem)
-        if server.before is not None and spelling is None:
-            spelling = request, server.before
-    server.echo_request, server.before = spelling or ({}, counted)
-    yield from (Finding(text, problem.fatal) for text, problem in problems.items())
-    if server.tokenizer is None and spelling is None:
+        problems += [problem] * (problem not in problems)
+        if server.echoes:
+            break  # generating a token would not correct the log-probabilities
+    spells = bool(server.echoes)
+    server.before = server.before if spells else counted
+    server.echoes.clear()
+    yield from problems
+    if server.tokenizer is None and not spells:
         yield Finding(
             "it does not return the tokens of a prompt: pass its tokenizer with --tokenizer PATH",
             fatal=True,
@@ -82,14 +67,13 @@ def echoes_correctly(server: CompletionsServer) -> Iterator[Finding]:
 
 def _problem(server: CompletionsServer) -> Finding | None:
     """Return what is wrong with a request for the prompt's tokens; None if nothing is."""
-    empty = server.echo_request["max_tokens"] == 0
-    short = server.client.limit or _SHORT
+    short = None if server.generated else server.client.limit or _SHORT
     first = next(iter(server.nexts))
-    tokens = server.echo(first, timeout=short if empty else None, attempts=_TRIES)
+    tokens = server.echo(first, timeout=short, attempts=_TRIES)
     echo = align(tokens, first, server.tokenizer)
     if echo is None:
         return _unaligned(server, tokens, first)
-    if empty and len(tokens) > echo.end:
+    if not server.generated and len(tokens) > echo.end:
         return Finding("it generates tokens although it is asked for none")
     server.before = echo.before
     server.echoes[first] = echo

@@ -60,7 +60,7 @@ class FirstTokensModel(ScoringServer[ChatServer]):
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
         """See ``ScoringServer``."""
         try:
-            first = self._server.next_token(prompt.text, longer=longer).first
+            first = self._server.next_token(prompt.text, longer=longer)
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
         token = first and likeliest(first, self._server.top)

@@ -10,7 +10,6 @@ import re
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     Discriminator,
@@ -131,23 +130,6 @@ def _layout(logprobs: object) -> str:
     return "objects" if listed else "columns"
 
 
-class PromptToken(BaseModel):
-    """A token of a prompt, in vLLM's format."""
-
-    logprob: Logprob
-    decoded_token: Text | None = None
-
-
-def _one_by_id(entry: dict[str, PromptToken]) -> dict[str, PromptToken]:
-    # With prompt_logprobs = 0, an entry contains only the prompt's own token.
-    if len(entry) != 1 or written_id(*entry) is None:
-        raise ValueError("is not one token id with its log-probability")
-    return entry
-
-
-PromptEntry = Annotated[dict[str, PromptToken], AfterValidator(_one_by_id)]
-
-
 class Choice(BaseModel):
     """One of the results (``choices``) in a server's answer."""
 
@@ -158,7 +140,6 @@ class Choice(BaseModel):
 class Completion(Choice):
     """A completion or a chat reply, together with its log-probabilities."""
 
-    text: OptionalText = ""
     logprobs: (
         Annotated[
             Annotated[TokenObjects, Tag("objects")] | Annotated[TokenColumns, Tag("columns")],
@@ -166,7 +147,6 @@ class Completion(Choice):
         ]
         | None
     ) = None
-    prompt_logprobs: list[PromptEntry | None] | None = None
 
 
 class Message(BaseModel):
@@ -231,9 +211,7 @@ def _problem(error: ErrorDetails) -> str:
 
 
 _READ = (Answer, Completion, Replied, Message, TokenObjects, TokenColumns, ListedToken)
-_FIELDS = frozenset(
-    name for model in (*_READ, PromptToken, Usage, Details) for name in model.model_fields
-)
+_FIELDS = frozenset(name for model in (*_READ, Usage, Details) for name in model.model_fields)
 
 Result = TypeVar("Result")
 

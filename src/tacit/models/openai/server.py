@@ -28,7 +28,7 @@ from tacit.models.openai.tokens import (
     find,
     identifies_token,
     likeliest,
-    read_reply,
+    read_tokens,
     returned,
 )
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from tacit.models.openai.client import Client
     from tacit.models.openai.tokenizer import Echoed, TokenizerFile
-    from tacit.models.openai.tokens import Reply
 
 TEXTS = (
     "The sun rises in the",
@@ -98,7 +97,9 @@ class Server(ABC):
         return f"the {self.top:,} most probable" if self.top > 1 else "the most probable"
 
     @abstractmethod
-    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
+    def next_token(
+        self, text: str, *, longer: bool = False, attempts: int | None = None
+    ) -> Token | None:
         """Request one token after a text, or two, so that no cache of whole requests answers."""
 
     def next_tokens(
@@ -107,8 +108,8 @@ class Server(ABC):
         """Request the next token after each text; None where the server returns none."""
 
         def ask(text: str) -> Token | None:
-            first = self.next_token(text, longer=longer).first
-            return first and self._of_interest(first)
+            token = self.next_token(text, longer=longer)
+            return token and self._of_interest(token)
 
         return self.client.at_once(ask, texts, concurrency or self.concurrency)
 
@@ -188,8 +189,8 @@ class CompletionsServer(Server):
     """A server that completes texts."""
 
     by_id: bool = False
-    echo_request: Mapping[str, Any] = field(default_factory=dict)
-    """The fields of a request for the prompt's tokens: ``echo`` or vLLM's ``prompt_logprobs``."""
+    generated: int = 0
+    """The number of tokens to generate after an echo: some servers refuse 0."""
     before: int | None = None
     """The number of special tokens before a text; None if unknown."""
     echoes: dict[str, Echoed] = field(default_factory=dict)
@@ -202,7 +203,7 @@ class CompletionsServer(Server):
         """Find out how many log-probabilities the server returns, and if it names token ids."""
         by_id = (True, False) if self.tokenizer else (False,)
 
-        def ask(request: tuple[bool, int]) -> Reply:
+        def ask(request: tuple[bool, int]) -> Token | None:
             self.by_id, self.requested = request
             return self.next_token(TEXTS[0], attempts=TRIES)
 
@@ -210,16 +211,16 @@ class CompletionsServer(Server):
             product(by_id, TOPS), ask, f"{self.name} cannot be used: it completes no text"
         )
 
-    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Reply:
+    def next_token(
+        self, text: str, *, longer: bool = False, attempts: int | None = None
+    ) -> Token | None:
         """See ``Server.next_token``."""
         body = {"max_tokens": 1 + longer, "logprobs": self.requested}
-        reply = self._reply(text, body, attempts=attempts)
-        for _ in range(_SILENT):
-            if reply.tokens:
-                break
+        for _ in range(1 + _SILENT):
             # Some servers return no token if they draw the end token.
-            reply = self._reply(text, body, attempts=attempts)
-        return reply
+            if tokens := self._tokens(text, body, attempts=attempts):
+                return tokens[0]
+        return None
 
     def echo(
         self,
@@ -230,10 +231,8 @@ class CompletionsServer(Server):
         attempts: int | None = None,
     ) -> tuple[Token, ...]:
         """Return the tokens of a text, and any token that the server generates after it."""
-        body = dict(self.echo_request)
-        body["max_tokens"] += longer
-        reply = self._reply(text, body, timeout, attempts)
-        return reply.tokens if reply.prompt is None else reply.prompt
+        body = {"max_tokens": self.generated + longer, "logprobs": 1, "echo": True}
+        return self._tokens(text, body, timeout, attempts)
 
     def aligned(self, text: str, *, longer: bool = False) -> Echoed | None:
         """Return the text's tokens in the server's echo; None if the echo does not match."""
@@ -244,13 +243,13 @@ class CompletionsServer(Server):
         now = self.aligned(text)
         return self.echoes[text].differences(now) if now else [float("nan")]
 
-    def _reply(
+    def _tokens(
         self,
         text: str,
         more: Mapping[str, Any],
         timeout: float | None = None,
         attempts: int | None = None,
-    ) -> Reply:
+    ) -> tuple[Token, ...]:
         # Temperature 1 without truncation leaves log-probabilities unchanged on every server.
         body = {"model": self.model, "prompt": text, "temperature": 1.0, "top_p": 1.0, **more}
         if self.by_id:
@@ -259,7 +258,7 @@ class CompletionsServer(Server):
             text,
             lambda: self.client.complete(body, timeout, attempts),
             _COMPLETION,
-            lambda answer: read_reply(answer, self.noise),
+            lambda answer: read_tokens(answer, self.noise),
         )
 
 

@@ -179,8 +179,6 @@ def _unknown(tokenizer: Tokenizer) -> int | None:
 def cut_by_texts(tokens: Sequence[Token], text: str) -> tuple[int, Cut] | None:
     """Find a text's tokens among the tokens that a server returned, by their spellings."""
     written = [token.text for token in tokens]
-    if tokens and tokens[0].text is None and tokens[0].number is None:
-        return _first_unsaid(written, text)
     for before in range(min(MOST_BEFORE, len(written)) + 1):
         cut = _spelling(written[before:], text)
         if cut:
@@ -204,17 +202,6 @@ def _spelling(written: Sequence[str | None], text: str) -> Cut | None:
     if at < len(text):
         return None
     return Cut(tuple(str(token) for token in written[: len(offsets)]), tuple(offsets))
-
-
-def _first_unsaid(written: Sequence[str | None], text: str) -> tuple[int, Cut] | None:
-    """Do the work of ``cut_by_texts`` if the first token has neither a text nor an id."""
-    rest = [token or "" for token in written[1:]]
-    if "".join(rest) == text:
-        cut = _spelling(rest, text)
-        return (1, cut) if cut else None
-    first = text[: len(text) - sum(map(len, rest))]
-    cut = _spelling([first, *rest], text) if first else None
-    return (0, cut) if cut else None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tacit.models.openai.schema import ReplyError, TokenColumns, TokenObjects, w
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tacit.models.openai.schema import Answer, Completion, PromptEntry, TopToken
+    from tacit.models.openai.schema import Answer, Completion, TopToken
 
 TOPS = (100, 20, 5, 1)
 """Numbers of most probable tokens to request, tried in order until the server accepts one."""
@@ -50,32 +50,12 @@ class Token:
     top: tuple[Token, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One completion that a server returned."""
-
-    tokens: tuple[Token, ...]
-    prompt: tuple[Token, ...] | None = None
-    text: str = ""
-
-    @property
-    def first(self) -> Token | None:
-        """The first token of the completion; None if the server returns no token."""
-        return self.tokens[0] if self.tokens else None
-
-
-def read_reply(answer: Answer[Completion], noise: float = 0.0) -> Reply:
-    """Convert the completion in a server's answer, and reject impossible values."""
+def read_tokens(answer: Answer[Completion], noise: float = 0.0) -> tuple[Token, ...]:
+    """Return the tokens of the completion in a server's answer; reject impossible values."""
     (choice,) = answer.ordered()
-    prompt = choice.prompt_logprobs
-    reply = Reply(
-        tuple(_tokens(choice.logprobs)),
-        None if prompt is None else tuple(map(_prompt_token, prompt)),
-        choice.text,
-    )
-    check_logprobs(reply.tokens, noise)
-    check_logprobs(reply.prompt or (), noise)
-    return reply
+    tokens = tuple(_tokens(choice.logprobs))
+    check_logprobs(tokens, noise)
+    return tokens
 
 
 def _tokens(given: TokenObjects | TokenColumns | None) -> Iterator[Token]:
@@ -96,14 +76,6 @@ def _of_object(one: TopToken) -> Token:
 def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> Token:
     number = written_id(text[len(_BY_ID) :]) if text.startswith(_BY_ID) else None
     return Token(text if number is None else None, number, logprob, top)
-
-
-def _prompt_token(entry: PromptEntry | None) -> Token:
-    """Convert an entry of ``prompt_logprobs`` (None for the first token) to a ``Token``."""
-    if entry is None:
-        return Token(None, None, None)
-    ((number, one),) = entry.items()
-    return Token(one.decoded_token, written_id(number), one.logprob)
 
 
 def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:

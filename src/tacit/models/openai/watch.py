@@ -102,7 +102,7 @@ class Watch:
         kind, text = repeat
         if kind == "echo" and isinstance(self.server, CompletionsServer):
             return self.server.echo_changes(text)
-        return self.server.changes(text, self.server.next_token(text).first)
+        return self.server.changes(text, self.server.next_token(text))
 
     def _note_noise(self, largest: float) -> None:
         if largest > self._quiet and not self._is_noted:

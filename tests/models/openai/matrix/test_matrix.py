@@ -14,7 +14,7 @@ import pytest
 from tests.models.openai.matrix.faults import FAULTS, HARMLESS, ROADS, STARTS, Fault, Road, Start
 from tests.models.openai.matrix.outcomes import ACCEPTED, given, honest, outcome
 
-MOST_BEFORE = 42
+MOST_BEFORE = 40
 """The most requests that an honest server gets before the first prompt."""
 
 MOST_AFTER = 30
