@@ -29,7 +29,7 @@ from tacit.sources.drawings import read_drawings
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
-    from tacit.coherence.repair import Objective
+    from tacit.coherence import Objective
 
     Statement = tuple[str, str, str]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from tacit.coherence.beliefs import OnDuplicate
+    from tacit.coherence import OnDuplicate
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired

@@ -55,21 +55,12 @@ def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path) -> None:
     assert (result["ties"], result["missing"]) == (1, 1)
 
 
-def test_the_table_is_for_people(tacit: Tacit, beliefs: Path) -> None:
-    """Without --json the rates stand in a table, and undefined ones as a dash."""
-    lines = tacit("check", beliefs).out.splitlines()
-    headings = ["constraint", "violated", "decided", "undecided", "applicable", "rate"]
-    assert lines[0].split() == headings
-    assert lines[1].split() == ["symmetric", "0", "0", "0", "0", "-"]
-    assert lines[3].split() == ["inverse", "1", "1", "1", "2", "100.0", "%"]
-    assert lines[-3:] == [
-        "examples, out of 2 violated constraints:",
-        '  inverse: "trunk above roots" is believed, but "roots below trunk" is not',
-        (
-            '  transitive: "leaves above trunk" and "trunk above roots" are believed, '
-            'but "leaves above roots" is not'
-        ),
-    ]
+def test_without_json_the_counts_are_a_table(tacit: Tacit, beliefs: Path) -> None:
+    """One row per type of constraint, with undefined rates; then an example of each violation."""
+    lines = [line.split() for line in tacit("check", beliefs).out.splitlines()]
+    assert ["symmetric", "0", "0", "0", "0", "undefined"] in lines
+    assert ["inverse", "1", "1", "1", "2", "100.0", "%"] in lines
+    assert [line[0] for line in lines[-2:]] == ["inverse:", "transitive:"]
 
 
 def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:

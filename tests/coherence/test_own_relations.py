@@ -60,8 +60,8 @@ def test_the_commands_print_and_write_what_the_page_says(folder: Path) -> None:
             assert out.splitlines() == expected
     assert len(printed) == 3
     assert (folder / "repaired.csv").read_text(encoding="utf-8") == blocks("csv")[1]
-    rates = [line.split()[1] for line in printed[2].splitlines()[1:6]]
-    assert set(rates) == {"0"}
+    violated = [line.split()[1] for line in printed[2].splitlines()[3:9]]
+    assert set(violated) == {"0"}
 
 
 def test_the_python_of_the_page_runs(folder: Path) -> None:

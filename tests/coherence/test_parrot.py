@@ -18,7 +18,7 @@ from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
 
 if TYPE_CHECKING:
-    from tacit.coherence.repair import Objective
+    from tacit.coherence import Objective
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 STATEMENT = ("subject", "relation", "object")

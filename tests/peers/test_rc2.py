@@ -17,7 +17,7 @@ from tacit.coherence.repair import repair, weights_of, whole_weights
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from tacit.coherence.repair import Objective
+    from tacit.coherence import Objective
 
 pytest.importorskip("pysat", reason="python-sat is not installed")
 

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from tacit.addresses import check_holds_no_password
 from tacit.cli import (
-    check,
+    beliefs,
     demo,
     drawings,
     kb,
@@ -93,8 +93,8 @@ app.add_typer(show.app, name="show")
 app.command("report")(report.report)
 app.command("compare")(report.compare)
 app.command("score")(score.score)
-app.command("check")(check.check)
-app.command("repair")(check.repair)
+app.command("check")(beliefs.check)
+app.command("repair")(beliefs.repair)
 app.add_typer(drawings.app, name="drawings")
 app.add_typer(kb.app, name="kb")
 

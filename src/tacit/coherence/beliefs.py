@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
+from tacit.coherence import OnDuplicate
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.documents import similar
 from tacit.english import number_of, several
@@ -32,8 +33,6 @@ GROUPS = ("thing", "annotator", "person", "document", "model", "group")
 
 # If at least this share of rows is alone in its group, the grouping is probably a mistake.
 _MOSTLY_ALONE = 0.9
-
-OnDuplicate = Literal["error", "mean", "first"]
 
 
 def group_columns(beliefs: pl.DataFrame, groups: Sequence[str] | None = None) -> list[str]:
@@ -316,7 +315,7 @@ def _once_each(
 ) -> pl.DataFrame:
     import polars as pl
 
-    if on_duplicate not in ("error", "mean", "first"):
+    if on_duplicate not in get_args(OnDuplicate):
         raise RequestError(f"on_duplicate is {on_duplicate!r}; expected error, mean or first")
     keys = [*columns, *STATEMENT]
     if not frame.select(keys).is_duplicated().any():

@@ -50,6 +50,10 @@ class Count:
         """The share of violated constraints among the violated and satisfied constraints."""
         return self.violated / self.decided if self.decided else None
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts and the rate as a mapping."""
+        return {**asdict(self), "rate": self.rate}
+
 
 @dataclass(frozen=True, repr=False)
 class Check:
@@ -288,15 +292,7 @@ class Check:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit check --json``."""
-        counts = {
-            kind: {
-                "violated": each.violated,
-                "applicable": each.applicable,
-                "undecided": each.undecided,
-                "rate": each.rate,
-            }
-            for kind, each in self.counts.items()
-        }
+        counts = {kind: count.to_json() for kind, count in self.counts.items()}
         implies, excludes = counts.pop("implies"), counts.pop("excludes")
         return {
             **counts,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from tacit.coherence import TIME_LIMIT
+from tacit.coherence import TIME_LIMIT, Objective
 from tacit.coherence.beliefs import check_beliefs, group_columns
 from tacit.coherence.constraints import beside, code
 from tacit.coherence.problems import best_assignment
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.problems import Assignment
 
-
-Objective = Literal["paper", "log-odds", "margin"]
 
 _CLIP = 1e-6
 # Integer sums are exact in any order, so assignments of equal value compare equal.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, get_args
 
-from tacit.coherence.repair import Objective
+from tacit.coherence import Objective
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import TABLES
 from tacit.statistics import Bootstrap

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.options import AsJson, Force
-from tacit.coherence import TIME_LIMIT
+from tacit.coherence import TIME_LIMIT, Objective, OnDuplicate
 from tacit.english import number_of, several
-from tacit.findings.numbers import formatted
 from tacit.strings import listed
 
 if TYPE_CHECKING:
@@ -22,18 +20,9 @@ if TYPE_CHECKING:
 
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
-
+    from tacit.coherence.repair import Repaired
 
 _MOST_TEXTS = 6  # statements of an example
-
-
-class OnDuplicate(StrEnum):
-    """What to do if several rows contain different beliefs about the same statement."""
-
-    error = "error"
-    mean = "mean"
-    first = "first"
-
 
 Beliefs = Annotated[
     Path,
@@ -98,7 +87,7 @@ def check(
         ),
     ] = "p_true",
     groups: Groups = None,
-    on_duplicate: Duplicates = OnDuplicate.error,
+    on_duplicate: Duplicates = "error",
     revision_cost: Annotated[
         bool,
         typer.Option(
@@ -139,115 +128,98 @@ def check(
 
     from tacit.coherence.check import check as count
 
-    known, held, columns = read(beliefs, ontology, on_duplicate, groups)
+    known, held, columns = _read(beliefs, ontology, on_duplicate, groups)
     found = count(
-        held,
-        known,
-        believed,
-        groups=columns,
-        revision_cost=revision_cost,
-        time_limit=time_limit,
+        held, known, believed, groups=columns, revision_cost=revision_cost, time_limit=time_limit
     )
     tables = [] if violations is None else [(found.violations, violations)]
     tables += [] if clashes is None else [(found.clashes, clashes)]
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
-    result = found.to_json()
     if as_json:
-        typer.echo(json.dumps(result))
+        typer.echo(json.dumps(found.to_json()))
         return
-    typer.echo(_violation_lines(result, known))
-    for line in (*_examples(found.violations, violations), *_clash(found, columns, clashes)):
-        typer.echo(line)
-    _echo_written(path for _, path in tables)
+    _print_counts(found, known)
+    lines = [*_counts_text(found), *_examples(found.violations, violations)]
+    lines += [*_clash(found, columns, clashes), *(f"Written: {path}" for _, path in tables)]
+    typer.echo("\n".join(lines))
 
 
-def read(
+def _read(
     path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
 ) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read the ontology and the beliefs, and print how the beliefs are grouped.
-
-    Returns:
-        The ontology, the beliefs, and the names of the columns that identify a group of beliefs.
-    """
+    """Read the ontology and the beliefs, print how they are grouped, and return the groups."""
     from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
     from tacit.coherence.ontology import Ontology
 
     known = Ontology.load(ontology)
     named = None if groups is None else listed(groups)
-    beliefs = read_beliefs(path, known, on_duplicate.value, named)
+    beliefs = read_beliefs(path, known, on_duplicate, named)
     for remark in grouping_remarks(beliefs, named):
         typer.echo(f"tacit: {remark}", err=True)
     return known, beliefs, group_columns(beliefs, named)
 
 
-def _echo_written(paths: Iterable[Path]) -> None:
-    """Print the names of the files that the command has written."""
-    for path in paths:
-        typer.echo(f"Written: {path}")
+def _print_counts(found: Check, ontology: Ontology) -> None:
+    """Print the counts of each type of constraint that the paper or the ontology has."""
+    from tacit.findings.spec import Column, Layout, TableSpec
+    from tacit.present.tables import print_table
 
-
-def percent(share: float | None) -> str:
-    """Return a share as text in per cent; None becomes a dash."""
-    return "-" if share is None else formatted(share, "percent")
-
-
-def _violation_lines(result: dict[str, Any], ontology: Ontology) -> str:
-    """Return the counts of constraint violations as text.
-
-    Args:
-        result: The result of the check, in the format of ``tacit check --json``.
-        ontology: The ontology, which declares the constraints.
-    """
-    kinds = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
-    # The paper does not have the last two types of constraints, and most ontologies use neither.
+    counts = ("violated", "decided", "undecided", "applicable")
+    columns = (
+        Column("constraint", "constraint"),
+        *(Column(name, name, "count") for name in counts),
+        Column("rate", "rate", "percent"),
+    )
+    spec = TableSpec("counts", "Constraints", "", columns, printed=Layout())
     relations = ontology.relations.values()
-    shown = [
-        kind for kind in kinds if kind in kinds[:4] or any(getattr(r, kind) for r in relations)
+    absent = {
+        "implies": not any(relation.implies for relation in relations),
+        "excludes": not any(relation.excludes for relation in relations),
+    }
+    rows = [
+        {"constraint": kind, **count.to_json(), "decided": count.decided}
+        for kind, count in [*found.counts.items(), ("micro", found.total)]
+        if not absent.get(kind)
     ]
-    names = ("violated", "decided", "undecided", "applicable")
-    lines = [f"{'constraint':<12}{''.join(f'{name:>12}' for name in names)}{'rate':>9}"]
-    for kind in shown:
-        counts = dict(result[kind])
-        counts["decided"] = counts["applicable"] - counts["undecided"]
-        cells = "".join(f"{counts[name]:>12,}" for name in names)
-        lines.append(f"{kind:<12}{cells}{percent(counts['rate']):>9}")
-    lines += [
-        f"{'macro':<60}{percent(result['macro']):>9}",
-        f"{'micro':<60}{percent(result['micro']):>9}",
-        "",
-        (
-            f"{result['believed']:,} of {several(result['statements'], 'statement')} believed; "
-            f"{result['ties']:,} at exactly one half, {result['missing']:,} missing, "
-            f"{result['unasked']:,} not asked"
-        ),
-        (
-            f"groups: {result['groups']:,}, with a decided constraint: "
-            f"{result['groups_decided']:,}, with a violation: {result['groups_with_violations']:,}"
-        ),
-        (
-            "groups whose believed statements can all be true together: "
-            f"{percent(result['jointly_consistent'])}; mean violation rate of a group: "
-            f"{percent(result['contradiction_density'])}"
-        ),
-    ]
-    if any(result[kind]["undecided"] for kind in kinds):
-        lines.append(
+    print_table(spec, spec.frame(rows), spec.title)
+
+
+def _counts_text(found: Check) -> Iterator[str]:
+    from tacit.findings.numbers import formatted
+
+    yield f"macro, the mean of the rates: {formatted(found.macro, 'percent')}"
+    yield (
+        f"{found.believed:,} of {several(found.statements, 'statement')} believed; "
+        f"{found.ties:,} at exactly one half, {found.missing:,} missing, "
+        f"{found.unasked:,} not asked"
+    )
+    yield (
+        f"groups: {len(found.groups):,}, with a decided constraint: {found.decided:,}, "
+        f"with a violation: {found.contradicted:,}"
+    )
+    yield (
+        "groups whose believed statements can all be true together: "
+        f"{formatted(found.consistent, 'percent')}; mean violation rate of a group: "
+        f"{formatted(found.density, 'percent')}"
+    )
+    if found.total.undecided:
+        yield (
             "undecided: a statement of the constraint was not asked or has no belief; "
             "rates are violated / decided"
         )
-    if result["revision_cost_at_most"] is not None:
-        lines.append(_revision_cost(result))
-    return "\n".join(lines)
+    low, high = found.revision_cost_at_least, found.revision_cost_at_most
+    if found.revision_cost is not None:
+        yield f"revision cost: {several(found.revision_cost, 'belief')} must change"
+    elif high is not None:
+        yield (
+            f"revision cost: between {low:,} and {high:,} beliefs must change; the time limit was "
+            "reached before the minimum was proven"
+        )
 
 
 def _examples(violations: pl.DataFrame, written: Path | None) -> Iterator[str]:
-    """Yield, as text, one example of a violated constraint of each type.
-
-    Args:
-        violations: The violated constraints.
-        written: The file to which the violated constraints were written, or None.
-    """
+    """Yield one example of a violated constraint of each type."""
     from tacit.coherence.beliefs import STATEMENT
 
     if violations.is_empty():
@@ -256,25 +228,19 @@ def _examples(violations: pl.DataFrame, written: Path | None) -> Iterator[str]:
     hint = " (--violations FILE writes all)" if len(found) < len(violations) and not written else ""
     yield f"examples, out of {several(len(violations), 'violated constraint')}{hint}:"
     for row in found.iter_rows(named=True):
-        numbers = [number for number in (1, 2, 3) if row[f"subject_{number}"] is not None]
-        texts = {
-            number: _quoted(row[f"{name}_{number}"] for name in STATEMENT) for number in numbers
-        }
-        believed = [texts[number] for number in numbers if row[f"believed_{number}"]]
-        others = [texts[number] for number in numbers if not row[f"believed_{number}"]]
+        sides: dict[bool, list[str]] = {True: [], False: []}
+        for number in (1, 2, 3):
+            if row[f"subject_{number}"] is not None:
+                words = (row[f"{name}_{number}"] for name in STATEMENT)
+                sides[bool(row[f"believed_{number}"])].append(_quoted(words))
+        believed, others = sides[True], sides[False]
         text = f"{' and '.join(believed)} {number_of(len(believed), 'is', 'are')} believed"
         text += f", but {others[0]} is not" if others else ""
         yield f"  {row['constraint']}: {text}"
 
 
 def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterator[str]:
-    """Yield, as text, the number of groups with indirect clashes, and an example.
-
-    Args:
-        found: The result of the check.
-        groups: The names of the columns that identify a group of beliefs.
-        written: The file to which the indirect clashes were written, or None.
-    """
+    """Yield the number of groups with indirect clashes, and an example."""
     from tacit.coherence.beliefs import STATEMENT
 
     if not found.clashing:
@@ -298,27 +264,7 @@ def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterato
 
 
 def _quoted(statement: Iterable[str]) -> str:
-    """Return the words of a statement as one quoted text."""
     return f'"{" ".join(statement)}"'
-
-
-def _revision_cost(result: dict[str, Any]) -> str:
-    """Describe how many beliefs must change; as a range if the time limit was reached."""
-    if result["revision_cost"] is not None:
-        return f"revision cost: {several(result['revision_cost'], 'belief')} must change"
-    low, high = result["revision_cost_at_least"], result["revision_cost_at_most"]
-    return (
-        f"revision cost: between {low:,} and {high:,} beliefs must change; the time limit was "
-        "reached before the minimum was proven"
-    )
-
-
-class Goal(StrEnum):
-    """The name of the objective that repair maximizes."""
-
-    paper = "paper"
-    log_odds = "log-odds"
-    margin = "margin"
 
 
 _PAPER = (
@@ -342,7 +288,7 @@ def repair(
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
-        Goal,
+        Objective,
         typer.Option(
             help="The objective that repair maximises. paper: the sum of the confidences of all "
             "statements that are true after repair. log-odds: the joint probability of the "
@@ -350,9 +296,9 @@ def repair(
             "where each belief is weighted by the distance of its probability from one "
             "half."
         ),
-    ] = Goal.paper,
+    ] = "paper",
     groups: Groups = None,
-    on_duplicate: Duplicates = OnDuplicate.error,
+    on_duplicate: Duplicates = "error",
     time_limit: TimeLimit = TIME_LIMIT,
     by_group: ByGroup = None,
     assignment: Annotated[
@@ -389,52 +335,36 @@ def repair(
 
     from tacit.coherence.repair import repair as find
 
-    known, held, columns = read(beliefs, ontology, on_duplicate, groups)
+    known, held, columns = _read(beliefs, ontology, on_duplicate, groups)
     source = context.get_parameter_source("objective")
     if known.name != "parts" and source is not None and source.name == "DEFAULT":
         typer.echo(f"tacit: {_PAPER}", err=True)
-    found = find(held, known, objective.value, time_limit, columns)
+    found = find(held, known, objective, time_limit, columns)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
     tables += [] if assignment is None else [(found.assignment, assignment)]
     write_tables(tables)
-    result = found.to_json()
     if as_json:
-        typer.echo(json.dumps(result))
+        typer.echo(json.dumps(found.to_json()))
         return
-    typer.echo(_repair_lines(result))
-    _echo_written(path for _, path in tables)
+    lines = [*_repair_text(found), *(f"Written: {path}" for _, path in tables)]
+    typer.echo("\n".join(lines))
 
 
-def _inferred(result: dict[str, Any]) -> str:
-    """Return as text how many statements without a belief are true after repair."""
-    count = result["inferred"]
-    return f" ({count:,} of them missing before)" if count else ""
-
-
-def _repair_lines(result: dict[str, Any]) -> str:
+def _repair_text(found: Repaired) -> Iterator[str]:
     value, bound = (
-        f"{result[key]:,}" if isinstance(result[key], int) else f"{result[key]:,.3f}"
-        for key in ("value", "bound")
+        f"{each:,}" if isinstance(each, int) else f"{each:,.3f}"
+        for each in (found.value, found.bound)
     )
-    open_groups = result["groups"] - result["optimal"]
-    proven = (
-        f"time limit reached, {open_groups:,} not proven optimal"
-        if open_groups
-        else "all proven optimal"
+    left = found.groups - found.optimal
+    proven = f"time limit reached, {left:,} not proven optimal" if left else "all proven optimal"
+    inferred = f" ({found.inferred:,} of them missing before)" if found.inferred else ""
+    yield f"{several(found.groups, 'group')} repaired in {found.seconds:.2f} s, {proven}"
+    yield f"objective {found.objective}: value {value}, upper bound {bound}"
+    yield (
+        f"{several(found.turned_true, 'statement')} turned true{inferred}, "
+        f"{found.turned_false:,} turned false, {found.free:,} decided only by the tie rule"
     )
-    lines = [
-        f"{several(result['groups'], 'group')} repaired in {result['seconds']:.2f} s, {proven}",
-        f"objective {result['objective']}: value {value}, upper bound {bound}",
-        (
-            f"{several(result['turned_true'], 'statement')} turned true{_inferred(result)}, "
-            f"{result['turned_false']:,} turned false, "
-            f"{result['free']:,} decided only by the tie rule"
-        ),
-        f"before repair: {result['missing']:,} missing, {result['unasked']:,} not asked",
-    ]
-    if not result["settled"]:
-        lines.append(
-            "not all optimal assignments were compared: another run may return a different one"
-        )
-    return "\n".join(lines)
+    yield f"before repair: {found.missing:,} missing, {found.unasked:,} not asked"
+    if not found.settled:
+        yield "not all optimal assignments were compared: another run may return a different one"
