@@ -98,9 +98,13 @@ class Bootstrap:
         """Estimate the AUROC of a score that should be higher for correct rows."""
         if auroc(right, score) is None:
             return Estimate(None, why="undefined")
-        (found,) = self.weighted(
-            clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None]
-        )
+        names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        if len(names) ** 2 <= len(cluster):
+            (found,) = self.weighted(names, _aurocs_of_clusters(cluster, right, score))
+        else:
+            (found,) = self.weighted(
+                clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None]
+            )
         return found
 
     def change(self, value: float, resampled: Floats) -> Change:
@@ -166,6 +170,23 @@ def _drawn(generator: np.random.Generator, rows: int, clusters: int) -> Floats:
     cells = drawn + clusters * np.arange(rows)[:, None]
     times = np.bincount(cells.ravel(), minlength=rows * clusters)
     return times.reshape(rows, clusters).astype(np.float64)
+
+
+def _aurocs_of_clusters(
+    cluster: NDArray[np.intp], right: ArrayLike, score: ArrayLike
+) -> Callable[[Floats], Floats]:
+    """Return a function of the clusters' weights, from the wins of each against each other."""
+    true, score = np.asarray(right, dtype=bool), np.asarray(score, dtype=np.float64)
+    numbers = range(int(cluster.max()) + 1)
+    won = np.zeros((len(numbers), len(numbers)))
+    for other in numbers:
+        wrong = np.sort(score[~true & (cluster == other)])
+        lower = sum(np.searchsorted(wrong, score[true], side) for side in ("left", "right")) / 2
+        won[:, other] = np.bincount(cluster[true], lower, len(numbers))
+    pairs = [np.bincount(cluster[some], minlength=len(numbers)) for some in (true, ~true)]
+    return lambda times: divided(
+        ((times @ won) * times).sum(axis=1), (times @ pairs[0]) * (times @ pairs[1])
+    )[:, None]
 
 
 def _share_below(values: Floats) -> float:
