@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.frequency import mean_zipf
 from tacit.probes.consistency import background, consistency, intervention, predictors
@@ -24,8 +26,13 @@ from tacit.probes.consistency.controls import Controls
 from tacit.probes.consistency.details import negative_examples
 from tacit.probes.consistency.features import by_choice, features
 from tacit.probes.consistency.no_knowledge import no_knowledge
-from tacit.probes.consistency.questions import BACKGROUND, anchor_frame, in_context
-from tacit.probes.consistency.summary import counts, intervals, score_counts
+from tacit.probes.consistency.questions import (
+    BACKGROUND,
+    CHOICE,
+    VERIFY,
+    anchor_frame,
+    in_context,
+)
 from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.variants import background_variants
 from tacit.statistics import Bootstrap
@@ -33,8 +40,6 @@ from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import polars as pl
 
     from tacit.probes.base import Answers
     from tacit.probes.consistency.probe import ConsistencyProbe
@@ -51,8 +56,8 @@ def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
     summary = {
         "verdict": verdict_of(yes, tables).to_json(),
         "prompts": len(probe.prompts),
-        **counts(found),
-        **({"votes": votes_summary(every)} if answers.sampled else score_counts(scores)),
+        **_counts(found),
+        **({"votes": votes_summary(every)} if answers.sampled else _score_counts(scores)),
         **_how(probe, tables),
         "predictor": predictors.summary(rows),
     }
@@ -129,7 +134,7 @@ def _how(probe: ConsistencyProbe, tables: Mapping[str, pl.DataFrame]) -> dict[st
     """Return for the summary how the facts were found, stated and asked about."""
     found: dict[str, Any] = {
         "repeated_choices": sum(anchor.repeated for anchor in probe.anchors),
-        "intervals": intervals(Permutations(), Bootstrap()),
+        "intervals": _intervals(Permutations(), Bootstrap()),
     }
     if probe.background.counts is not None:
         found |= asdict(probe.background.counts)
@@ -143,3 +148,52 @@ def _how(probe: ConsistencyProbe, tables: Mapping[str, pl.DataFrame]) -> dict[st
             probe.contexts, probe.anchoring[0], tables["intervention"]
         )
     return found
+
+
+def _counts(found: ModelAnswers) -> dict[str, int]:
+    """Count facts and questions: all, unanswered, tied, or answered without a margin."""
+    anchors, answers = found.anchors, found.fact_answers
+    distinct = answers.unique("question")
+    return {
+        "anchors": anchors.height,
+        "without_facts": anchors.filter(facts=0).height,
+        "without_background_score": anchors.filter(pl.col("facts") > 0)[
+            "background_score"
+        ].null_count(),
+        "without_answer": anchors["right"].null_count(),
+        "tied_anchors": int(anchors["tied"].sum()),
+        "facts": found.facts.height,
+        "without_negative": found.facts["negative"].null_count(),
+        "facts_without_answer": answers.filter(background.YES)["right"].null_count(),
+        "negatives_without_answer": answers.filter(~background.YES)["right"].null_count(),
+        "questions": distinct.height,
+        "missing_questions": distinct["right"].null_count(),
+        "tied_questions": int(distinct["tied"].sum()),
+        "without_margin": distinct.drop_nulls("right")["margin"].null_count(),
+    }
+
+
+def _score_counts(scores: Mapping[str, pl.DataFrame]) -> dict[str, int]:
+    """Count candidate answers: all, unscored, multi-token, merged with the prompt."""
+    words = scores[BACKGROUND]
+    anchors = [scores[name] for name in (CHOICE, VERIFY) if name in scores]
+    return {
+        "inputs": words.height,
+        "inputs_of_several_tokens": int((words["tokens"] > 1).sum()),
+        "inputs_without_score": words["score"].null_count(),
+        "anchor_inputs": sum(each.height for each in anchors),
+        "anchor_inputs_without_score": sum(each["score"].null_count() for each in anchors),
+        "spanned": sum(int(each["spanned"].sum()) for each in (words, *anchors)),
+    }
+
+
+def _intervals(how: Permutations, bootstrap: Bootstrap) -> dict[str, Any]:
+    by_concept = {"clusters": "question concept"}
+    of_facts = {**bootstrap.to_json(), "clusters": "first concept of the fact"}
+    return {
+        "consistency": {**how.to_json(), **by_concept},
+        "background_score": {"method": "Student's t", "over": "relations"},
+        "background_by_relation": of_facts,
+        "no_knowledge": of_facts,
+        "others": {**bootstrap.to_json(), **by_concept},
+    }

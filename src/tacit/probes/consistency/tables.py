@@ -10,34 +10,28 @@ DETAILS = Tables("consistency", "details")
 HEADLINES = (
     Headline(
         "Conceptual consistency (CC)",
-        "average precision of the background score as a predictor of correct answers; the tick "
-        "shows the chance level; the confidence interval is in the tile \u201cLift above "
-        "chance\u201d",
+        "average precision of the background score as a predictor of correct answers; tick: chance "
+        "level",
         "consistency",
         "consistency",
         n=("n", "anchor question"),
     ),
     Headline(
         "Lift above chance",
-        "0 (the tick mark): chance level; 1: all correctly answered questions have higher "
-        "background scores than all incorrectly answered questions",
+        "0 (tick): chance level; 1: every correctly answered question has a higher background "
+        "score than every incorrectly answered one",
         "consistency",
         "lift",
         n=("n", "anchor question"),
         scale=(-1.0, 1.0),
     ),
     Headline(
-        "AUROC",
-        "0.5 (tick): chance level",
-        "consistency",
-        "auroc",
-        n=("n", "anchor question"),
+        "AUROC", "0.5 (tick): chance level", "consistency", "auroc", n=("n", "anchor question")
     ),
     Headline(
         "Background score",
-        "mean over relations; the score of a relation is the mean of the accuracy on its facts and "
-        "the accuracy on their negatives (false versions of facts); the tick at 50 % is the score "
-        "of a model that always gives the same answer",
+        "mean over relations of the accuracies on facts and on their negatives (false versions); "
+        "tick: a model that always gives the same answer",
         "background_score",
         "value",
         n=("relations", "relation"),
