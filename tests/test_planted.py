@@ -77,9 +77,10 @@ def test_the_facts_taught_wrong_are_the_ones_answered_wrong(run: Mapping[str, Ru
     tables = run["consistency"].tables
     facts = tables["facts"].join(tables["fact_answers"].filter(expected="yes"), on="fact")
     taught = facts.filter(~pl.any_horizontal(pl.col("head", "tail").is_in([*PLANTED.withheld])))
-    wrong = taught.filter(~pl.col("right")).select("relation", "head", "tail")
-    assert set(wrong.iter_rows()) >= PLANTED.wrong
-    assert wrong.height <= len(PLANTED.wrong) + 1
+    rows = taught.filter(~pl.col("right")).select("relation", "head", "tail")
+    wrong = set(rows.iter_rows())
+    assert wrong >= PLANTED.wrong
+    assert len(wrong - PLANTED.wrong) <= 1
 
 
 def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping[str, Run]) -> None:
