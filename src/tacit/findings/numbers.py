@@ -100,13 +100,6 @@ def signed(value: float | None) -> str:
     return f"{plus}{text}".replace("-", _MINUS)
 
 
-def ratio(value: float | None) -> str:
-    """Return a ratio, such as an odds ratio, as text with three or more significant digits."""
-    if value is None:
-        return UNDEFINED
-    return f"{value:,.0f}" if value >= _WHOLE else f"{value:#.3g}"
-
-
 def interval(low: float | None, high: float | None, kind: Kind = "percent") -> str:
     """Return the two ends of a 95 % CI as text, or "no interval" if the CI is undefined."""
     if low is None or high is None:
@@ -157,13 +150,11 @@ def evenly_spaced(size: int, kept: int) -> list[int]:
 
 
 _SMALLEST_P = 0.001
-_WHOLE = 999.5  # from here on, a ratio has more than three digits before the point
 _WRITTEN: Mapping[Kind, Callable[[float | None], str]] = {
     "percent": percent,
     "points": points,
     "score": score,
     "signed": signed,
-    "ratio": ratio,
     "nats": score,
     "number": number,
     "p": p_value,

@@ -23,7 +23,6 @@ Kind: TypeAlias = Literal[
     "points",
     "score",
     "signed",
-    "ratio",
     "nats",
     "p",
     "number",
@@ -44,7 +43,7 @@ Value: TypeAlias = str | int | bool | None
 QUESTIONS = "questions"
 """The name of the table that contains the questions and answers, one row per question."""
 
-_REAL = frozenset({"percent", "points", "score", "signed", "ratio", "nats", "p", "number"})
+_REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"})
 
 
 @dataclass(frozen=True)

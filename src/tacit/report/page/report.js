@@ -49,7 +49,7 @@
     text: String,
     prompt: String,
   };
-  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "ratio", "nats", "number", "p"]);
+  const NUMBERS = new Set(["count", "percent", "points", "score", "signed", "nats", "number", "p"]);
   function words(table, row, column) {
     const value = cell(table, row, column.name);
     if (value === null || value === undefined) return null;
