@@ -89,12 +89,6 @@ def test_a_revision_cost_out_of_time_is_an_interval(tacit: Tacit, tmp_path: Path
     assert 0 <= result["revision_cost_at_least"] < result["revision_cost_at_most"]
 
 
-@pytest.mark.parametrize("verb", ["check", "repair"])
-def test_the_default_time_limit_is_in_the_help(tacit: Tacit, verb: str) -> None:
-    """Both commands say how long exact repair may take."""
-    assert "600" in tacit(verb, "--help").out
-
-
 def test_a_missing_file_is_a_wrong_request(tacit: Tacit, tmp_path: Path) -> None:
     """A file that is not there ends with code 2 and nothing on standard output."""
     ran = tacit("check", tmp_path / "none.tsv", "--json")
@@ -102,28 +96,10 @@ def test_a_missing_file_is_a_wrong_request(tacit: Tacit, tmp_path: Path) -> None
     assert "there is no such file" in ran.err
 
 
-def test_a_table_of_no_known_kind_is_refused_before_any_work(
-    tacit: Tacit, beliefs: Path, tmp_path: Path
-) -> None:
-    """A suffix that names no table ends with code 2."""
-    ran = tacit("check", beliefs, "--violations", tmp_path / "violations.xls")
-    assert ran.code == 2
-    assert ".xls" in ran.err
-
-
 def test_the_beliefs_are_not_written_over(tacit: Tacit, beliefs: Path) -> None:
     """The input cannot be named as a result."""
     assert tacit("check", beliefs, "--violations", beliefs).code == 2
     assert beliefs.read_text() == BELIEFS
-
-
-def test_two_tables_are_not_one_file(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
-    """One path for both tables is refused before either is written."""
-    out = tmp_path / "out.tsv"
-    ran = tacit("check", beliefs, "--violations", out, "--by-group", out)
-    assert ran.code == 2
-    assert "given for two results" in ran.err
-    assert not out.exists()
 
 
 @pytest.fixture

@@ -138,20 +138,6 @@ def test_bad_rows_are_refused_and_nothing_is_written(
     assert not out.exists()
 
 
-def test_two_p_for_one_statement_name_both_lines(
-    tacit: Tacit, beliefs: Path, tmp_path: Path
-) -> None:
-    """The error names both lines; --on-duplicate first takes the first."""
-    first = beliefs.read_text().splitlines()[1].split("\t")
-    beliefs.write_text(beliefs.read_text() + "\t".join([*first[:4], "0.77"]) + "\n")
-    out = tmp_path / "repaired.tsv"
-    refused = tacit("repair", beliefs, "--out", out)
-    assert "line 362" in refused.err
-    assert "line 2" in refused.err
-    assert tacit("repair", beliefs, "--out", out, "--on-duplicate", "first").code == 0
-    assert len(out.read_text().splitlines()) == 361
-
-
 def test_a_missing_statement_that_turns_true_is_counted_once(tacit: Tacit, tmp_path: Path) -> None:
     """Two premises and the missing conclusion: one statement turned true, and it was missing."""
     given = tmp_path / "given.csv"
@@ -185,13 +171,6 @@ def test_an_unknown_objective_is_refused_in_plain_words(
     assert ran.code == 2
     assert "'logodds' is not one of 'paper', 'log-odds', 'margin'" in ran.err
     assert "Value error" not in ran.err
-
-
-def test_an_output_of_no_known_kind_is_refused(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
-    """A suffix that names no table ends with code 2 before any work."""
-    ran = tacit("repair", beliefs, "--out", tmp_path / "repaired.txt")
-    assert ran.code == 2
-    assert ".txt" in ran.err
 
 
 def test_a_result_in_place_of_another_is_refused(

@@ -103,23 +103,6 @@ def test_jointly_consistent_beliefs_fit_in_some_world(name: str, seed: int) -> N
     assert found.consistent == float(fits)
 
 
-@pytest.mark.parametrize("name", shipped_ontologies())
-@pytest.mark.parametrize("seed", range(4))
-def test_the_revision_cost_is_the_distance_to_the_nearest_world(name: str, seed: int) -> None:
-    """The least number of statements on which any assignment differs from what is believed."""
-    ontology, statements, believed = random_case(name, 3, seed)
-    beliefs = as_beliefs(statements, [0.9 if each else 0.1 for each in believed])
-    found = check(beliefs, ontology, revision_cost=True)
-    items = ("item 0", "item 1", "item 2")
-    truth = dict(zip(statements, believed, strict=True))
-    nearest = 0
-    for relations in linked(ontology):
-        listed, assignments = all_assignments(name, tuple(relations), items)
-        held = np.array([truth[each] for each in listed])
-        nearest += int((assignments != held).sum(axis=1).min())
-    assert found.revision_cost == nearest
-
-
 @needs_parrot
 def test_the_gold_statements_violate_nothing() -> None:
     """0 of 10,615 constraints."""

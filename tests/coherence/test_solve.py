@@ -14,6 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
 
 from tacit.coherence import integer_program
+from tacit.coherence import rows as rows_of_programs
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
@@ -143,7 +144,7 @@ def test_rows_on_demand_agree_with_one_program_of_all_constraints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Neither rows on demand nor fixed statements change the optimum."""
-    monkeypatch.setattr(integer_program, "_MOST_TRIPLES", 0)
+    monkeypatch.setattr(rows_of_programs, "_MOST_TRIPLES", 0)
     n = 11
     weights = np.random.default_rng(seed).integers(0 if total else -99, 100, n * (n - 1))
     found = solve_program(Program(ORDER, n, weights, weights * 0, total=total))
@@ -187,6 +188,6 @@ def test_without_a_proof_there_is_a_consistent_assignment_and_a_bound(
     assert not found.optimal
     assert not found.settled
     assert best.bound / 2 < weights @ found.true <= best.bound < found.bound
-    assert integer_program.Rows(Program(rules, n, weights, weights)).hold(found.true)
+    assert rows_of_programs.Rows(rules, n, total=False).hold(found.true)
     late = solve_program(Program(rules, n, weights, weights * 0), time.monotonic())
     assert 0 < weights @ late.true <= best.bound <= late.bound
