@@ -41,7 +41,6 @@
     points: (v) => (v > 0 && Number((100 * v).toFixed(1)) !== 0 ? "+" : "") + fixed(100 * v, 1),
     score: (v) => decimals(v),
     signed: (v) => (v > 0 && Math.abs(v) >= 1e-9 ? "+" : "") + decimals(v, 1e-9),
-    ratio: (v) => (v >= 999.5 ? Math.round(v).toLocaleString("en") : v.toPrecision(3)),
     nats: (v) => decimals(v),
     number: (v) => (Number.isInteger(v) ? KINDS.count(v) : decimals(v)),
     p: (v) => (v < 0.001 ? "<\u00a00.001" : fixed(v, 3)),
