@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT
-from tacit.coherence.beliefs import STATEMENT, TRUTHS, carried_columns, check_beliefs
+from tacit.coherence.beliefs import TRUTHS, carried_columns, check_beliefs
 from tacit.coherence.constraints import Coded, beside, code
 from tacit.coherence.repair import deadline_of
 from tacit.coherence.violations import (
@@ -204,7 +204,7 @@ class Check:
         for number in numbers:
             codes = table.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
             row = codes.join(self._rows, on=["g", *"sro"], how="left", maintain_order="left")["row"]
-            shown |= {f"{name}_{number}": of for name, of in self._named(codes).items()}
+            shown |= {f"{name}_{number}": of for name, of in self._coded.words(codes).items()}
             shown |= {f"{name}_{number}": beliefs[name].gather(row) for name in beliefs.columns}
         return beside(self._coded.groups.select(pl.all().gather(table["g"])), pl.DataFrame(shown))
 
@@ -254,15 +254,8 @@ class Check:
         number = np.repeat(np.arange(1, len(found) + 1), [len(rows) for rows in found])
         codes = self._rows[np.concatenate([*found, np.zeros(0, dtype=np.int64)])]
         p_true = self._beliefs["p_true"].gather(codes["row"])
-        table = pl.DataFrame({"clash": number, **self._named(codes), "p_true": p_true})
+        table = pl.DataFrame({"clash": number, **self._coded.words(codes), "p_true": p_true})
         return beside(self._coded.groups.select(pl.all().gather(codes["g"])), table)
-
-    def _named(self, codes: pl.DataFrame) -> dict[str, pl.Series]:
-        """Return the words of statements that are given by numbers."""
-        items = pl.Series(self._coded.items, dtype=pl.String)
-        relations = pl.Series(list(self._ontology.relations), dtype=pl.String)
-        named = zip(STATEMENT, (("s", items), ("r", relations), ("o", items)), strict=True)
-        return {name: words.gather(codes[column]) for name, (column, words) in named}
 
     @cached_property
     def _rows(self) -> pl.DataFrame:

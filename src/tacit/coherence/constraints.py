@@ -159,6 +159,7 @@ class Coded:
     relation: Integers
     object: Integers
     items: list[str]
+    relations: list[str]
     groups: pl.DataFrame
     unasked: int
 
@@ -175,20 +176,30 @@ class Coded:
             {"g": self.group, "s": self.subject, "r": self.relation, "o": self.object}
         )
 
+    def words(self, codes: pl.DataFrame) -> dict[str, pl.Series]:
+        """Return the subject, relation and object of statements in the columns s, r and o."""
+        items = pl.Series(self.items, dtype=pl.String)
+        relations = pl.Series(self.relations, dtype=pl.String)
+        return {
+            "subject": items.gather(codes["s"]),
+            "relation": relations.gather(codes["r"]),
+            "object": items.gather(codes["o"]),
+        }
+
 
 def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
     """Encode the groups, items and relations of validated beliefs as integers."""
     columns = group_columns(beliefs, groups)
     items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
     named = pl.Enum(items)
-    related = pl.Enum(list(ontology.relations))
+    names = list(ontology.relations)
     group, table = _groups(beliefs, columns)
     subject = _positions(beliefs["subject"], named)
     object_ = _positions(beliefs["object"], named)
-    relation = _positions(beliefs["relation"], related)
-    coded = Coded(group, subject, relation, object_, items.to_list(), table, 0)
+    relation = _positions(beliefs["relation"], pl.Enum(names))
+    coded = Coded(group, subject, relation, object_, items.to_list(), names, table, 0)
     sizes = np.bincount(np.unique(coded.ends) // max(1, len(items)), minlength=len(table))
-    possible = int((sizes * (sizes - 1)).sum()) * len(ontology.relations)
+    possible = int((sizes * (sizes - 1)).sum()) * len(names)
     return replace(coded, unasked=possible - int((subject != object_).sum()))
 
 

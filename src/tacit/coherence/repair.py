@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT, Objective
-from tacit.coherence.beliefs import check_beliefs, group_columns
+from tacit.coherence.beliefs import STATEMENT, check_beliefs, group_columns
 from tacit.coherence.constraints import beside, code
 from tacit.coherence.problems import best_assignment
 from tacit.errors import RequestError
@@ -200,9 +200,7 @@ def repair(
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
         table=table,
-        assignment=_named(
-            assignment.statements, coded, beliefs, ontology, group_columns(beliefs, groups)
-        ),
+        assignment=_named(assignment.statements, coded, beliefs, group_columns(beliefs, groups)),
     )
 
 
@@ -246,28 +244,19 @@ def _table(
 
 
 def _named(
-    statements: pl.DataFrame,
-    coded: Coded,
-    beliefs: pl.DataFrame,
-    ontology: Ontology,
-    groups: list[str],
+    statements: pl.DataFrame, coded: Coded, beliefs: pl.DataFrame, groups: list[str]
 ) -> pl.DataFrame:
-    items = pl.Series("items", coded.items, dtype=pl.String)
-    relations = pl.Series("relations", list(ontology.relations), dtype=pl.String)
     keys = list("gsro")
     asked = coded.frame.with_columns(beliefs["p_true"])
     ordered = statements.sort(keys).join(asked, on=keys, how="left", maintain_order="left")
-    told = ordered.select(
-        items.gather(ordered["s"]).alias("subject"),
-        relations.gather(ordered["r"]).alias("relation"),
-        items.gather(ordered["o"]).alias("object"),
-        "p_true",
-        repaired=pl.lit(value=True),
+    named = ordered.select("p_true", repaired=pl.lit(value=True)).with_columns(
+        **coded.words(ordered)
     )
+    named = named.select(*STATEMENT, "p_true", "repaired")
     # Without group columns, there is a single group without a name.
     if not groups:
-        return told
-    return beside(coded.groups.select(pl.col(groups).gather(ordered["g"])), told)
+        return named
+    return beside(coded.groups.select(pl.col(groups).gather(ordered["g"])), named)
 
 
 def _number(value: float, objective: str) -> float:
