@@ -82,9 +82,10 @@ def prepare_growth(folder: Path, sources: Sources, facts: int) -> None:
 
 def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyProbe:
     """The probe of all anchors, in an order of chance."""
-    from tacit.knowledge.background import Extraction, background
+    from tacit.knowledge.background import background
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.build import Source, build
+    from tacit.knowledge.options import BackgroundOptions
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
     from tacit.sources.anchors import read_anchors
@@ -93,9 +94,9 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
     build(Source([Dump(path) for path in sources.dumps]), folder / "base.kb")
     anchors = list(read_anchors(sources.questions))
     random.Random(0).shuffle(anchors)  # noqa: S311 - an order, no secret
-    extraction = Extraction() if hops == 1 else Extraction(length=hops, cap=_FACTS_OF_A_QUESTION)
+    extracted = BackgroundOptions(length=hops, cap=0 if hops == 1 else _FACTS_OF_A_QUESTION)
     with KnowledgeBase(folder / "base.kb") as base:
-        found = background(base, [(one.question, *one.choices) for one in anchors], extraction)
+        found = background(base, [(one.question, *one.choices) for one in anchors], extracted)
     options = ConsistencyOptions(sources.questions, folder / "base.kb")
     return ConsistencyProbe(options, anchors, found)
 

@@ -64,7 +64,8 @@ def test_an_unknown_source_is_a_wrong_request(tacit: Tacit) -> None:
 
 def test_a_missing_file_of_norms_is_told_in_one_line(tacit: Tacit, workplace: Path) -> None:
     """The command line names the sources that fit the option."""
-    ran = tacit("norms", "prompts", "--norms", workplace / "norms.dat", "--out", "prompts.tsv")
+    norms = ("--norms", workplace / "norms.dat", "--model", "demo")
+    ran = tacit("show", "prompts", "assumptions", *norms, "--out", "prompts.tsv")
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     for label in ("CSLB (", "McRae et al. 2005 (", "Buchanan et al. 2019 ("):

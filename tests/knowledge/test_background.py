@@ -10,18 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.knowledge.background import Background, Counts, Extraction, background
+from tacit.knowledge.background import Background, Counts, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.concepts import Matching
-from tacit.knowledge.negatives import Draw
-from tacit.knowledge.words import Words
+from tacit.knowledge.options import BackgroundOptions
 from tacit.sources.dumps import Dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.knowledge.concepts import Parts
+    from tacit.knowledge.options import Parts
     from tests.knowledge.conftest import Made
 
     Question = tuple[str, ...]
@@ -50,8 +48,7 @@ QUESTIONS: tuple[Question, ...] = (
     ("Is the moon made of cheese?", "", "never"),
     ("Where is sand?", "on a beach"),
 )
-# The others share its words, which take the longest to make.
-PLAIN = Extraction()
+PLAIN = BackgroundOptions()
 
 
 def rows() -> list[list[str]]:
@@ -111,7 +108,7 @@ def test_the_words_of_question_and_choices_are_matched_apart_or_pooled(
 ) -> None:
     """Of "ice cream", the first stands in the question and the second in a choice."""
     assert edges(background(base, [QUESTIONS[3]], PLAIN)) == []
-    pooled = replace(PLAIN, matching=Matching(parts="pooled"))
+    pooled = replace(PLAIN, parts="pooled")
     found = background(base, [QUESTIONS[3]], pooled)
     assert edges(found) == [
         ("ice cream", "IsA", "dessert"),
@@ -128,22 +125,28 @@ def test_concepts_of_different_parts_are_joined(base: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize(
-    "extraction",
+    "options",
     [
         PLAIN,
-        replace(PLAIN, length=2),
+        replace(PLAIN, length=2, cap=0),
         replace(PLAIN, length=3, cap=2),
-        Extraction(Words("arxiv"), Matching("content-words", "pooled", "off"), draw=Draw(seed=3)),
+        BackgroundOptions(
+            paper_version="arxiv",
+            overlap="content-words",
+            parts="pooled",
+            verbatim="off",
+            seed=3,
+        ),
     ],
     ids=["default", "two hops", "three hops, capped", "arxiv, pooled"],
 )
 def test_all_questions_together_are_as_each_alone(
-    base: KnowledgeBase, extraction: Extraction
+    base: KnowledgeBase, options: BackgroundOptions
 ) -> None:
     """Concepts, facts, negatives, and how many there are without the cap."""
-    together = background(base, QUESTIONS, extraction)
+    together = background(base, QUESTIONS, options)
     for at, question in enumerate(QUESTIONS):
-        assert of(together, at) == of(background(base, [question], extraction), 0)
+        assert of(together, at) == of(background(base, [question], options), 0)
     assert together.found["question"].to_list() == list(range(len(QUESTIONS)))
 
 
@@ -189,7 +192,7 @@ def test_no_question_at_all(base: KnowledgeBase, whole: Background) -> None:
 
 def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
     """And their negatives; how many facts there are is reported, and how many the cap cuts."""
-    every = background(base, QUESTIONS, replace(PLAIN, length=2))
+    every = background(base, QUESTIONS, replace(PLAIN, length=2, cap=0))
     capped = background(base, QUESTIONS, replace(PLAIN, length=2, cap=2))
     assert every.found.equals(capped.found)
     assert capped.facts.join(
@@ -224,8 +227,7 @@ def test_negatives_make_no_edge(whole: Background) -> None:
 
 def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
     """Where the one word that might be drawn is an edge or the head: null, and counted."""
-    draw = Draw(frequent=1)
-    found = background(base, QUESTIONS, replace(PLAIN, draw=draw))
+    found = background(base, QUESTIONS, replace(PLAIN, frequent=1))
     (word,) = found.facts["negative"].drop_nulls().unique()
     without = found.facts.filter(pl.col("negative").is_null())
     ends = zip(without["head"], without["tail"], strict=True)
@@ -238,7 +240,7 @@ def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
 def test_a_background_is_always_the_same(base: KnowledgeBase, whole: Background) -> None:
     """To the row; another seed draws other negatives of the same facts."""
     assert alike(whole, background(base, QUESTIONS, PLAIN))
-    other = background(base, QUESTIONS, replace(PLAIN, draw=Draw(seed=1)))
+    other = background(base, QUESTIONS, replace(PLAIN, seed=1))
     assert other.facts.drop("negative").equals(whole.facts.drop("negative"))
     assert not other.facts.equals(whole.facts)
 
@@ -246,27 +248,10 @@ def test_a_background_is_always_the_same(base: KnowledgeBase, whole: Background)
 def test_relations_of_ones_own(base: KnowledgeBase) -> None:
     """Those that are named, and no others; one that is not there is refused."""
     name = "EtymologicallyDerivedFrom"
-    found = background(base, QUESTIONS, replace(PLAIN, relations=(name,)))
+    found = background(base, QUESTIONS, replace(PLAIN, relations=name))
     assert edges(found) == [("beach", name, "house")]
     with pytest.raises(RequestError, match="no relation Smells"):
-        background(base, QUESTIONS, replace(PLAIN, relations=("Smells",)))
-
-
-def test_what_a_manifest_says() -> None:
-    """Every option, by its name on the command line."""
-    assert Extraction(relations=("IsA",), cap=7, draw=Draw(2, 50)).to_json() == {
-        "version": "review-lexicon",
-        "tagger": None,
-        "overlap": "all-words",
-        "parts": "separate",
-        "verbatim": "on",
-        "relations": ["IsA"],
-        "length": 1,
-        "cap": 7,
-        "seed": 2,
-        "frequent": 50,
-        "negatives": "uniform",
-    }
+        background(base, QUESTIONS, replace(PLAIN, relations="Smells"))
 
 
 def made(*counts: int) -> Background:
@@ -332,8 +317,8 @@ def test_quantiles_are_counts_that_there_are(counts: list[int]) -> None:
 @pytest.mark.parametrize("parts", ["separate", "pooled"])
 def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
     """Of the question and of each choice on its own, also if facts come from pooled parts."""
-    extraction = Extraction(matching=Matching(parts=parts))
+    options = BackgroundOptions(parts=parts)
     with KnowledgeBase(made("IsA\tdog\tanimal", "AtLocation\tdog\tkennel")) as base:
-        found = background(base, [("Where do dogs sleep?", "kennel", "an animal")], extraction)
+        found = background(base, [("Where do dogs sleep?", "kennel", "an animal")], options)
     assert found.by_part is not None
     assert found.by_part.rows() == [(0, 0, "dog"), (0, 1, "kennel"), (0, 2, "animal")]

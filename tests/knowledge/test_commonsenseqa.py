@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tacit.knowledge.background import CAP, Background, Extraction, background
+from tacit.knowledge.background import Background, background
 from tacit.knowledge.base import KnowledgeBase
+from tacit.knowledge.options import CAP, BackgroundOptions
 from tacit.sources.anchors import read_anchors
 from tests.knowledge import plain
 from tests.knowledge.conftest import DATA
@@ -91,7 +92,7 @@ def test_facts_of_longer_paths_agree(cn100k: Path, questions: Questions, length:
     """Of 51 questions: the facts that the cap keeps, and how many there are without it."""
     members = questions.concepts[SOME]
     with KnowledgeBase(cn100k) as base:
-        found = background(base, questions.texts[SOME], Extraction(length=length, cap=CAP))
+        found = background(base, questions.texts[SOME], BackgroundOptions(length=length))
         relations = base.chosen()
     every = [questions.graph.facts(concepts, relations, length) for concepts in members]
     assert found.found["found"].to_list() == [len(facts) for facts in every]
@@ -108,8 +109,10 @@ def test_the_cap_does_not_favour_a_letter(cn100k: Path, questions: Questions) ->
     texts = questions.texts[SOME]
     with KnowledgeBase(cn100k) as base:
         every, kept = (
-            background(base, texts, Extraction(length=3, cap=cap)).facts["head"].str.slice(0, 1)
-            for cap in (None, CAP)
+            background(base, texts, BackgroundOptions(length=3, cap=cap))
+            .facts["head"]
+            .str.slice(0, 1)
+            for cap in (0, CAP)
         )
     early = ["a", "b", "c"]
     assert kept.is_in(early).mean() == pytest.approx(every.is_in(early).mean(), abs=0.03)

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import RequestError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import OVERLAPS, Matching, Overlap, concepts_in
+from tacit.knowledge.concepts import concepts_in
+from tacit.knowledge.options import BackgroundOptions, Overlap
 from tacit.knowledge.words import Part, Words
 from tests.knowledge import plain
 
@@ -29,10 +29,10 @@ TEXTS = st.lists(st.lists(LABELS, max_size=3), min_size=1, max_size=6)
 
 
 def found(
-    base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching
+    base: KnowledgeBase, texts: Sequence[Sequence[Part]], options: BackgroundOptions
 ) -> list[set[str]]:
     """The labels in each text."""
-    table = concepts_in(base, texts, matching)
+    table = concepts_in(base, texts, options)
     assert table.columns == ["text", "part", "concept", "by_lemmas", "verbatim", "counts"]
     assert table.select("text", "part", "concept").is_unique().all()
     labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
@@ -46,7 +46,11 @@ def in_bags(
     base: KnowledgeBase, bags: Sequence[Collection[str]], overlap: Overlap
 ) -> list[set[str]]:
     """The labels in texts of one part each, of which the lemmas alone are known."""
-    return found(base, [[Part(frozenset(bag), "", (), ())] for bag in bags], Matching(overlap))
+    return found(
+        base,
+        [[Part(frozenset(bag), "", (), ())] for bag in bags],
+        BackgroundOptions(overlap=overlap),
+    )
 
 
 def read(*parts: str) -> list[Part]:
@@ -61,7 +65,7 @@ def test_concepts_agree_with_counting_word_by_word(
 ) -> None:
     """More than half of a concept's words, or of its content words, are in the bag."""
     with KnowledgeBase(made(*(f"IsA\t{label}\tdog" for label in labels))) as base:
-        for overlap in OVERLAPS:
+        for overlap in get_args(Overlap):
             of_content = overlap == "content-words"
             expected = [
                 {
@@ -109,8 +113,8 @@ def test_a_word_of_many_parts_is_counted_in_full(made: Made) -> None:
 def test_no_texts_have_no_concepts(made: Made) -> None:
     """No text, one without parts, and one of an empty part, have none."""
     with KnowledgeBase(made("IsA\tdog\tanimal")) as base:
-        assert found(base, [], Matching()) == []
-        assert found(base, [[], read(""), read("a dog"), read()], Matching()) == [
+        assert found(base, [], BackgroundOptions()) == []
+        assert found(base, [[], read(""), read("a dog"), read()], BackgroundOptions()) == [
             set(),
             set(),
             {"dog"},
@@ -127,7 +131,7 @@ def test_what_is_verbatim_agrees_with_comparing_tokens(
     with KnowledgeBase(made(*(f"IsA\t{label}\tdog" for label in labels))) as base:
         known = plain.Labels([*dict.fromkeys((*labels, "dog"))])
         expected = [set[str]().union(*known.within(parts)) for parts in texts]
-        assert found(base, [read(*parts) for parts in texts], Matching()) == expected
+        assert found(base, [read(*parts) for parts in texts], BackgroundOptions()) == expected
 
 
 LINES = [
@@ -156,16 +160,16 @@ def test_what_a_part_contains_worked_by_hand(
 ) -> None:
     """Word for word in a row, stop words included; a mark alone is no concept."""
     with KnowledgeBase(made(*LINES)) as base:
-        assert found(base, [read(*parts)], Matching()) == [expected]
+        assert found(base, [read(*parts)], BackgroundOptions()) == [expected]
 
 
 def test_what_is_only_there_verbatim_can_be_left_out(made: Made) -> None:
     """With verbatim off it is told, but does not count."""
     with KnowledgeBase(made(*LINES)) as base:
         texts = [read("Have fun with the dog", "go")]
-        assert found(base, texts, Matching(verbatim="off")) == [{"dog"}]
+        assert found(base, texts, BackgroundOptions(verbatim="off")) == [{"dog"}]
         labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
-        table = concepts_in(base, texts, Matching(verbatim="off"))
+        table = concepts_in(base, texts, BackgroundOptions(verbatim="off"))
         apart = table.filter(~table["counts"])
         assert {labels[concept] for concept in apart["concept"]} == {"have fun", "go"}
         assert apart.select("by_lemmas", "verbatim").unique().rows() == [(False, True)]
@@ -175,31 +179,14 @@ def test_parts_are_matched_apart_or_pooled(made: Made) -> None:
     """Two words of different parts make a concept only when parts are pooled."""
     with KnowledgeBase(made("IsA\tguide dog\tanimal")) as base:
         texts = [read("Who is a guide?", "dog"), read("A dog as a guide", "animals")]
-        assert found(base, texts, Matching()) == [set(), {"guide dog", "animal"}]
-        pooled = Matching(parts="pooled")
+        assert found(base, texts, BackgroundOptions()) == [set(), {"guide dog", "animal"}]
+        pooled = BackgroundOptions(parts="pooled")
         assert found(base, texts, pooled) == [{"guide dog"}, {"guide dog", "animal"}]
         assert concepts_in(base, texts)["part"].to_list() == [0, 1]
         assert concepts_in(base, texts, pooled)["part"].null_count() == 3
 
 
-@pytest.mark.parametrize(
-    ("presets", "message"),
-    [
-        (
-            {"overlap": "some-words"},
-            "unknown overlap 'some-words'; expected one of all-words, content-words",
-        ),
-        ({"parts": "apart"}, "unknown parts 'apart'; expected one of separate, pooled"),
-        ({"verbatim": "yes"}, "unknown verbatim 'yes'; expected one of on, off"),
-    ],
-)
-def test_an_unknown_preset_is_refused(presets: dict[str, Any], message: str) -> None:
-    """The message lists those there are."""
-    with pytest.raises(RequestError, match=message):
-        Matching(**presets)
-
-
-@pytest.mark.parametrize("overlap", OVERLAPS)
+@pytest.mark.parametrize("overlap", get_args(Overlap))
 def test_concepts_of_real_texts_agree(cn100k: Path, overlap: Overlap) -> None:
     """Of every eighth concept of CN-100K, those in a question are the ones that counting finds."""
     texts = [
@@ -209,7 +196,7 @@ def test_concepts_of_real_texts_agree(cn100k: Path, overlap: Overlap) -> None:
     of_content = overlap == "content-words"
     with KnowledgeBase(cn100k) as base:
         some = set(base.table("SELECT label FROM base.concepts")["label"][::8])
-        matching = Matching(overlap, verbatim="off")
+        matching = BackgroundOptions(overlap=overlap, verbatim="off")
         concepts = found(base, [read(text) for text in texts], matching)
     for text, mine in zip(texts, concepts, strict=True):
         bag = plain.content_lemmas(text)

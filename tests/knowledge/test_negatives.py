@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 from wordfreq import word_frequency
 
-from tacit.errors import RequestError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.negatives import Draw, _of_all_possible, negatives
+from tacit.knowledge.negatives import _of_all_possible, negatives
+from tacit.knowledge.options import BackgroundOptions
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def facts_of(base: KnowledgeBase, where: str = "true") -> pl.DataFrame:
 
 
 def drawn(
-    base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None
+    base: KnowledgeBase, facts: pl.DataFrame, options: BackgroundOptions | None = None
 ) -> list[tuple[plain.Fact, str | None]]:
     """Each fact with its negative, in labels and in the facts' order."""
-    table = negatives(base, facts, draw)
+    table = negatives(base, facts, options)
     assert table.drop("negative", "relaxed").equals(facts)
     labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"].to_list()
     names = base.table("SELECT name FROM base.relations ORDER BY id")["name"].to_list()
@@ -91,9 +91,11 @@ def test_every_fact_of_cn100k_has_a_negative_of_all_conditions(
 @settings(max_examples=8, deadline=None)
 @given(
     st.lists(st.tuples(RELATIONS, CONCEPTS, CONCEPTS).map("\t".join), min_size=9, max_size=30),
-    st.builds(Draw, st.integers(0, 99), st.integers(1, 6)),
+    st.builds(BackgroundOptions, seed=st.integers(0, 99), frequent=st.integers(1, 6)),
 )
-def test_a_negative_is_one_that_is_possible(made: Made, lines: list[str], draw: Draw) -> None:
+def test_a_negative_is_one_that_is_possible(
+    made: Made, lines: list[str], draw: BackgroundOptions
+) -> None:
     """Of any graph each fact has a negative that is possible, and none only when none is."""
     graph = plain.Graph.of_lines(lines)
     pool = graph.dictionary_words()[: draw.frequent]
@@ -109,7 +111,7 @@ def test_only_the_most_frequent_words_are_drawn(cn100k: Path, graph: plain.Graph
     frequency = [word_frequency(word, "en") for word in words]
     tie = next(k for k in range(300, 1000) if frequency[k - 1] == frequency[k])
     with KnowledgeBase(cn100k) as base:
-        pairs = drawn(base, facts_of(base, "e.head % 5 = 0"), Draw(frequent=tie))
+        pairs = drawn(base, facts_of(base, "e.head % 5 = 0"), BackgroundOptions(frequent=tie))
     assert {negative for _, negative in pairs} == set(words[:tie])
     assert all(graph.is_negative(fact, negative or fact.head) for fact, negative in pairs)
 
@@ -154,8 +156,8 @@ def test_another_seed_draws_others(cn100k: Path) -> None:
     with KnowledgeBase(cn100k) as base:
         facts = facts_of(base, "e.head % 100 = 0")
         first = drawn(base, facts)
-        assert drawn(base, facts, Draw(seed=0)) == first
-        other = drawn(base, facts, Draw(seed=1))
+        assert drawn(base, facts, BackgroundOptions(seed=0)) == first
+        other = drawn(base, facts, BackgroundOptions(seed=1))
     same = sum(one == two for one, two in zip(first, other, strict=True))
     assert 0 <= same < len(first) / 100
 
@@ -256,10 +258,3 @@ def test_no_facts_have_no_negatives(made: Made) -> None:
     """An empty table of facts gives an empty table."""
     with KnowledgeBase(made("IsA\tant\tinsect")) as base:
         assert drawn(base, facts_of(base, "false")) == []
-
-
-@pytest.mark.parametrize("frequent", [0, -1])
-def test_nothing_to_draw_from_is_told(frequent: int) -> None:
-    """Less than one word to draw from is refused."""
-    with pytest.raises(RequestError, match=f"from the {frequent} most frequent words"):
-        Draw(frequent=frequent)

@@ -1,19 +1,18 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from unittest.mock import patch
 
 import pytest
 
-from tacit.errors import ModelError, RequestError
-from tacit.knowledge.words import VERSIONS, Words
+from tacit.errors import ModelError
+from tacit.knowledge.options import Version
+from tacit.knowledge.words import Words
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from tacit.knowledge.words import Version
 
 SENTENCE = "The Leaves aren't running on John's 3 blogs, quickly."
 
@@ -88,7 +87,7 @@ def test_a_word_tagged_as_what_the_lexicon_does_not_list_is_still_found(
     assert lemmas(Words("review", tagger), "frightened") == [{"frighten"}]
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", get_args(Version))
 def test_stop_words_and_marks_never_count(pipeline: Callable[..., str], version: Version) -> None:
     """A text of stop words, in any case and with either apostrophe, has no content."""
     tagger = pipeline() if version == "review" else None
@@ -120,23 +119,6 @@ def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) 
         assert words.is_listed(word) == bool(plain.listed(word))
         assert words.lemmas(word) == tuple(sorted(plain.listed(word) or {word}))
         assert words.is_stop(word) == plain.is_stop(word)
-
-
-@pytest.mark.parametrize(
-    ("version", "tagger", "message"),
-    [
-        ("review", None, "--paper-version review requires --tagger NAME"),
-        ("arxiv", "en_core_web_sm", "requires --tagger"),
-        ("review-lexicon", "en_core_web_sm", "requires --tagger"),
-        ("reviewed", None, "'reviewed'; expected one of review-lexicon, review, arxiv"),
-    ],
-)
-def test_a_version_and_a_tagger_go_together(
-    version: Version, tagger: str | None, message: str
-) -> None:
-    """A tagger is needed for review and for no other; of an unknown version all are told."""
-    with pytest.raises(RequestError, match=message):
-        Words(version, tagger)
 
 
 def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:

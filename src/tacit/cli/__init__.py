@@ -16,7 +16,6 @@ from tacit.addresses import check_holds_no_password
 from tacit.cli import (
     beliefs,
     demo,
-    drawings,
     kb,
     predict,
     report,
@@ -95,7 +94,6 @@ app.command("compare")(report.compare)
 app.command("score")(score.score)
 app.command("check")(beliefs.check)
 app.command("repair")(beliefs.repair)
-app.add_typer(drawings.app, name="drawings")
 app.add_typer(kb.app, name="kb")
 
 

@@ -1,28 +1,29 @@
-"""``tacit drawings``: people's drawings of things, and the statements that the drawings imply."""
+"""``tacit show statements``: the statements that people's drawings of things imply."""
 
 from __future__ import annotations
 
 import json
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from tacit.cli.options import Force, group
-from tacit.english import several
+from tacit.cli.options import AsJson, Force
 from tacit.errors import RequestError
 
-app = group("Read people's drawings of everyday things and their parts.")
 
-
-@app.command("enrich")
-def enrich_command(
-    path: Annotated[Path, typer.Argument(help="A folder of drawings, or one annotations file.")],
-    out: Annotated[
+def statements(
+    path: Annotated[
         Path,
-        typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
+        typer.Argument(
+            metavar="DRAWINGS", help="A folder of drawings, or one file of annotations."
+        ),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
+    ] = None,
     things: Annotated[
         str | None,
         typer.Option(
@@ -30,32 +31,35 @@ def enrich_command(
         ),
     ] = None,
     force: Force = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json", help="Print the counts of drawings, parts, relations and statements as JSON."
-        ),
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Derive true and false statements about parts from people's drawings.
+    """Show how many true and false statements about parts follow from people's drawings.
 
-    Each row of the output contains a statement about the parts in one drawing, and the label True
-    or False.
+    With --out, the statements are written to a file. Each row contains a statement about the parts
+    in one drawing, and the label True or False.
 
-    Example: tacit drawings enrich drawings --out statements.tsv
+    Example: tacit show statements drawings --out statements.tsv
     """
     from tacit.outputs import check_outputs, table_with
+    from tacit.present.tables import print_rows
+    from tacit.sources.statements import counted, enriched_drawings
     from tacit.tables import write_table
 
-    labelled = ("thing", "annotator", "subject", "relation", "object", "label")
-    _keep_input(path, out)
-    check_outputs([], [(out, table_with("a table of labelled statements", *labelled))], force=force)
-
-    from tacit.sources.statements import enriched_drawings
-
+    if out is not None:
+        labelled = ("thing", "annotator", "subject", "relation", "object", "label")
+        kind = table_with("a table of labelled statements", *labelled)
+        _keep_input(path, out)
+        check_outputs([], [(out, kind)], force=force)
     table, summary = enriched_drawings(path, None if things is None else things.split(","))
-    write_table(table, out)
-    typer.echo(json.dumps(summary) if as_json else f"{_readable(summary)}\n\nWritten: {out}")
+    if out is not None:
+        write_table(table, out)
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    for title, rows in counted(summary).items():
+        print_rows(title, rows)
+    if out is not None:
+        typer.echo(f"Written: {out}")
 
 
 def _keep_input(path: Path, out: Path) -> None:
@@ -69,38 +73,3 @@ def _keep_input(path: Path, out: Path) -> None:
         raise RequestError(
             f"--out {out} is a file of the drawings, or would be read as one; choose another name"
         )
-
-
-def _readable(summary: dict[str, Any]) -> str:
-    ask, table_1 = summary["to_ask"], summary["table_1"]
-    read = (
-        f"{several(summary['drawings'], 'drawing')} of {several(summary['things'], 'thing')}: "
-        f"{several(summary['parts'], 'part')}, {several(summary['relations'], 'relation')} "
-        f"({several(summary['repeated_rows'], 'repeated row')} removed)"
-    )
-    published = ", ".join(f"{name} {count:,}" for name, count in table_1.items())
-    lines = [
-        read,
-        "",
-        f"{'':<14}{'relations':>12}{'statements':>12}",
-        *(
-            f"{name:<14}{counts['relations']:>12,}{counts['statements']:>12,}"
-            for name, counts in summary["categories"].items()
-        ),
-        f"{'all':<14}{summary['relations']:>12,}{summary['statements']:>12,}",
-        f"As in Table 1 of the paper (required by is spatial): {published}",
-        "",
-        f"{'':<22}{'statements':>12}{'true':>12}{'false':>12}",
-        _label_line("all", summary),
-        _label_line("all agree", summary["agreed"]),
-        "",
-        (
-            f"Questions for a model: {several(ask['statements'], 'statement')}, "
-            f"{several(ask['distinct'], 'distinct question')}"
-        ),
-    ]
-    return "\n".join(lines)
-
-
-def _label_line(name: str, counts: dict[str, int]) -> str:
-    return f"{name:<22}{counts['statements']:>12,}{counts['true']:>12,}{counts['false']:>12,}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli import drawings
 from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.cli.run import example, probe_group
@@ -352,3 +353,6 @@ def _readable(number: int, shown: dict[str, Any]) -> str:
             ]
             lines.extend((f"     {one['role']}: {' '.join(marked)}", f"     ids: {one['ids']}"))
     return "\n".join(lines)
+
+
+app.command("statements")(drawings.statements)

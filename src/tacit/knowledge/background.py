@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import RequestError
-from tacit.knowledge.concepts import Matching, concepts_in
+from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
-from tacit.knowledge.negatives import CONDITIONS, Draw, eligible, negatives
-from tacit.knowledge.tails import tails_of
+from tacit.knowledge.negatives import CONDITIONS, eligible, negatives, tails_of
+from tacit.knowledge.options import BackgroundOptions
 from tacit.knowledge.words import Words
-from tacit.strings import convert_strings, strings
+from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.negatives import Preset
+    from tacit.knowledge.options import Negatives
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Counts:
     eligible_negatives: int | None
     frequency_cap: int | None
     negatives_beyond_cap: int | None
-    negatives: Preset = "uniform"
+    negatives: Negatives = "uniform"
     relaxed_negatives: Mapping[str, int] | None = None
 
 
@@ -46,7 +46,7 @@ def count(
     concepts: pl.DataFrame,
     facts: pl.DataFrame,
     drawn: pl.DataFrame,
-    how: Extraction,
+    options: BackgroundOptions,
 ) -> Counts:
     """Count the concepts, facts and negatives of an extraction."""
     import polars as pl
@@ -54,22 +54,22 @@ def count(
     by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
     across, sharing = _joined(base, concepts.filter("counts"), facts)
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
-    uniform = how.draw.preset == "uniform"
-    words, frequency_cap = eligible(base), how.draw.frequent
+    uniform = options.negatives == "uniform"
+    words, frequency_cap = eligible(base), options.frequent
     return Counts(
         question_concepts=by_text.filter("counts").height,
         verbatim_only_concepts=by_text.filter(~pl.col("by_lemmas")).height,
         question_facts=facts.height,
-        facts_across_parts=None if how.matching.parts == "pooled" else across,
+        facts_across_parts=None if options.parts == "pooled" else across,
         facts_sharing_a_word=sharing,
-        cap=how.cap,
+        cap=options.most_facts,
         questions_beyond_cap=cut.filter(pl.col("beyond") > 0).height,
         facts_beyond_cap=int(cut["beyond"].sum()),
         eligible_negatives=words if uniform else None,
         frequency_cap=frequency_cap if uniform else None,
         negatives_beyond_cap=max(0, words - frequency_cap) if uniform else None,
-        negatives=how.draw.preset,
-        relaxed_negatives=_relaxed(drawn) if how.draw.preset == "matched" else None,
+        negatives=options.negatives,
+        relaxed_negatives=_relaxed(drawn) if options.negatives == "matched" else None,
     )
 
 
@@ -105,81 +105,6 @@ def _relaxed(drawn: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def counts_in_words(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield one sentence on omitted facts, if any, and one on false facts (negatives)."""
-    if summary["facts_beyond_cap"]:
-        yield (
-            f"Questions with more facts than the cap of {summary['cap']:,}: "
-            f"{summary['questions_beyond_cap']:,}; facts left out: "
-            f"{summary['facts_beyond_cap']:,} (facts with the highest weights are included; a "
-            "seeded hash breaks ties)"
-        )
-    yield _preset_in_words(summary)
-
-
-def _preset_in_words(summary: Mapping[str, Any]) -> str:
-    """Return a phrase that describes how the negatives were drawn."""
-    preset = summary.get("negatives", "uniform")  # absent from runs before there were presets
-    if preset == "uniform":
-        return negatives_in_words(summary["eligible_negatives"], summary["frequency_cap"])
-    if preset == "same-relation":
-        return "Negatives: the tails of other facts of the same relation"
-    relaxed = [(name.replace("_", " "), n) for name, n in summary["relaxed_negatives"].items()]
-    dropped = ", then ".join(f"{name}: {n:,}" for name, n in relaxed)
-    return (
-        "Negatives: tails of the same relation that match the fact's tail in part of speech, "
-        "number of words, frequency and degree; distinct facts without such a tail: "
-        f"{sum(n for _, n in relaxed):,} (conditions dropped until there was one, {dropped})"
-    )
-
-
-def negatives_in_words(words: int, frequency_cap: int) -> str:
-    """Return a phrase on how many words can be the second concept of a false fact."""
-    if words > frequency_cap:
-        used = (
-            f"only the {frequency_cap:,} most frequent of them are used, which excludes "
-            f"{words - frequency_cap:,}"
-        )
-    else:
-        used = f"all of them are used, because the limit is {frequency_cap:,} words"
-    return f"{words:,} words can replace the second concept of a fact to make a negative; {used}"
-
-
-# Default maximum of facts per question for paths of several hops, which can yield thousands.
-CAP = 200
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """Options for extracting the background of questions (METHODS section 1)."""
-
-    words: Words = field(default_factory=Words)
-    matching: Matching = field(default_factory=Matching)
-    relations: tuple[str, ...] | None = None
-    length: int = 1
-    cap: int | None = None
-    draw: Draw = field(default_factory=Draw)
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "relations")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the options as values that JSON can represent."""
-        return {
-            "version": self.words.version,
-            "tagger": self.words.tagger,
-            "overlap": self.matching.overlap,
-            "parts": self.matching.parts,
-            "verbatim": self.matching.verbatim,
-            "relations": None if self.relations is None else list(self.relations),
-            "length": self.length,
-            "cap": self.cap,
-            "seed": self.draw.seed,
-            "frequent": self.draw.frequent,
-            "negatives": self.draw.preset,
-        }
-
-
 @dataclass(frozen=True)
 class Background:
     """The background of questions: their concepts, facts and negatives (false facts)."""
@@ -191,6 +116,13 @@ class Background:
     by_part: pl.DataFrame | None = None
     topics: pl.DataFrame | None = None
     tails: pl.DataFrame | None = None
+
+    def named(self, ids: Sequence[str]) -> pl.DataFrame:
+        """Return the facts with each question's index replaced by its id."""
+        import polars as pl
+
+        names = pl.Series("question", ids, pl.String)
+        return self.facts.with_columns(names.gather(self.facts["question"]))
 
     def check_facts(self) -> None:
         """Raise ``RequestError`` if no question has a fact."""
@@ -235,22 +167,25 @@ _QUANTILES = {
 def background(
     base: KnowledgeBase,
     questions: Sequence[Sequence[str]],
-    extraction: Extraction | None = None,
+    options: BackgroundOptions | None = None,
     *,
     topics: Sequence[str | None] | None = None,
     tails: bool = False,
 ) -> Background:
     """Extract the background of all questions in one pass."""
-    how = extraction or Extraction()
+    options = options or BackgroundOptions()
+    words = Words(options.paper_version, options.tagger)
     questions = [strings(texts, "questions") for texts in questions]
-    relations = base.chosen(how.relations)
-    parts = iter(how.words.parts([text for texts in questions for text in texts]))
+    relations = base.chosen(options.relation_names)
+    parts = iter(words.parts([text for texts in questions for text in texts]))
     texts = [[next(parts) for _ in texts] for texts in questions]
-    concepts = concepts_in(base, texts, how.matching)
+    concepts = concepts_in(base, texts, options)
     members = concepts.filter("counts").select("text", "concept").unique(maintain_order=True)
-    facts = facts_between(base, members, relations, how.length, how.cap, how.draw.seed)
+    facts = facts_between(
+        base, members, relations, options.length, options.most_facts, options.seed
+    )
     key = ["head", "relation", "tail"]
-    drawn = negatives(base, facts.select(key).unique(maintain_order=True), how.draw)
+    drawn = negatives(base, facts.select(key).unique(maintain_order=True), options)
     named = base.table(
         """
         SELECT text AS question, h.label AS head, r.name AS relation, t.label AS tail,
@@ -263,17 +198,17 @@ def background(
         facts=facts.with_row_index("place"),
         drawn=drawn,
     )
-    own = 0 if how.draw.preset == "uniform" else 1
-    counts = count(base, concepts, facts, drawn, how)
-    if how.matching.parts == "pooled":
-        concepts = concepts_in(base, texts, replace(how.matching, parts="separate"))
+    own = 0 if options.negatives == "uniform" else 1
+    counts = count(base, concepts, facts, drawn, options)
+    if options.parts == "pooled":
+        concepts = concepts_in(base, texts, replace(options, parts="separate"))
     return Background(
         _labelled(base, members),
         named,
         _found(facts, len(questions)),
         counts,
         _by_part(base, concepts.filter("counts")),
-        None if topics is None else _topics(base, topics, how),
+        None if topics is None else _topics(base, topics, words, options),
         tails_of(base, drawn, own=own) if tails else None,
     )
 
@@ -296,10 +231,15 @@ def _by_part(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _topics(base: KnowledgeBase, topics: Sequence[str | None], how: Extraction) -> pl.DataFrame:
+def _topics(
+    base: KnowledgeBase,
+    topics: Sequence[str | None],
+    words: Words,
+    options: BackgroundOptions,
+) -> pl.DataFrame:
     """Return the concepts found in each question's topic (a word such as "bank")."""
-    parts = how.words.parts([topic or "" for topic in topics])
-    found = concepts_in(base, [[part] for part in parts], how.matching).filter("counts")
+    parts = words.parts([topic or "" for topic in topics])
+    found = concepts_in(base, [[part] for part in parts], options).filter("counts")
     return _by_part(base, found).select("question", "concept")
 
 
@@ -313,3 +253,23 @@ def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
         .join(counts, left_on="question", right_on="text", how="left", maintain_order="left")
         .with_columns(pl.col("found").fill_null(0))
     )
+
+
+def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
+    """Return, for each question, the mean Zipf frequency of its concepts."""
+    import polars as pl
+    from wordfreq import zipf_frequency
+
+    if concepts.is_empty():
+        return pl.Series([None] * questions, dtype=pl.Float64)
+    names = concepts["concept"].unique().sort()
+    zipf = pl.DataFrame({"concept": names, "zipf": [zipf_frequency(one, "en") for one in names]})
+    # Sorted, because a sum of floats depends on the order of the rows.
+    means = (
+        concepts.join(zipf, on="concept")
+        .sort("question", "concept")
+        .group_by("question", maintain_order=True)
+        .agg(pl.col("zipf").mean())
+    )
+    rows = pl.DataFrame({"question": pl.Series(range(questions), dtype=means["question"].dtype)})
+    return rows.join(means, on="question", how="left", maintain_order="left")["zipf"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
+from tacit.knowledge.options import BackgroundOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,42 +14,16 @@ if TYPE_CHECKING:
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.words import Part
 
-Overlap = Literal["all-words", "content-words"]
-Parts = Literal["separate", "pooled"]
-Verbatim = Literal["on", "off"]
-
-OVERLAPS: tuple[Overlap, ...] = get_args(Overlap)
-PARTS: tuple[Parts, ...] = get_args(Parts)
-VERBATIMS: tuple[Verbatim, ...] = get_args(Verbatim)
-
 # The words of a label of which more than half must be in the text: SQL condition, count column.
 _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 
-@dataclass(frozen=True)
-class Matching:
-    """Rules that determine whether a text contains a concept of the knowledge base."""
-
-    overlap: Overlap = "all-words"
-    parts: Parts = "separate"
-    verbatim: Verbatim = "on"
-
-    def __post_init__(self) -> None:
-        for name, preset, known in (
-            ("overlap", self.overlap, OVERLAPS),
-            ("parts", self.parts, PARTS),
-            ("verbatim", self.verbatim, VERBATIMS),
-        ):
-            if preset not in known:
-                raise RequestError(f"unknown {name} {preset!r}; expected one of {', '.join(known)}")
-
-
 def concepts_in(
-    base: KnowledgeBase, texts: Sequence[Sequence[Part]], matching: Matching | None = None
+    base: KnowledgeBase, texts: Sequence[Sequence[Part]], options: BackgroundOptions | None = None
 ) -> pl.DataFrame:
     """Find the concepts of the knowledge base that occur in each text."""
-    matching = matching or Matching()
-    counted, words = _OF[matching.overlap]
+    options = options or BackgroundOptions()
+    counted, words = _OF[options.overlap]
     return base.table(
         f"""
         WITH {_OVERLAPPING.format(counted=counted, words=words)}, {_VERBATIM},
@@ -60,9 +33,9 @@ def concepts_in(
             UNION ALL
             SELECT text, part, concept, false, true FROM contained JOIN lines USING (line))
         SELECT text, part, concept, bool_or(by_lemmas) AS by_lemmas, bool_or(verbatim) AS verbatim,
-            bool_or(by_lemmas) OR {matching.verbatim == "on"} AS counts
+            bool_or(by_lemmas) OR {options.verbatim == "on"} AS counts
         FROM found GROUP BY text, part, concept ORDER BY text, part, concept""",
-        **_tables(texts, pooled=matching.parts == "pooled"),
+        **_tables(texts, pooled=options.parts == "pooled"),
     )
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,7 +11,6 @@ if TYPE_CHECKING:
 
     from tacit.knowledge.base import KnowledgeBase
 
-LONGEST = 3
 # Number of texts per query, by path length. Three hops can reach much of a knowledge base.
 _TEXTS = {1: 100_000, 2: 200, 3: 20}
 
@@ -29,10 +26,6 @@ def facts_between(
     """Find the facts that connect the concepts of each text."""
     import polars as pl
 
-    if not 1 <= length <= LONGEST:
-        raise RequestError(f"invalid length {length}; expected 1, 2 or 3")
-    if cap is not None and cap < 1:
-        raise RequestError(f"invalid cap of {cap} facts; expected 1 or more")
     names = base.chosen(relations)
     texts = concepts["text"].unique(maintain_order=True).to_list()
     parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]

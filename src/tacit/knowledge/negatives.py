@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
-from tacit.errors import RequestError
 from tacit.knowledge.base import relation_sets
-from tacit.knowledge.tails import attributes
+from tacit.knowledge.options import BackgroundOptions
+from tacit.knowledge.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 _TRIES = 8
 _ROUNDS = 4
 _BITS = 64
-_MOST = 1_000_000_000
-
-Preset = Literal["uniform", "same-relation", "matched"]
-PRESETS: tuple[Preset, ...] = get_args(Preset)
-FREQUENT = 10_000
 
 # What a matched tail shares with the fact's own tail, in the order in which conditions are dropped.
 # SQL conditions on the candidate c and the fact w.
@@ -35,33 +29,10 @@ CONDITIONS = {
     "frequency": "abs(c.zipf - w.zipf) <= 50",
     "degree": "c.degree <= 2 * w.degree AND w.degree <= 2 * c.degree",
 }
+# A frequency is compared in hundredths of the Zipf scale, wordfreq's precision.
+_LEAST_FREQUENCY = 1e-9
 # Number of facts per query of matched tails; bounds the memory.
 _FACTS = 5_000
-
-
-@dataclass(frozen=True)
-class Draw:
-    """Options for drawing negatives, the false versions of facts."""
-
-    seed: int = 0
-    frequent: int = FREQUENT
-    preset: Preset = "uniform"
-
-    def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise RequestError(
-                f"unknown negatives {self.preset!r}; expected one of {', '.join(PRESETS)}"
-            )
-        if not 1 <= self.frequent <= _MOST:
-            raise RequestError(
-                f"cannot draw negatives from the {self.frequent} most frequent words; expected 1 "
-                f"to {_MOST:,}"
-            )
-        if self.preset != "uniform" and self.frequent != FREQUENT:
-            raise RequestError(
-                f"--frequent limits the words of --negatives uniform; --negatives {self.preset} "
-                "draws the tails of other facts: leave out --frequent"
-            )
 
 
 def eligible(base: KnowledgeBase) -> int:
@@ -70,18 +41,20 @@ def eligible(base: KnowledgeBase) -> int:
     return found
 
 
-def negatives(base: KnowledgeBase, facts: pl.DataFrame, draw: Draw | None = None) -> pl.DataFrame:
+def negatives(
+    base: KnowledgeBase, facts: pl.DataFrame, options: BackgroundOptions | None = None
+) -> pl.DataFrame:
     """Draw a new tail for each fact; the fact with the new tail (its negative) is false."""
     import polars as pl
 
-    draw = draw or Draw()
+    options = options or BackgroundOptions()
     waiting = _asked(base, facts)
     found = [_none().with_columns(relaxed=pl.lit(None, pl.Int8))]
-    if draw.preset == "matched":
-        found += _matched(base, waiting, draw.seed)
+    if options.negatives == "matched":
+        found += _matched(base, waiting, options.seed)
         waiting = waiting.join(pl.concat(found), on="fact", how="anti")
-    dropped = len(CONDITIONS) if draw.preset == "matched" else None
-    rest = _drawn(base, waiting, _pool(base, waiting, draw), draw.seed)
+    dropped = len(CONDITIONS) if options.negatives == "matched" else None
+    rest = _drawn(base, waiting, _pool(base, waiting, options), options.seed)
     found.append(rest.with_columns(relaxed=pl.lit(dropped, pl.Int8)))
     return (
         facts.with_columns(fact=pl.int_range(pl.len()))
@@ -114,12 +87,12 @@ def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _pool(base: KnowledgeBase, asked: pl.DataFrame, draw: Draw) -> pl.DataFrame:
+def _pool(base: KnowledgeBase, asked: pl.DataFrame, options: BackgroundOptions) -> pl.DataFrame:
     """Return the tails that can be drawn, with their relations if the preset is not ``uniform``."""
-    if draw.preset == "uniform":
+    if options.negatives == "uniform":
         return base.table(
             "SELECT id AS negative FROM base.concepts WHERE dictionary "
-            f"ORDER BY frequency DESC, label LIMIT {draw.frequent:d}"
+            f"ORDER BY frequency DESC, label LIMIT {options.frequent:d}"
         )
     return base.table(
         """
@@ -275,3 +248,61 @@ def _below(size: int, seed: int, words: str, attempt: int) -> int:
     said = f"{seed}\t{attempt}\t{words}".encode()
     number = int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")
     return (number * size) >> _BITS
+
+
+def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
+    """Return attributes of tails, such as the word frequency, for each relation and tail."""
+    import polars as pl
+
+    english = Words()
+    found = base.table(
+        """
+        WITH counted AS (
+            SELECT concept, relation, count(*) AS facts, count(*) FILTER (NOT forward) AS as_tail
+            FROM base.neighbours WHERE concept IN (SELECT concept FROM tails) GROUP BY ALL),
+        degrees AS (SELECT concept, sum(facts)::BIGINT AS degree FROM counted GROUP BY concept)
+        SELECT relation, concept, label, words, frequency, coalesce(degree, 0) AS degree,
+            coalesce(as_tail, 0) AS as_tail
+        FROM tails JOIN base.concepts ON id = concept LEFT JOIN degrees USING (concept)
+            LEFT JOIN counted USING (concept, relation)
+        ORDER BY relation, concept""",
+        tails=tails,
+    )
+    labels = found["label"].unique()
+    known = {label: english.parts_of_speech(label) for label in labels}
+    frequency = pl.max_horizontal("frequency", pl.lit(_LEAST_FREQUENCY))
+    return found.select(
+        "relation",
+        "concept",
+        "words",
+        characters=pl.col("label").str.len_chars().cast(pl.Int64),
+        zipf=(100 * (frequency.log10() + 9)).round().cast(pl.Int64),
+        part_of_speech=pl.col("label").replace_strict(known, return_dtype=pl.String),
+        degree="degree",
+        as_tail="as_tail",
+    )
+
+
+def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
+    """Return attributes, such as the word frequency, of the tails of facts and negatives."""
+    import polars as pl
+
+    fact = ["head", "relation", "tail"]
+    ends = pl.concat(
+        drawn.select(*fact, concept=end, is_negative=pl.lit(end == "negative"))
+        for end in ("tail", "negative")
+    ).drop_nulls("concept")
+    known = attributes(base, ends.select("relation", "concept").unique())
+    return base.table(
+        f"""
+        SELECT h.label AS head, r.name AS relation, t.label AS tail, is_negative, known.words,
+            characters, zipf / 100 AS frequency, part_of_speech,
+            greatest(0, degree - left_out) AS degree, greatest(0, as_tail - left_out) AS as_tail
+        FROM (SELECT *, CASE WHEN is_negative THEN {own:d} ELSE 1 END AS left_out FROM ends) e
+            JOIN known USING (relation, concept)
+            JOIN base.concepts h ON h.id = e.head JOIN base.concepts t ON t.id = e.tail
+            JOIN base.relations r ON r.id = e.relation
+        ORDER BY h.label, r.name, t.label, is_negative""",
+        ends=ends,
+        known=known,
+    )

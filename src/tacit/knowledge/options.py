@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
-from tacit.options import option
-
-if TYPE_CHECKING:
-    from tacit.knowledge.background import Extraction
+from tacit.errors import RequestError
+from tacit.options import option, validated
+from tacit.strings import listed
 
 EXTRACTION = "Background facts"
+Version = Literal["review-lexicon", "review", "arxiv"]
+Overlap = Literal["all-words", "content-words"]
+Parts = Literal["separate", "pooled"]
+Verbatim = Literal["on", "off"]
+Negatives = Literal["uniform", "same-relation", "matched"]
+
+LONGEST = 3
+FREQUENT = 10_000
+# Default maximum of facts per question for paths of several hops, which can yield thousands.
+CAP = 200
 
 
 @dataclass(frozen=True)
 class BackgroundOptions:
     """Options for extracting background facts (Sahu et al. 2022, section 3.1)."""
 
-    paper_version: Literal["review-lexicon", "review", "arxiv"] = option(
+    paper_version: Version = option(
         "review-lexicon",
         help=(
             "Which words of a question are matched with concepts. arxiv: all words, as in the "
@@ -33,7 +42,7 @@ class BackgroundOptions:
         "tagger.",
         group=EXTRACTION,
     )
-    overlap: Literal["all-words", "content-words"] = option(
+    overlap: Overlap = option(
         "all-words",
         help=(
             "A concept matches a question that contains more than half of the concept's words, "
@@ -41,7 +50,7 @@ class BackgroundOptions:
         ),
         group=EXTRACTION,
     )
-    parts: Literal["separate", "pooled"] = option(
+    parts: Parts = option(
         "separate",
         help=(
             "How concepts are found. separate: the question and each choice are searched "
@@ -51,7 +60,7 @@ class BackgroundOptions:
         ),
         group=EXTRACTION,
     )
-    verbatim: Literal["on", "off"] = option(
+    verbatim: Verbatim = option(
         "on",
         help="on: find a concept wherever a question or a choice contains its label word for "
         "word, whatever the value of --overlap. off: use only the rule of --overlap.",
@@ -68,6 +77,7 @@ class BackgroundOptions:
     length: int = option(
         1,
         help="Maximum length of the paths of facts that connect two concepts: 1, 2 or 3 hops.",
+        least=1,
         group=EXTRACTION,
     )
     cap: int | None = option(
@@ -76,6 +86,7 @@ class BackgroundOptions:
             "Maximum number of facts per question, or 0 for no limit [default: no limit with "
             "--length 1, otherwise 200]."
         ),
+        least=0,
         group=EXTRACTION,
     )
     seed: int = option(
@@ -88,12 +99,13 @@ class BackgroundOptions:
         group=EXTRACTION,
     )
     frequent: int = option(
-        10_000,
+        FREQUENT,
+        least=1,
         help="With --negatives uniform: draw the tails (second concepts) of false facts from "
         "the N most frequent words of the knowledge base.",
         group=EXTRACTION,
     )
-    negatives: Literal["uniform", "same-relation", "matched"] = option(
+    negatives: Negatives = option(
         "uniform",
         help=(
             "How to draw the tail (second concept) that makes a fact false. uniform: any "
@@ -105,20 +117,31 @@ class BackgroundOptions:
         group=EXTRACTION,
     )
 
-    def extraction(self) -> Extraction:
-        """Convert the options to an ``Extraction``."""
-        from tacit.knowledge.background import CAP, Extraction
-        from tacit.knowledge.concepts import Matching
-        from tacit.knowledge.negatives import Draw
-        from tacit.knowledge.words import Words
-        from tacit.strings import listed
+    def __post_init__(self) -> None:
+        validated(self)
+        if (self.paper_version == "review") != (self.tagger is not None):
+            raise RequestError(
+                "--paper-version review requires --tagger NAME (an installed spaCy pipeline), and "
+                "other versions accept no tagger"
+            )
+        if self.length > LONGEST:
+            raise RequestError(f"invalid length {self.length}; expected 1, 2 or 3")
+        if self.negatives != "uniform" and self.frequent != FREQUENT:
+            raise RequestError(
+                f"--frequent limits the words of --negatives uniform; --negatives {self.negatives} "
+                "draws the tails of other facts: leave out --frequent"
+            )
 
-        cap = CAP if self.cap is None and self.length > 1 else self.cap
-        return Extraction(
-            Words(self.paper_version, self.tagger),
-            Matching(self.overlap, self.parts, self.verbatim),
-            None if self.relations is None else listed(self.relations),
-            self.length,
-            cap or None,
-            Draw(self.seed, self.frequent, self.negatives),
-        )
+    @property
+    def relation_names(self) -> tuple[str, ...] | None:
+        """The names in ``relations``; None for the default relations."""
+        return None if self.relations is None else listed(self.relations)
+
+    @property
+    def most_facts(self) -> int | None:
+        """The maximum number of facts per question; None for no limit."""
+        return CAP if self.cap is None and self.length > 1 else self.cap or None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options as values for JSON, with the maximum number of facts that applies."""
+        return asdict(self) | {"relations": self.relation_names, "cap": self.most_facts}

@@ -6,9 +6,9 @@ import importlib
 import sys
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
-from tacit.errors import ModelError, RequestError
+from tacit.errors import ModelError
 from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
+    from tacit.knowledge.options import Version
 
-Version = Literal["review-lexicon", "review", "arxiv"]
-
-VERSIONS: tuple[Version, ...] = get_args(Version)
 CONTENT = ("NOUN", "VERB", "ADJ", "ADV")
 
 
@@ -38,22 +36,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Words:
-    """The rules that select and lemmatize the words of a text (METHODS section 1)."""
+    """Selects and lemmatizes the words of a text by the rules of a version of the paper."""
 
     version: Version = "review-lexicon"
     tagger: str | None = None
     _known: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.version not in VERSIONS:
-            raise RequestError(
-                f"unknown paper version {self.version!r}; expected one of {', '.join(VERSIONS)}"
-            )
-        if (self.version == "review") != (self.tagger is not None):
-            raise RequestError(
-                "--paper-version review requires --tagger NAME (an installed spaCy pipeline), and "
-                "other versions accept no tagger"
-            )
 
     def parts(self, texts: Iterable[str]) -> list[Part]:
         """Tokenize each text, and lemmatize the words that ``Words.version`` selects."""

@@ -11,15 +11,13 @@ import typer
 from tacit.english import several
 from tacit.findings.findings import SHARED, SHARED_DETAILS
 from tacit.findings.numbers import bounds, formatted, score
-from tacit.findings.spec import Layout, selected
+from tacit.findings.spec import Column, Layout, TableSpec, selected
 from tacit.present import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
-
-    from tacit.findings.spec import Column, TableSpec
 
 
 MOST_ROWS = 40
@@ -52,6 +50,15 @@ def print_table(
     terminal.console().print(Text(title), printed, "", sep="\n")
     if rows.height < texts.height:
         terminal.console().print(f"{rows.height} of {texts.height:,} rows are shown")
+
+
+def print_rows(title: str, rows: pl.DataFrame, most: int | None = MOST_ROWS) -> None:
+    """Print a table of texts and counts that no findings declare; headings are column names."""
+    columns = tuple(
+        Column(name, name.replace("_", " "), "count" if kind.is_integer() else "text")
+        for name, kind in rows.schema.items()
+    )
+    print_table(TableSpec("rows", title, "", columns), rows, title, most)
 
 
 def _columns(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> list[Column]:

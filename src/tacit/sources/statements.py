@@ -12,7 +12,7 @@ from tacit.sources.drawings import is_things, read_drawings
 from tacit.strings import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -111,7 +111,7 @@ def enriched_drawings(
 
 
 def counts(found: Sequence[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that ``tacit drawings enrich`` prints."""
+    """Return the counts that ``tacit show statements`` prints."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
@@ -156,3 +156,26 @@ def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str,
     moved = enriched.filter(enriched["relation"] == "required by").height
     shift = {"spatial": moved, "functional": -moved}
     return {name: count + shift.get(name, 0) for name, count in categories.items()}
+
+
+def counted(summary: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
+    """Return the counts as tables to print, by their titles."""
+    import polars as pl
+
+    both = {"all": summary, "agreed by all annotators": summary["agreed"]}
+    labels = ("statements", "true", "false")
+    return {
+        "Drawings": pl.DataFrame(
+            {name: summary[name] for name in ("things", "drawings", "parts", "repeated_rows")}
+        ),
+        "Categories of relations": pl.DataFrame(
+            [
+                {"category": name, **of, "as_in_table_1": summary["table_1"][name]}
+                for name, of in summary["categories"].items()
+            ]
+        ),
+        "Labelled statements": pl.DataFrame(
+            [{"set": name, **{label: of[label] for label in labels}} for name, of in both.items()]
+        ),
+        "Questions for a model": pl.DataFrame(summary["to_ask"]),
+    }

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from wordfreq import zipf_frequency
 
-from tacit.knowledge.frequency import mean_zipf
+from tacit.knowledge.background import mean_zipf
 from tacit.probes.consistency.features import by_choice, features, of_background
 from tacit.probes.consistency.findings import answered, scored
 from tacit.requests import Prompt

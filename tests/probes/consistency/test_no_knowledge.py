@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.negatives import Draw, Preset, negatives
-from tacit.knowledge.tails import tails_of
+from tacit.knowledge.negatives import negatives, tails_of
+from tacit.knowledge.options import BackgroundOptions, Negatives
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.no_knowledge import no_knowledge
 from tacit.probes.consistency.tables import TABLES
@@ -36,7 +36,7 @@ QUICK = Bootstrap(resamples=50)
 FACT = ["head", "relation", "tail"]
 
 
-def described(folder: Path, lines: list[str], preset: Preset, own: int) -> pl.DataFrame:
+def described(folder: Path, lines: list[str], preset: Negatives, own: int) -> pl.DataFrame:
     """The attributes of the tails of a knowledge base's facts about IsA."""
     dump = folder / "dump.tsv"
     dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -47,7 +47,7 @@ def described(folder: Path, lines: list[str], preset: Preset, own: int) -> pl.Da
             "JOIN base.relations r ON r.id = n.relation WHERE forward AND r.name = 'IsA' "
             "ORDER BY ALL"
         )
-        return tails_of(base, negatives(base, facts, Draw(preset=preset)), own=own)
+        return tails_of(base, negatives(base, facts, BackgroundOptions(negatives=preset)), own=own)
 
 
 def answered(tails: pl.DataFrame) -> ModelAnswers:
@@ -90,7 +90,7 @@ def popular(rng: np.random.Generator) -> list[str]:
     ],
 )
 def test_random_tails_tell_nothing(
-    tmp_path: Path, lines: Lines, preset: Preset, own: int, within: float
+    tmp_path: Path, lines: Lines, preset: Negatives, own: int, within: float
 ) -> None:
     found = of_all(described(tmp_path, lines(np.random.default_rng(3)), preset, own=own))
     assert found["auroc"] == pytest.approx(0.5, abs=within)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.findings.findings import Findings, votes_summary
-from tacit.knowledge.frequency import mean_zipf
+from tacit.knowledge.background import mean_zipf
 from tacit.probes.consistency import background, consistency, intervention, predictors
 from tacit.probes.consistency.answers import (
     ModelAnswers,

@@ -84,12 +84,11 @@ class ConsistencyProbe(Probe):
         from tacit.knowledge.words import spare_torch
 
         templates = load_templates(options.templates)
-        extraction = options.background.extraction()
         spare_torch(options.background.tagger)
         with KnowledgeBase(options.kb) as base:
             texts = [(anchor.question, *anchor.choices) for anchor in anchors]
             topics = [anchor.concept for anchor in anchors]
-            found = background(base, texts, extraction, topics=topics, tails=True)
+            found = background(base, texts, options.background, topics=topics, tails=True)
         return cls(options, anchors, found, templates)
 
     def __post_init__(self) -> None:
