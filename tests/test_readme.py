@@ -106,7 +106,6 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "score",
         "check",
         "repair",
-        "drawings",
         "show",
         "reproduce",
         "kb",

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.errors import RequestError
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
@@ -201,23 +200,6 @@ def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
         chosen = graph.capped(graph.facts(ends, ["RelatedTo"], 1), 5, seed)
         assert heads == [fact.head for fact, _ in chosen]
     assert len({tuple(heads) for heads in kept.values()}) == 4
-
-
-@pytest.mark.parametrize(
-    ("relations", "message"),
-    [
-        (["IsA", "Wants"], "has no relation Wants; name one .*: HasA, IsA$"),
-        ([], "relations is empty; name one .*: HasA, IsA$"),
-    ],
-)
-def test_a_relation_that_is_not_there_is_an_error(
-    made: Made, relations: list[str], message: str
-) -> None:
-    with (
-        KnowledgeBase(made("IsA\tant\tinsect", "HasA\tant\tleg")) as base,
-        pytest.raises(RequestError, match=message),
-    ):
-        between_none(base, relations)
 
 
 def between_none(base: KnowledgeBase, *arguments: Any) -> pl.DataFrame:  # noqa: ANN401

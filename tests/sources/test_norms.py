@@ -162,24 +162,6 @@ def test_a_quoted_cell_between_tabs_may_hold_tabs_and_line_breaks(tmp_path: Path
     )
 
 
-@pytest.mark.parametrize(
-    ("cell", "read"),
-    [
-        ("does live in woods", ("does live in woods",)),
-        ("has fur; has hair ;has fur", ("has fur", "has hair")),
-        ("has fur, has hair", ("has fur", "has hair")),
-        ("has long, thin legs; has legs", ("has long, thin legs", "has legs")),
-        ("has fur|has hair", ("has fur", "has hair")),
-        (" ; ", ()),
-    ],
-)
-def test_alternatives_are_separated(tmp_path: Path, cell: str, read: tuple[str, ...]) -> None:
-    """By semicolons or bars, by commas where there is neither; each once."""
-    text = f"concept\tfeature\tpf\tfeature type\tfeature alternatives\nbear\tis x\t1\t\t{cell}\n"
-    (one,) = read_norms(write(tmp_path, text)).properties
-    assert (one.alternatives, one.category) == (read, None)
-
-
 def test_what_gives_no_property_is_counted(tmp_path: Path) -> None:
     """An empty feature is skipped; a repeated one stays once, with the higher frequency."""
     rows = "bear\t\t4\nbear\thas fur\t5\nowl\thas fur\t1\nbear\thas fur\t2\n"
