@@ -39,6 +39,8 @@ def counts(alternatives: Alternatives) -> dict[str, int]:
         ("has fur; has hair; has fur", "12; 7; 12", {"has fur": 1, "has hair": 1}),
         ("has fur", "12; 7; 30", {"has fur": 3}),
         ("has fur, has hair", "12, 7", {"has fur": 1, "has hair": 1}),
+        ("has fur|has hair", "12|7", {"has fur": 1, "has hair": 1}),
+        ("has long, thin legs; has legs", "12; 7", {"has long, thin legs": 1, "has legs": 1}),
     ],
 )
 def test_the_people_of_each_alternative_are_counted(
