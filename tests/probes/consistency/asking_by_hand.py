@@ -66,7 +66,8 @@ class Fact(NamedTuple):
 
     @property
     def question(self) -> str:
-        return _capital(TEMPLATES[self.relation].format(self.head, self.tail))
+        text = TEMPLATES[self.relation].format(self.head, self.tail)
+        return text[:1].upper() + text[1:]
 
     @property
     def other(self) -> str | None:
@@ -95,6 +96,19 @@ class Reply(NamedTuple):
     tied: bool = False
     margin: float | Fraction | None = None
     winner: Input | None = None
+
+
+# One meta-prompt, and the pair that its variant or its answer words are of.
+Way: TypeAlias = tuple[int, "str | None"]
+
+
+class Taken(NamedTuple):
+    """The choice that is taken, None where it is missing; who speaks for it; the margin."""
+
+    choice: str | None
+    tied: bool = False
+    winner: Way | None = None
+    margin: float | None = None
 
 
 Scored: TypeAlias = Mapping[Input, "float | Fraction | None"]
@@ -212,24 +226,16 @@ def calibrated(tables: Mapping[str, Scored]) -> dict[str, Scored]:
     }
 
 
-class Taken(NamedTuple):
-    """The choice that is taken, None where it is missing; who speaks for it; the margin."""
-
-    choice: str | None
-    tied: bool = False
-    winner: tuple[int, str | None] | None = None
-    margin: float | None = None
-
-
-# One meta-prompt, and the pair that its variant or its answer words are of.
-Way: TypeAlias = tuple[int, "str | None"]
-
-
 def choose(anchor: Anchor, says: Says, metas: int = 6) -> Taken:
     """The choice with the highest score per byte behind any variant but the second's."""
+    ways = {
+        (one.meta, one.pair if "{a}" in META[one.meta] else None): one.text
+        for one in inputs(anchor.question.removesuffix("?"), metas)
+        if one.meta != 2
+    }
     best: dict[str, tuple[float, Way]] = {}
     for choice in anchor.choices:
-        for way, text in _choice_variants(anchor.question.removesuffix("?"), metas):
+        for way, text in ways.items():
             value = says(text, choice)
             each = None if value is None else value / len(choice.encode())
             if each is not None and (choice not in best or each > best[choice][0]):
@@ -254,19 +260,3 @@ def _taken(anchor: Anchor, best: Mapping[str, tuple[float, Way]]) -> Taken:
     order = sorted(anchor.choices, key=lambda choice: -best[choice][0])
     (first, winner), (second, _) = best[order[0]], best[order[1]]
     return Taken(order[0], first == second, winner, first - second)
-
-
-def _choice_variants(question: str, metas: int) -> list[tuple[Way, str]]:
-    variants: list[tuple[Way, str]] = []
-    for meta in range(1, metas + 1):
-        labelled = "{a}" in META[meta]
-        variants += [
-            ((meta, f"{a}/{b}" if labelled else None), META[meta].format(q=question, a=a, b=b))
-            for a, b in (PAIRS if labelled else PAIRS[:1])
-            if meta != 2
-        ]
-    return variants
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         pytest.param(Run(CASES, Dice(5, SILENT)), id="choice"),
         pytest.param(Run(CASES, Dice(3, SILENT), anchoring=("choice", "verify")), id="both"),
         pytest.param(Run(CASES, Dice(5, SILENT), anchoring=("verify", "choice")), id="verify"),
-        pytest.param(Run(CASES, Dice(5, SILENT), metas=5), id="arxiv"),
+        pytest.param(Run(CASES, Dice(5, SILENT), metas=5, answering="count"), id="count"),
     ],
 )
 def run(request: pytest.FixtureRequest) -> Run:

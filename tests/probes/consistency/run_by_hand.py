@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from tacit.sources.anchors import Anchor
+from tacit.statistics.ranking import chance_level
 from tests.probes.consistency import asking_by_hand as asking
-from tests.probes.consistency import figures_by_hand as figures
 from tests.probes.consistency.asking_by_hand import Case, Fact, Reply, Says, Scored, Taken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.findings.findings import Findings
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tests.probes.consistency.figures_by_hand import Pair
+
+# Whether an anchor is right, and its background score.
+Pair: TypeAlias = tuple[bool, Fraction]
 
 DOG = Fact("dog", "IsA", "animal", "carrot")
 TAIL = Fact("dog", "HasA", "tail", "wheel")
@@ -82,11 +87,13 @@ class Run:
     says: Says
     metas: int = 6  # 5 in the arXiv version
     anchoring: tuple[str, ...] = ("choice",)  # the way that counts first
+    answering: str = "max"  # or count
 
     @cached_property
     def probe(self) -> ConsistencyProbe:
         version = "arxiv" if self.metas == 5 else "review-lexicon"
-        return asking.probe_of(self.cases, version, anchors=",".join(self.anchoring))
+        ways = {"anchors": ",".join(self.anchoring), "answering": self.answering}
+        return asking.probe_of(self.cases, version, **ways)
 
     @cached_property
     def found(self) -> Findings:
@@ -109,7 +116,8 @@ class Run:
 
     @cached_property
     def replies(self) -> dict[str, Reply]:
-        return {text: asking.by_max(scores) for text, scores in self.scores.items()}
+        by = asking.by_max if self.answering == "max" else asking.by_count
+        return {text: by(scores) for text, scores in self.scores.items()}
 
     @cached_property
     def taken(self) -> dict[str, list[Taken]]:
@@ -131,7 +139,7 @@ class Run:
 
     def background(self, replies: Mapping[str, Reply]) -> list[Fraction | None]:
         """The background score of each anchor (equation 1)."""
-        return [figures.both(*accuracies(case.facts, replies)) for case in self.cases]
+        return [both(*accuracies(case.facts, replies)) for case in self.cases]
 
     def pairs(
         self, replies: Mapping[str, Reply] | None = None, relation: str | None = None
@@ -144,6 +152,46 @@ class Run:
             if right is not None and score is not None
             if relation is None or relation in {fact.relation for fact in case.facts}
         ]
+
+
+def exact(value: Fraction | float | None) -> object:
+    return None if value is None else pytest.approx(float(value), abs=1e-12)
+
+
+def share(right: Iterable[bool | None]) -> Fraction | None:
+    """Of the answers that are there."""
+    return mean(None if one is None else Fraction(one) for one in right)
+
+
+def mean(values: Iterable[Fraction | None]) -> Fraction | None:
+    """Of the values that are there."""
+    there = [value for value in values if value is not None]
+    return sum(there, Fraction()) / len(there) if there else None
+
+
+def both(positive: Fraction | None, negative: Fraction | None) -> Fraction | None:
+    """Equation 1."""
+    return None if positive is None or negative is None else (positive + negative) / 2
+
+
+def figures(pairs: Sequence[Pair]) -> dict[str, object]:
+    """By scikit-learn; the chance level is tested where it is computed."""
+    right, scores = [one for one, _ in pairs], [float(score) for _, score in pairs]
+    precision = chance = lift = area = None
+    if any(right):
+        precision, chance = average_precision_score(right, scores), chance_level(right, scores)
+    if precision is not None and chance is not None and not all(right):
+        lift, area = (precision - chance) / (1 - chance), roc_auc_score(right, scores)
+    return {
+        "n": len(pairs),
+        "right": sum(right),
+        "accuracy": exact(share(right)),
+        "background_score": exact(mean(score for _, score in pairs)),
+        "consistency": exact(precision),
+        "chance": exact(chance),
+        "lift": exact(lift),
+        "auroc": exact(area),
+    }
 
 
 def is_right(case: Case, taken: Taken) -> bool | None:
@@ -167,6 +215,6 @@ def accuracies(
     facts: Sequence[Fact], replies: Mapping[str, Reply]
 ) -> tuple[Fraction | None, Fraction | None]:
     return (
-        figures.share(knows(fact, replies) for fact in facts),
-        figures.share(knows_other(fact, replies) for fact in facts),
+        share(knows(fact, replies) for fact in facts),
+        share(knows_other(fact, replies) for fact in facts),
     )

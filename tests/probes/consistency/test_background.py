@@ -21,7 +21,7 @@ from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency import run_by_hand as figures
 from tests.probes.consistency.asking_by_hand import answers_of, measured, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 

@@ -14,7 +14,7 @@ from tacit.probes.consistency import consistency
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency import figures_by_hand as figures
+from tests.probes.consistency.run_by_hand import figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,22 +22,6 @@ if TYPE_CHECKING:
     from tests.probes.consistency.run_by_hand import Run
 
 FEW = Permutations(permutations=50)
-FIGURES = ("consistency", "chance", "lift", "auroc", "accuracy", "background_score")
-
-
-def by_hand(pairs: list[figures.Pair]) -> dict[str, object]:
-    right = [is_right for is_right, _ in pairs]
-    one_kind = len(set(right)) < 2
-    return {
-        "n": len(pairs),
-        "right": sum(right),
-        "accuracy": figures.exact(figures.share(right)),
-        "background_score": figures.exact(figures.mean(score for _, score in pairs)),
-        "consistency": figures.exact(figures.average_precision(pairs)),
-        "chance": figures.exact(figures.chance(pairs)),
-        "lift": None if one_kind else figures.exact(figures.lift(pairs)),
-        "auroc": None if one_kind else figures.exact(figures.auroc(pairs)),
-    }
 
 
 def anchors(
@@ -67,7 +51,8 @@ def test_all_anchors_of_a_run(run: Run) -> None:
     """Equation 3 over those with a score and an answer, its chance level, the lift, AUROC."""
     (row,) = run.rows("consistency")
     assert 2 < row["right"] < row["n"] - 1
-    assert {name: row[name] for name in by_hand([])} == by_hand(run.pairs())
+    expected = figures(run.pairs())
+    assert {name: row[name] for name in expected} == expected
     # Eight questions about six concepts bound no lift.
     assert (row["lift_low"], row["auroc_low"]) == (None, None)
     assert row["no_interval"] == "too few clusters"
@@ -80,7 +65,7 @@ def test_each_relation_of_a_run(run: Run) -> None:
     assert [row["name"] for row in rows] == ["HasA", "IsA", "PartOf", "RelatedTo"]
     assert {row["subset"] for row in rows} == {"relation"}
     for row in rows:
-        expected = by_hand(run.pairs(relation=row["name"]))
+        expected = figures(run.pairs(relation=row["name"]))
         assert {name: row[name] for name in expected} == expected
 
 
@@ -121,14 +106,13 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
     found = consistency.by_concept(known, FEW).to_dicts()
     # All facts have the one tail.
     assert [(row["name"], row["n"]) for row in found] == [("thing", 30), ("enough", 28)]
-    of = [
+    pairs = [
         (is_right, Fraction(score))
         for is_right, score in zip(right[:28], scores[:28], strict=True)
         if is_right is not None and score is not None
     ]
-    assert found[1]["subset"] == "concept"
-    assert found[1]["consistency"] == figures.exact(figures.average_precision(of))
-    assert found[1]["auroc"] == figures.exact(figures.auroc(of))
+    expected = {"subset": "concept", **figures(pairs)}
+    assert {name: found[1][name] for name in expected} == expected
 
 
 def test_the_14_most_frequent_concepts() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,14 +14,8 @@ from tacit.findings.spec import check_tables
 from tacit.probes.consistency import predictors
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
 from tacit.probes.consistency.predictors import Rows
-from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.tables import TABLES
-from tacit.sources.anchors import Anchor
 from tacit.statistics import Bootstrap, regression
-from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, measured, probe_of
-
-if TYPE_CHECKING:
-    from tests.probes.consistency.asking_by_hand import Says
 
 BOOTSTRAP = Bootstrap(300)
 
@@ -124,48 +116,3 @@ def test_a_stored_predictor_is_the_fitted_one() -> None:
         assert each.missing(values) == each.outside(values) == []
     assert read[BOTH].outside({**values, "background_score": 99.0}) == ["background_score"]
     assert read[BOTH].missing({**values, "entropy": None}) == ["entropy"]
-
-
-def model_that(knows: set[int], right: set[int], *, yes: bool = False) -> Says:
-    def says(text: str, answer: str) -> float:
-        named = [int(number) for number in re.findall(r"(?i)thing(\d+)", text)]
-        if not named:
-            return -1.0
-        if answer in {"apple", "stone"}:
-            return 0.0 if (answer == "apple") == (named[0] in right) else -5.0
-        true = yes or (named[0] in knows) == ("animal" in text)
-        return 0.0 if (answer in POSITIVE) == true else -2.0 - named[0] / 100
-
-    return says
-
-
-CASES = [
-    Case(
-        Anchor(f"q{at}", f"What has thing{at}?", ("apple", "stone"), 0, f"concept {at}"),
-        (Fact(f"thing{at}", "IsA", "animal", "carrot"),),
-    )
-    for at in range(40)
-]
-
-
-def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
-    """All answers are correct; the reason is given, and no figure is."""
-    found = measured(probe_of(CASES), model_that(set(range(40)), set(range(40))))
-    found.check(ConsistencyProbe.tables.values())
-    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
-    assert found.tables["prediction"]["brier"].is_null().all()
-    assert found.tables["predictions"].is_empty()
-    assert predictors.stored(found.summary) == {}
-
-
-def test_a_model_whose_answers_follow_its_facts_is_predicted_by_them() -> None:
-    """The background ranks all anchors; the margin none, because it is always the same."""
-    half = set(range(0, 40, 2))
-    found = measured(probe_of(CASES), model_that(half, half))
-    (area,) = found.tables["prediction"].filter(predictor="background")["auroc"]
-    assert area == 1
-    assert predictors.caution(found.tables["prediction_gains"]) is None
-    table = found.tables["accuracy_by_score"]
-    assert table["background_score"].to_list() == [0, 1]
-    assert table["accuracy"].to_list() == [0, 1]
-    assert table["n"].to_list() == [20, 20]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import RequestError
-from tacit.knowledge.background import Counts
+from tacit.probes.consistency import predictors
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.requests import Prompt
-from tacit.sources.anchors import Anchor
-from tests.probes.consistency import figures_by_hand as figures
-from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Dice, Fact, measured, probe_of
+from tests.probes.consistency import run_by_hand as figures
+from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
+from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 from tests.probes.consistency.run_by_hand import (
     CASES,
     SILENT,
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tacit.findings.findings import Findings
-    from tests.probes.consistency.asking_by_hand import Reply, Says, Taken
+    from tests.probes.consistency.asking_by_hand import Reply, Taken
 
 SAYS = Dice(5, SILENT)
 
@@ -48,7 +46,10 @@ def answer(question: str, reply: Reply) -> list[object]:
 
 def test_the_answers_about_each_fact_of_a_run(run: Run) -> None:
     """With the margin, and the meta-prompt, pair and word that won; facts first."""
-    assert [row[1:] for row in run.found.tables["facts"].iter_rows()] == [*map(tuple, run.facts)]
+    facts, links = (run.found.tables[name] for name in ("facts", "links"))
+    assert [row[1:] for row in facts.iter_rows()] == [*map(tuple, run.facts)]
+    of = links.join(facts, on="fact", maintain_order="left").select("anchor", *Fact._fields)
+    assert of.rows() == [(case.anchor.id, *fact) for case in run.cases for fact in case.facts]
     expected = [
         [at, "yes", *answer(fact.question, run.replies[fact.question]), knows(fact, run.replies)]
         for at, fact in enumerate(run.facts)
@@ -60,13 +61,6 @@ def test_the_answers_about_each_fact_of_a_run(run: Run) -> None:
     names = ("question", "margin", "tied", "meta", "pair", "word", "right")
     found = run.found.tables["fact_answers"].select("fact", "expected", *names)
     assert [list(row) for row in found.iter_rows()] == expected
-
-
-def test_links_lead_from_an_anchor_to_its_facts(run: Run) -> None:
-    links = run.found.tables["links"].join(run.found.tables["facts"], on="fact")
-    for case in run.cases:
-        mine = links.filter(anchor=case.anchor.id).select("head", "relation", "tail")
-        assert mine.rows() == [fact[:3] for fact in case.facts]
 
 
 def taken(row: dict[str, Any], case: Case, of: Taken) -> bool:
@@ -129,9 +123,7 @@ def test_tables_are_as_declared_and_hold_no_nan(run: Run) -> None:
     """What was not measured is null."""
     run.found.check(ConsistencyProbe.tables.values())
     for table in (*run.found.tables.values(), run.found.questions):
-        floats = table.select(pl.selectors.float())
-        assert not np.isnan(floats.drop_nulls().to_numpy()).any()
-        assert all(not column.is_nan().any() for column in floats)
+        assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
 
 
 def test_the_counts_of_a_run(run: Run) -> None:
@@ -214,51 +206,40 @@ def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
         assert row["value_low"] <= row["value"] <= row["value_high"]
 
 
-SOME = [
-    Case(
-        Anchor(f"q{at}", f"What is thing {at} for?", ("this", "that", "it"), at % 3, f"c{at // 2}"),
-        tuple(
-            Fact(f"thing {at}", relation, f"part {k}", f"sky {k}" if k != 1 else None)
-            for k, relation in enumerate(("IsA", "HasA", "RelatedTo")[: 1 + at % 3])
-        ),
-    )
-    for at in range(10)
-]
-
-
-def that(known: set[str]) -> Says:
-    """A model that says yes to some questions, and takes the second choice for each anchor."""
-
-    def says(text: str, answer: str) -> float:
-        if answer in {"this", "that", "it"}:
-            return 0.0 if answer == "that" else -99.0
-        return 0.0 if (answer in POSITIVE) == any(one in text for one in known) else -9.0
-
-    return says
-
-
 def test_a_model_that_always_says_yes() -> None:
     """Every background score is exactly a half, and consistency is its chance level."""
-    found = measured(probe_of(SOME), lambda _, answer: -1.0 * (answer not in POSITIVE))
-    assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 10
+    found = measured(probe_of(QUESTIONS), model(0, 40, yes=1))
+    assert found.tables["anchors"]["background_score"].to_list() == [0.5] * 80
     (row,) = found.tables["consistency"].to_dicts()
-    assert 0 < row["right"] < row["n"] == 10
+    assert (row["n"], row["right"]) == (80, 40)
     assert row["consistency"] == pytest.approx(row["accuracy"])
     assert row["lift"] == pytest.approx(0, abs=1e-12)
     assert (row["auroc"], row["p_value"]) == (0.5, 1.0)
 
 
 def test_a_model_that_knows_what_it_answers_right() -> None:
-    """The facts of the anchors that it gets right, and no others: consistency is 1."""
-    mine = [case for case in SOME if case.anchor.answer == 1]
-    found = measured(probe_of(SOME), that({fact.question for case in mine for fact in case.facts}))
-    (row,) = found.tables["consistency"].to_dicts()
-    assert (row["n"], row["right"]) == (10, len(mine))
-    assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
-    for relation in found.tables["consistency_by_relation"].to_dicts():
-        assert relation["consistency"] == (1 if relation["right"] else None)
+    """The facts of the anchors that it gets right, and no others, so that they predict it."""
+    found = measured(probe_of(QUESTIONS), model(40, 40, yes=0))
+    for name in ("consistency", "consistency_by_relation"):
+        row = found.tables[name].row(0, named=True)
+        assert (row["n"], row["right"]) == (80, 40)
+        assert (row["consistency"], row["lift"], row["auroc"]) == (1, 1, 1)
     relevance = found.tables["relevance"].row(0, named=True)
     assert (relevance["given_right"], relevance["given_wrong"]) == (1, 0)
+    (area,) = found.tables["prediction"].filter(predictor="background")["auroc"]
+    assert area == 1
+    assert predictors.caution(found.tables["prediction_gains"]) is None
+    by_score = found.tables["accuracy_by_score"].select("background_score", "accuracy", "n")
+    assert by_score.rows() == [(0.5, 0, 40), (1, 1, 40)]
+
+
+def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
+    """All answers are correct; the reason is given, and no figure is."""
+    found = measured(probe_of(QUESTIONS), model(80, 80))
+    assert set(found.tables["prediction"]["undefined"]) == {"all answers are correct"}
+    assert found.tables["prediction"]["brier"].is_null().all()
+    assert found.tables["predictions"].is_empty()
+    assert predictors.stored(found.summary) == {}
 
 
 @pytest.mark.parametrize(("meta", "pair"), [(6, "Yes/No"), (4, "On/Off")])
@@ -282,18 +263,6 @@ def test_a_single_variant_is_asked_alone(meta: int, pair: str, *, fast: bool) ->
     found.check(ConsistencyProbe.tables.values())
     assert set(found.tables["background_variants"]["preset"]) == {"single"}
     assert ("fast" in found.summary) == fast
-
-
-def test_another_method_is_its_row_of_the_variants() -> None:
-    """Of the same prompts; the main result is what a run by the paper's method says of it."""
-    probe, other = (probe_of(CASES, answering=one) for one in ("max", "count"))
-    assert other.prompts == probe.prompts
-    found = measured(other, SAYS)
-    row = measured(probe, SAYS).tables["background_variants"].row(1, named=True)
-    assert row["preset"] == "count"
-    for name in ("consistency", "lift"):
-        assert row[name] == found.tables["consistency"][name].item()
-    assert row["missing"] == found.summary["missing_questions"]
 
 
 def test_a_model_without_scores() -> None:
@@ -362,13 +331,3 @@ def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[
         for one, two in zip(found.tables[name].rows(), base.tables[name].rows(), strict=True):
             assert one == pytest.approx(two, abs=1e-12)
     assert found.tables["anchors"].sort("anchor").equals(base.tables["anchors"].sort("anchor"))
-
-
-def test_the_counts_of_the_extraction_are_in_the_summary() -> None:
-    """Those that the background brings; of a background by hand there are none."""
-    counts = Counts(9, 2, 12, 7, 1, None, 0, 0, 50, 40, 10)
-    probe = probe_of(CASES[:1])
-    assert "question_facts" not in measured(probe, SAYS).summary
-    counted = replace(probe, background=replace(probe.background, counts=counts))
-    summary = measured(counted, SAYS).summary
-    assert {name: summary[name] for name in asdict(counts)} == asdict(counts)
