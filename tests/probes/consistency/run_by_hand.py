@@ -46,7 +46,10 @@ CASES = (
         (Fact("cat", "IsA", "animal", "stone"), Fact("cat", "RelatedTo", "pet")),
     ),
     Case(anchor("no negative at all", "Who?", 0, "pet"), (Fact("pet", "RelatedTo", "home"),)),
-    Case(anchor("no answer", "When does it rain?", 2, "rain"), (DOG, HOUSE)),
+    Case(
+        anchor("no answer", "When does it rain?", 2, "rain"),
+        (DOG, HOUSE, Fact("rain", "IsA", "weather", "spoon")),
+    ),
     Case(anchor("an unscored fact", "How?", 1, "way"), (Fact("way", "IsA", "silence", "tree"),)),
     Case(
         anchor("one question twice", "What does a car have?", 0, "car"),

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tacit.findings.verdict import Verdict
@@ -21,9 +17,9 @@ from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency import run_by_hand as figures
 from tests.probes.consistency.asking_by_hand import answers_of, measured, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
+from tests.probes.consistency.run_by_hand import exact, knows, mean, share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,13 +31,8 @@ if TYPE_CHECKING:
     Answer = bool | None
     # Of the anchor: its facts' own questions and their negatives', whether answered right.
     Row = tuple[int, Answer, Answer]
-    # A fact: whether it is known, its relation, and its anchors.
-    Known = tuple[Answer, str, Sequence[int]]
 
 FEW = Permutations(199)
-ANSWERS = st.sampled_from([True, False, None])
-ROWS = st.lists(st.tuples(st.integers(0, 5), ANSWERS, ANSWERS), max_size=60)
-RELEVANCE = ("facts_right", "facts_wrong", "given_right", "given_wrong", "accuracy", "relevance")
 
 
 def answers(rows: Sequence[Row]) -> pl.DataFrame:
@@ -57,24 +48,6 @@ def answers(rows: Sequence[Row]) -> pl.DataFrame:
     )
 
 
-@settings(max_examples=50, deadline=None)
-@given(rows=ROWS)
-def test_background_scores_are_exact(rows: list[Row]) -> None:
-    """Equation 1 in fractions gives the same figure, to the last digit."""
-    found = background.by_anchor(answers(rows))
-    assert set(found["anchor"]) == {at for at, _, _ in rows}
-    for row in found.iter_rows(named=True):
-        mine = [(own, other) for at, own, other in rows if at == row["anchor"]]
-        own, other = (figures.share(side) for side in zip(*mine, strict=True))
-        score = figures.both(own, other)
-        assert row["facts"] == len(mine)
-        assert row["positives"] == sum(own is not None for own, _ in mine)
-        assert row["negatives"] == sum(other is not None for _, other in mine)
-        assert row["positive_accuracy"] == (None if own is None else float(own))
-        assert row["negative_accuracy"] == (None if other is None else float(other))
-        assert row["background_score"] == (None if score is None else float(score))
-
-
 def test_scores_equal_on_paper_are_tied() -> None:
     """1/5 and 2/5 make the same as 3/5 and 0, though 0.2 + 0.4 is not 0.6 in floating point."""
     rows: list[Row] = [
@@ -85,134 +58,59 @@ def test_scores_equal_on_paper_are_tied() -> None:
     assert (1 / 5 + 2 / 5) / 2 != (3 / 5 + 0) / 2
 
 
-def by_relation(rows: Sequence[Row], names: Sequence[str], heads: Sequence[str]) -> pl.DataFrame:
-    facts = pl.DataFrame({"fact": range(len(rows)), "relation": names, "head": heads})
+def of_isa(rows: Sequence[Row], heads: Sequence[str]) -> pl.DataFrame:
+    facts = pl.DataFrame({"fact": range(len(rows)), "relation": "IsA", "head": heads})
     none = pl.DataFrame()
     return background.by_relation(
         ModelAnswers(facts, none, answers(rows), none, none), Bootstrap(500)
     )
 
 
-def test_each_relation_by_hand() -> None:
-    """Two facts of three known, one negative of two: 7/12. No negative: no score."""
-    rows: list[Row] = [
-        (0, True, True),
-        (0, True, False),
-        (1, False, None),
-        (1, True, None),
-        (2, None, True),
-    ]
-    found = by_relation(rows, ["IsA", "IsA", "IsA", "HasA", "PartOf"], list("abcde"))
-    expected = [
-        ("HasA", 1, 1, 0, 1.0, None, None),
-        ("IsA", 3, 3, 2, 2 / 3, 0.5, 7 / 12),
-        ("PartOf", 1, 0, 1, None, 1.0, None),
-    ]
-    for row, of in zip(found.iter_rows(), expected, strict=True):
-        assert row[:7] == pytest.approx(of)
-
-
 def test_the_interval_of_a_relation_clusters_by_head() -> None:
     """Facts of one head tell as much as one fact: an interval needs two heads."""
     rows: list[Row] = [(0, k % 2 == 0, k % 3 == 0) for k in range(10)]
     ends = ("background_score_low", "background_score_high")
-    low, high = by_relation(rows, ["IsA"] * 10, list("abcde") * 2).select(ends).row(0)
+    low, high = of_isa(rows, list("abcde") * 2).select(ends).row(0)
     assert low < high
-    alone = by_relation(rows, ["IsA"] * 10, ["dog"] * 10)
+    alone = of_isa(rows, ["dog"] * 10)
     assert alone["background_score"][0] is not None
     assert alone.select(ends).row(0) == (None, None)
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    scores=st.lists(
-        st.one_of(st.none(), st.integers(0, 12).map(lambda k: k / 12)), min_size=1, max_size=14
-    )
-)
-def test_the_mean_over_relations(scores: list[float | None]) -> None:
-    """Relations count alike; those without a score do not count. The interval is Student's."""
-    names = ("background_score", "positive_accuracy", "negative_accuracy")
-    none = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
-    relations = pl.DataFrame({names[0]: scores}, {names[0]: pl.Float64}, strict=False)
-    found = background.overall(relations, none).row(0, named=True)
-    there = [score for score in scores if score is not None]
-    assert found["relations"] == len(there)
-    if not there:
-        assert found["value"] is None
-        return
-    assert found["value"] == pytest.approx(float(sum(map(Fraction, there)) / len(there)))
-    if len(set(there)) > 1:
-        low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
-        assert [found["value_low"], found["value_high"]] == pytest.approx(
-            [max(0, low), min(1, high)]
-        )
-
-
-def relevance(facts: Sequence[Known], right: Sequence[Answer]) -> dict[str, dict[str, Any]]:
-    ids = range(len(facts))
-    names = pl.DataFrame({"fact": ids, "relation": [name for _, name, _ in facts]})
-    own = pl.DataFrame(
-        {"fact": ids, "expected": "yes", "right": [own for own, _, _ in facts]},
-        {"fact": pl.Int64, "expected": pl.String, "right": pl.Boolean},
-    )
-    pairs = [(at, fact) for fact, (_, _, places) in enumerate(facts) for at in places]
-    links = pl.DataFrame(pairs, {"anchor": pl.Int64, "fact": pl.Int64}, orient="row")
-    anchors = pl.DataFrame(
-        {
-            "anchor": range(len(right)),
-            "right": pl.Series(right, dtype=pl.Boolean),
-            "cluster": [f"concept {at}" for at in range(len(right))],
-        }
-    )
-    found = ModelAnswers(names, links, own, anchors, pl.DataFrame())
-    return {row["relation"]: row for row in background.relevance(found, FEW).to_dicts()}
-
-
-def relevance_by_hand(facts: Sequence[tuple[Answer, Sequence[Answer]]]) -> object:
-    each = [(own, figures.share(right)) for own, right in facts]
-    there = [(own, share) for own, share in each if own is not None and share is not None]
-    given = [figures.mean(share for own, share in there if own is side) for side in (True, False)]
-    both = figures.mean(share for _, share in there)
-    gain = None if given[0] is None or both is None else given[0] - both
-    counts = [Fraction(sum(own is side for own, _ in there)) for side in (True, False)]
-    found = [None if one is None else float(one) for one in (*counts, *given, both, gain)]
-    return pytest.approx(found, abs=1e-12)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    facts=st.lists(
-        st.tuples(
-            ANSWERS,
-            st.sampled_from(["IsA", "HasA"]),
-            st.lists(st.integers(0, 3), min_size=1, max_size=3, unique=True),
-        ),
-        min_size=1,
-        max_size=10,
-    ),
-    right=st.lists(ANSWERS, min_size=4, max_size=4),
-)
-def test_relevance_agrees_with_a_loop(facts: list[Known], right: list[Answer]) -> None:
+def test_the_relevance_of_a_run(run: Run) -> None:
     """Each fact counts once, with the share of its answered anchors that are right."""
-    rows = relevance(facts, right)
-    assert set(rows) == {"all"} | {name for _, name, _ in facts}
-    for relation, row in rows.items():
-        of = [
-            (own, [right[at] for at in places])
-            for own, name, places in facts
-            if relation in {"all", name}
+    for row in run.rows("relevance"):
+        each = [
+            (
+                knows(fact, run.replies),
+                share(right for at, right in enumerate(run.right) if fact in run.cases[at].facts),
+            )
+            for fact in run.facts
+            if row["relation"] in {"all", fact.relation}
         ]
-        assert [row[name] for name in RELEVANCE] == relevance_by_hand(of)
+        there = [(own, right) for own, right in each if own is not None and right is not None]
+        given = [mean(right for own, right in there if own is side) for side in (True, False)]
+        accuracy = mean(right for _, right in there)
+        assert row["facts_right"] == sum(own for own, _ in there)
+        assert row["facts_wrong"] == len(there) - row["facts_right"]
+        assert [row["given_right"], row["given_wrong"]] == [exact(one) for one in given]
+        assert row["accuracy"] == exact(accuracy)
+        none = given[0] is None or accuracy is None
+        assert row["relevance"] == (None if none else exact(given[0] - accuracy))
+    assert {row["relation"] for row in run.rows("relevance")} == {
+        "all",
+        *(fact.relation for fact in run.facts),
+    }
 
 
 def test_a_p_value_needs_20_facts_on_either_side() -> None:
     """The counts of either side are there; with 20 right there is a p-value."""
     random = np.random.default_rng(0)
-    right = (random.random(400) < 0.4).tolist()
-    places = random.integers(0, 400, 1151).tolist()
+    of = random.integers(0, 400, 1151)
+    right = (random.random(400) < 0.4)[of]
     for few in (6, 20, 1145):
-        facts: list[Known] = [(number < few, "IsA", [at]) for number, at in enumerate(places)]
-        row = relevance(facts, right)["all"]
+        facts = pl.DataFrame({"fact": range(1151), "cluster": of, "right": right})
+        row = background.gain(facts.with_columns(known=pl.col("fact") < few), FEW)
         assert (row["facts_right"], row["facts_wrong"]) == (few, 1151 - few)
         assert row["relevance"] is not None
         assert (row["p_value"] is None) == (few != 20)

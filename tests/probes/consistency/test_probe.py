@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from tacit.errors import RequestError
 from tacit.probes.consistency import predictors
@@ -82,6 +84,12 @@ def test_each_anchor_of_a_run(run: Run) -> None:
         assert (row["facts"], row["concept"]) == (len(case.facts), anchor.concept)
         assert row["cluster"] == (anchor.concept or "anchor no concept")
         assert row["background_score"] == (None if score is None else float(score))
+        own, other = accuracies(case.facts, run.replies)
+        assert row["positive_accuracy"] == (None if own is None else float(own))
+        assert row["negative_accuracy"] == (None if other is None else float(other))
+        sides = ([by(fact, run.replies) for fact in case.facts] for by in (knows, knows_other))
+        counts = [len(side) - side.count(None) for side in sides]
+        assert [row["positives"], row["negatives"]] == counts
         assert taken(row, case, of)
 
 
@@ -177,7 +185,10 @@ def test_the_counts_of_a_run(run: Run) -> None:
 
 
 def test_the_background_scores_of_a_run(run: Run) -> None:
-    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a)."""
+    """Each relation's over its distinct facts, then the mean over the relations (Figure 4a).
+
+    Relations count alike; those without a score do not count. The interval is Student's.
+    """
     means = []
     for row in run.rows("background_by_relation"):
         facts = [fact for fact in run.facts if fact.relation == row["relation"]]
@@ -188,9 +199,12 @@ def test_the_background_scores_of_a_run(run: Run) -> None:
         assert row["negative_accuracy"] == (None if other is None else float(other))
         assert row["background_score"] == figures.exact(means[-1])
     (score,) = run.rows("background_score")
-    assert score["relations"] == len([one for one in means if one is not None])
+    there = [float(one) for one in means if one is not None]
+    assert score["relations"] == len(there)
     assert score["value"] == figures.exact(figures.mean(means))
-    assert score["value_low"] < score["value"] < score["value_high"]
+    low, high = stats.t.interval(0.95, len(there) - 1, np.mean(there), stats.sem(there))
+    assert score["value_low"] == pytest.approx(max(0, low))
+    assert score["value_high"] == pytest.approx(min(1, high))
 
 
 def test_the_anchor_accuracy_of_a_run(run: Run) -> None:
