@@ -17,7 +17,6 @@ from tacit.probes.consistency.answers import (
     anchor_answers,
     chosen,
     labelled,
-    scores_of_choices,
     yes_or_no,
 )
 from tacit.probes.consistency.findings import scored
@@ -28,7 +27,7 @@ from tests.probes.consistency.asking_by_hand import PAIRS, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 METHODS = [
     Method(),
@@ -124,26 +123,6 @@ def test_the_losing_side_may_be_outside(yes: float | None, no: str, *, answer: b
     word = (3, "Yes/No", "Yes") if answer else (None, None, None)
     names = ("yes", "tied", "margin", "meta", "pair", "word")
     assert found.select(names).row(0) == (answer, False, None, *word)
-
-
-def choices(rows: Mapping[tuple[int, str], Mapping[str, float | None]]) -> pl.DataFrame:
-    kinds = {"score": pl.Float64, "most": pl.Float64}
-    cells = [
-        {"anchor": 0, "meta": meta, "pair": pair, "answer": answer, "score": score, "most": -2.5}
-        for (meta, pair), scores in rows.items()
-        for answer, score in scores.items()
-    ]
-    return scores_of_choices(pl.DataFrame(cells, schema_overrides=kinds))
-
-
-def test_a_choice_by_hand() -> None:
-    """The longer choice is better per byte, though worse in all; a byte is one of UTF-8."""
-    found = anchor_answers(choices({(1, "a"): {"ab": -4.0, "kennel": -6.0}}))
-    assert found.to_dicts() == [
-        {"anchor": 0, "choice": "kennel", "meta": 1, "pair": "a", "margin": 1.0, "tied": False}
-    ]
-    found = anchor_answers(choices({(1, "a"): {"café": -5.0, "cafe": -4.0}}))
-    assert found.select("choice", "margin", "tied").row(0) == ("café", 0.0, True)
 
 
 def test_of_tied_choices_the_first_is_taken_or_with_replies_none() -> None:

@@ -36,29 +36,22 @@ def drawn(n: int = 30, seed: int = 0) -> tuple[list[Anchor], Scores, pl.DataFram
         for meta in range(VARIANTS)
         for choice in anchor.choices
     ]
-    asked = pl.DataFrame(cells, schema_overrides={"pair": pl.String})
+    asked = pl.DataFrame(cells, schema_overrides={"pair": pl.String}).with_columns(most=0.0)
     scores = {
         name: scores_of_choices(
-            asked.with_columns(
-                score=pl.Series(-random.integers(1, 90, len(cells)) / 8), most=pl.lit(0.0)
-            )
+            asked.with_columns(score=pl.Series(-random.integers(1, 90, len(cells)) / 8))
         )
         for name in ("choice", "prior")
     }
+    background: list[float | None] = (random.integers(0, 5, n) / 4).tolist()
     table = pl.DataFrame(
         {
             "right": random.random(n) < 0.5,
-            "background_score": random.integers(0, 5, n) / 4,
+            "background_score": [None, None, None, *background[3:]],
             "cluster": [str(anchor.concept) for anchor in of],
         }
     )
-    return (
-        of,
-        scores,
-        table.with_columns(
-            background_score=pl.when(pl.int_range(pl.len()) > 2).then("background_score")
-        ),
-    )
+    return of, scores, table
 
 
 def baselines(of: list[Anchor], scores: Scores, anchors: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,6 @@ import random
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -150,22 +149,3 @@ def test_accuracy_by_score_covers_each_question_once(
         part = known.filter(pl.col("background_score").is_between(row["lowest"], row["highest"]))
         assert row["n"] == part.height
         assert row["accuracy"] == pytest.approx(part["right"].mean())
-
-
-def with_facts(slope: float = 0.0, easier: float = 0.0, seed: int = 0) -> pl.DataFrame:
-    """Anchors whose answers depend on knowledge, on the number of facts, or on neither."""
-    dice, n = np.random.default_rng(seed), 300
-    facts = np.minimum(dice.geometric(0.3, n), 9)
-    knowledge = dice.normal(size=n)
-    score = dice.binomial(2 * facts, 1 / (1 + np.exp(-0.5 - knowledge))) / (2 * facts)
-    odds = slope * knowledge - easier * (np.log2(facts) - 1)
-    right = dice.random(n) < 1 / (1 + np.exp(-odds))
-    clusters = [f"c{number // 2}" for number in range(n)]
-    return anchors(score.tolist(), right.tolist(), clusters).with_columns(facts=pl.Series(facts))
-
-
-def test_the_adjusted_lift_ignores_a_confounder_and_finds_knowledge() -> None:
-    """Easy questions with few facts and random knowledge, then knowledge that matters."""
-    for of, least, most in ((with_facts(easier=1.2, seed=4), 0.05, 1), (with_facts(1.5), 0, 0.003)):
-        (p,) = consistency.adjusted(of, Permutations(400))["p_adjusted"]
-        assert least < p < most

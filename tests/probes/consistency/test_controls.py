@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,29 +38,27 @@ WORDS = [f"w{number}" for number in range(25)]
 class Made:
     """Random anchors with concepts in each part, facts between them, and answers."""
 
-    def __init__(self, seed: int = 0) -> None:
-        random = np.random.default_rng(seed)
+    def __init__(self) -> None:
+        random = np.random.default_rng(0)
         self.parts = [
             [set(random.choice(WORDS, size=2).tolist()) for _ in range(CHOICES + 1)]
             for _ in range(N)
         ]
-        self.topics = [set(random.choice(WORDS, size=1).tolist()) for _ in range(N)]
+        self.topics = [{str(random.choice(WORDS))} for _ in range(N)]
         self.correct = [int(one) for one in random.integers(0, CHOICES, N)]
         self.facts: list[list[tuple[str, str, str]]] = []
         for parts in self.parts:
-            every = sorted(set().union(*parts))
-            pairs = [(a, "IsA", b) for a in every for b in every if a < b]
+            pairs = [(a, "IsA", b) for a, b in combinations(sorted(set().union(*parts)), 2)]
             chosen = random.permutation(len(pairs))[: int(random.integers(1, 6))]
             self.facts.append([pairs[at] for at in chosen])
         self.of = [
             Anchor(f"a{at}", "Which?", ("x", "y", "z"), correct, None)
             for at, correct in enumerate(self.correct)
         ]
-        cases = (
+        probe = probe_of(
             Case(anchor, tuple(Fact(*fact, f"not {fact[2]}") for fact in facts))
             for anchor, facts in zip(self.of, self.facts, strict=True)
         )
-        probe = probe_of(cases)
         members = pl.DataFrame(
             {"question": at, "part": part, "concept": concept}
             for at, parts in enumerate(self.parts)
@@ -74,23 +73,20 @@ class Made:
         self.background = replace(
             probe.background, concepts=members.drop("part"), by_part=members, topics=topics
         )
+        facts, links, asked = probe.asked.facts, probe.asked.links, probe.asked.questions
         self.known = {
-            fact[:3]: random.integers(0, 2, 2).tolist()
-            for fact in probe.asked.facts.select(FACT).iter_rows()
+            fact: random.integers(0, 2, 2).tolist() for fact in facts.select(FACT).iter_rows()
         }
-        asked = probe.asked.questions.join(probe.asked.facts, on="fact", maintain_order="left")
         right = [
             bool(self.known[row["head"], row["relation"], row["tail"]][row["expected"] == "no"])
-            for row in asked.iter_rows(named=True)
+            for row in asked.join(facts, on="fact", maintain_order="left").iter_rows(named=True)
         ]
-        answers = probe.asked.questions.with_columns(right=pl.Series(right))
-        scores = by_anchor(probe.asked.links.join(answers, on="fact", maintain_order="left"))
+        answers = asked.with_columns(right=pl.Series(right))
+        scores = by_anchor(links.join(answers, on="fact", maintain_order="left"))
         self.anchors = scores.with_columns(
             right=pl.Series(random.random(N) < 0.5), cluster="anchor"
         )
-        self.found = ModelAnswers(
-            probe.asked.facts, probe.asked.links, answers, self.anchors, pl.DataFrame()
-        )
+        self.found = ModelAnswers(facts, links, answers, self.anchors, pl.DataFrame())
 
     @property
     def controls(self) -> Controls:

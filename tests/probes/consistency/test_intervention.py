@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from hashlib import md5
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ import pytest
 from tacit.errors import RequestError
 from tacit.probes.consistency.intervention import CONDITIONS, Contexts
 from tacit.probes.consistency.template import RelationTemplate
-from tacit.statistics.tests import mcnemar
 from tests.probes.consistency.asking_by_hand import POSITIVE, measured
 from tests.probes.consistency.contexts_by_hand import (
     COUNTS,
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tacit.findings.findings import Findings
-    from tests.probes.consistency.asking_by_hand import Case
+    from tests.probes.consistency.asking_by_hand import Case, Fact
 
 
 def contexts(cases: Sequence[Case] = IN_CONTEXT, most: int = 5, seed: int = 0) -> Contexts:
@@ -47,32 +45,24 @@ def test_every_condition_states_equally_many_facts(most: int) -> None:
         assert all(text.count(".") == counts[anchor] for anchor, text in texts.items())
     own = {anchor: list(map(tuple, facts)) for anchor, facts in found.own.items()}
     assert own == {case.anchor.id: [*map(tuple, case.facts[:most])] for case in IN_CONTEXT}
+    first = [f"Alpha2 has {name}." for name in ("answer2", "tail2x1")[:most]]
+    assert found.texts["true"]["q2"] == " ".join(first)
+    assert found.texts["false"]["q2"].startswith("Alpha2 has false2x0.")
 
 
-def test_facts_are_stated_as_sentences() -> None:
-    """Before the prompt and one space."""
-    found = contexts()
-    assert found.texts["true"]["q2"] == "Alpha2 has answer2. Alpha2 has tail2x1."
-    assert found.texts["false"]["q2"] == "Alpha2 has false2x0. Alpha2 has false2x1."
-    prompts = {prompt.text for prompt in probe_in_context().prompts}
-    assert f"{found.texts['true']['q0']} What is alpha0 for?" in prompts
-
-
-def test_equal_weights_are_ordered_by_a_seeded_hash() -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_equal_weights_are_ordered_by_a_seeded_hash(seed: int) -> None:
     """As at the cap on background facts."""
-    chosen = set()
-    for seed in range(4):
-        found = contexts(most=1, seed=seed)
-        facts = found.background.facts.with_columns(weight=pl.lit(None, pl.Float64))
-        found = replace(found, background=replace(found.background, facts=facts))
-        for at in (0, 5):
-            digests = {
-                md5("\t".join((str(seed), *fact[:3])).encode()).hexdigest(): fact  # noqa: S324
-                for fact in IN_CONTEXT[at].facts
-            }
-            assert tuple(found.own[f"q{at}"][0]) == digests[min(digests)]
-            chosen.add(digests[min(digests)])
-    assert len(chosen) > 2
+    found = contexts(most=1, seed=seed)
+    facts = found.background.facts.with_columns(weight=pl.lit(None, pl.Float64))
+    found = replace(found, background=replace(found.background, facts=facts))
+
+    def digest(fact: Fact) -> str:
+        return md5("\t".join((str(seed), *fact[:3])).encode()).hexdigest()  # noqa: S324
+
+    for at in (0, 5):
+        (stated,) = found.own[f"q{at}"]
+        assert tuple(stated) == min(IN_CONTEXT[at].facts, key=digest)
 
 
 def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
@@ -94,8 +84,7 @@ def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
 
 
 def test_contexts_do_not_depend_on_the_order_of_the_anchors() -> None:
-    order = random.Random(1).sample(range(len(COUNTS)), len(COUNTS))  # noqa: S311
-    assert contexts([IN_CONTEXT[at] for at in order]).texts == contexts().texts
+    assert contexts(IN_CONTEXT[5:] + IN_CONTEXT[:5]).texts == contexts().texts
 
 
 def test_facts_without_a_negative_are_left_out() -> None:
@@ -153,7 +142,7 @@ def test_a_model_that_false_facts_mislead() -> None:
     assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)
     assert (row["change_low"], row["change_high"]) == (None, None)
     assert row["no_interval"] == "fewer than 5 clusters, or no variation"
-    assert row["p_value"] == pytest.approx(mcnemar(0, 12)) == pytest.approx(2 / 2**12)
+    assert row["p_value"] == pytest.approx(2 / 2**12)
     assert row["p_corrected"] == pytest.approx(5 * 2 / 2**12)
     assert rows["all", "true", "none"]["change"] == 0.0
     assert rows["all", "true", "false"]["change"] == 1.0
@@ -191,14 +180,16 @@ def test_missing_answers_leave_the_pair_out() -> None:
 
 
 def test_without_the_option_nothing_else_is_asked_or_found() -> None:
-    """With it, all other requests and tables are the same."""
+    """With it, all other requests and tables are the same; a context stands before the prompt."""
     with_it, without = probe_in_context(), probe_in_context(intervene=False)
-    assert list(without.requests()) == ["background", "choice", "prior"]
-    assert without.prompts == with_it.prompts[: len(without.prompts)]
+    asked = without.prompts
+    assert asked == with_it.prompts[: len(asked)]
+    assert contexts().texts["true"]["q0"] + " What is alpha0 for?" in {
+        prompt.text for prompt in with_it.prompts[len(asked) :]
+    }
     found, more = measured(without, copies), measured(with_it, copies)
     assert set(more.tables) - set(found.tables) == {"intervention", "answers_in_context"}
-    for name, table in found.tables.items():
-        assert table.equals(more.tables[name]), name
+    assert all(table.equals(more.tables[name]) for name, table in found.tables.items())
     assert set(more.summary) - set(found.summary) == {"intervention"}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,14 +20,10 @@ from tacit.sources.dumps import Dump
 from tacit.statistics import Bootstrap
 from tacit.statistics.regression import cross_validated
 from tests.knowledge.test_negatives import ANIMALS
-from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
-from tests.probes.consistency.run_by_hand import CASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from tacit.probes.consistency.probe import ConsistencyProbe
 
     Lines = Callable[[np.random.Generator], list[str]]
 
@@ -128,46 +123,19 @@ def test_figures_by_hand(tmp_path: Path) -> None:
     )
 
 
-def with_tails(cases: list[Case]) -> ConsistencyProbe:
-    """The probe of some cases, with made-up attributes of the tails."""
-    probe = probe_of(cases)
-    facts = probe.asked.facts.select(*FACT, "negative")
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [(0, "no fact has a negative"), (4, "all facts have the same first concept")],
+)
+def test_an_undefined_baseline_has_a_reason(size: int, reason: str) -> None:
+    """It is null, never one half."""
     rows = [
-        (*fact, is_negative, 1, len(tail), 4.0, "NOUN", 3, 2)
-        for *fact, negative in facts.iter_rows()
-        for is_negative, tail in ((False, fact[2]), (True, negative))
-        if tail is not None
+        ("dog", "IsA", tail, negative, 1, 3, 4.0, "NOUN", 3, 2)
+        for tail in ("pet", "animal")
+        for negative in (False, True)
     ]
     names = ["words", "characters", "frequency", "part_of_speech", "degree", "as_tail"]
-    tails = pl.DataFrame(rows, [*FACT, "is_negative", *names], orient="row")
-    return replace(probe, background=replace(probe.background, tails=tails))
-
-
-def test_a_run_has_the_baseline() -> None:
-    """Facts without a negative are left out."""
-    probe = with_tails(list(CASES))
-    found = measured(probe, Dice(1))
-    with_negative = probe.asked.facts.drop_nulls("negative").height
-    assert found.tables["no_knowledge"]["facts"][0] == with_negative > 0
-
-
-@pytest.mark.parametrize(
-    ("facts", "reason"),
-    [
-        ([Fact("dog", "IsA", "pet")], "no fact has a negative"),
-        ([Fact("dog", "IsA", "pet", "sky")], "all facts have the same first concept"),
-    ],
-)
-def test_an_undefined_baseline_has_a_reason(facts: list[Fact], reason: str) -> None:
-    """It is null, never one half."""
-    probe = with_tails([Case(CASES[0].anchor, tuple(facts))])
-    found = measured(probe, Dice(1))
-    assert set(found.tables["no_knowledge"]["undefined"]) == {reason}
-    assert found.tables["no_knowledge"]["auroc"].null_count() == found.tables["no_knowledge"].height
-
-
-def test_without_a_knowledge_base_there_is_no_baseline() -> None:
-    """It is missing, not invented."""
-    probe = probe_of(CASES)
-    found = measured(probe, Dice(1))
-    assert "no_knowledge" not in found.tables
+    tails = pl.DataFrame(rows, [*FACT, "is_negative", *names], orient="row").head(size)
+    found = no_knowledge(tails, answered(tails), QUICK)
+    assert set(found["undefined"]) == {reason}
+    assert found["auroc"].null_count() == found.height

@@ -7,7 +7,6 @@ import pytest
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.consistency.questions import (
     bare,
-    choice_variants,
     prompt_variants,
 )
 from tacit.probes.consistency.template import load_templates
@@ -67,10 +66,6 @@ def probe(question: str, *choices: str) -> ConsistencyProbe:
     return probe_of([Case(anchor, (DOG,))], anchors="choice,verify")
 
 
-def asked(question: str, one: str, other: str) -> list[str]:
-    return [META[meta].format(q=question, a=one, b=other) for meta in META]
-
-
 @pytest.mark.parametrize(("relation", "first", "second", "printed"), PRINTED)
 def test_prompts_to_the_character(relation: str, first: str, second: str, printed: str) -> None:
     """As Tables 1 to 3 print them: every relation behind every meta-prompt."""
@@ -78,7 +73,7 @@ def test_prompts_to_the_character(relation: str, first: str, second: str, printe
     assert question == printed
     prompts = [variant.prompt(question) for variant in prompt_variants(TEMPLATES)]
     texts = {prompt.text for prompt in prompts}
-    assert set(asked(printed, "Yes", "No")) <= texts
+    assert {text.format(q=printed, a="Yes", b="No") for text in META.values()} <= texts
     assert len(prompts) == len(texts) == 24
     assert {prompt.separator for prompt in prompts} == {" "}
 
@@ -88,49 +83,6 @@ def test_every_relation_is_printed() -> None:
     relations = list(dict.fromkeys(relation for relation, *_ in PRINTED))
     assert sorted(relations) == sorted(TEMPLATES.relations)
     assert len(relations) == 14
-
-
-def test_the_24_prompts_of_a_question() -> None:
-    """Three with all words, three for each of the pairs; the order is that of the table."""
-    prompts = [variant.prompt("Is a b") for variant in prompt_variants(TEMPLATES)]
-    rows = [(prompt.text, prompt.answers) for prompt in prompts]
-    expected = [(text, WORDS) for text in asked("Is a b", "", "")[:2]]
-    for meta in (2, 3, 4):
-        expected += [(asked("Is a b", *pair)[meta], pair) for pair in PAIRS]
-    expected.append((asked("Is a b", "", "")[5], WORDS))
-    assert rows == expected
-
-
-def test_the_arxiv_version_lacks_the_sixth_meta_prompt() -> None:
-    """The second takes no choice in any version."""
-    for version in ("review", "arxiv"):
-        every = prompt_variants(TEMPLATES, version)
-        lacking = set() if version == "review" else {6}
-        assert {variant.meta for variant in every} == {1, 2, 3, 4, 5, 6} - lacking
-        without_the_second = tuple(variant for variant in every if variant.meta != 2)
-        assert choice_variants(TEMPLATES, version) == without_the_second
-
-
-def test_choices_answer_the_question() -> None:
-    """Behind each variant but the second, the labels named though no label is asked for."""
-    group = probe("Where is a door?", "bank", "new york").requests()["choice"]
-    texts = {prompt.text: prompt.answers for prompt in group.requests if isinstance(prompt, Prompt)}
-    assert len(texts) == 23
-    assert set(texts.values()) == {("bank", "new york")}
-    for text in asked("Where is a door", "True", "False")[2:]:
-        assert text in texts
-    assert "Where is a door. Is this true?" not in texts
-    assert group.keys.columns == ["anchor", "meta", "pair"]
-
-
-def test_each_choice_is_verified() -> None:
-    """By the words of a background question, behind all meta-prompts."""
-    group = probe("Where is a door?", "bank", "new york").requests()["verify"]
-    prompts = [prompt for prompt in group.requests if isinstance(prompt, Prompt)]
-    assert group.keys["choice"].to_list() == ["bank"] * 24 + ["new york"] * 24
-    assert prompts[0].text == "Is 'bank' the answer to: Where is a door?"
-    last = "Question: Is 'new york' the answer to: Where is a door? Answer:"
-    assert (prompts[-1].text, prompts[-1].answers) == (last, WORDS)
 
 
 @pytest.mark.parametrize(
