@@ -21,7 +21,7 @@ from tacit.probes.consistency.answers import (
 )
 from tacit.probes.consistency.findings import scored
 from tacit.probes.consistency.options import Method
-from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Scores
+from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Prompt, Scores
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import PAIRS, probe_of
 from tests.probes.consistency.run_by_hand import CASES
@@ -97,16 +97,21 @@ def test_answers_are_those_of_all_scores_or_missing(seed: int) -> None:
     sides: tuple[dict[str, Answered], ...] = ({}, {})
     for name, group in probe.requests().items():
         tokens = 1 + seed % 2 if name == "choice" else 1
-        pairs = [of.scores(prompt.answers, tokens) for prompt in group.requests]
+        pairs = [
+            of.scores(prompt.answers, tokens)
+            for prompt in group.requests
+            if isinstance(prompt, Prompt)
+        ]
         for side, each in zip(sides, zip(*pairs, strict=True), strict=True):
             side[name] = Answered(group.keys, each)
     full, some = (scored(probe, Answers(side)) for side in sides)
     for method in METHODS:
-        check(*(yes_or_no(each["background"], method) for each in (some, full)), "yes")
-    for way in ("choice", "verify"):
-        check(*(anchor_answers(each[way]) for each in (some, full)), "choice")
-    few = [each["choice"].filter(pair="Yes/No") for each in (some, full)]
-    check(*map(anchor_answers, few), "choice")
+        known, every = (yes_or_no(each["background"], method) for each in (some, full))
+        check(known, every, "yes")
+    few = [{"few": each["choice"].filter(pair="Yes/No")} | each for each in (some, full)]
+    for way in ("choice", "few", "verify"):
+        known, every = (anchor_answers(each[way]) for each in few)
+        check(known, every, "choice")
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,8 @@ def test_the_relevance_of_a_run(run: Run) -> None:
         assert row["facts_wrong"] == len(there) - row["facts_right"]
         assert [row["given_right"], row["given_wrong"]] == [exact(one) for one in given]
         assert row["accuracy"] == exact(accuracy)
-        none = given[0] is None or accuracy is None
-        assert row["relevance"] == (None if none else exact(given[0] - accuracy))
+        gain = None if given[0] is None or accuracy is None else given[0] - accuracy
+        assert row["relevance"] == exact(gain)
     assert {row["relation"] for row in run.rows("relevance")} == {
         "all",
         *(fact.relation for fact in run.facts),

@@ -149,3 +149,14 @@ def test_accuracy_by_score_covers_each_question_once(
         part = known.filter(pl.col("background_score").is_between(row["lowest"], row["highest"]))
         assert row["n"] == part.height
         assert row["accuracy"] == pytest.approx(part["right"].mean())
+
+
+def test_the_adjusted_lift_is_within_equal_numbers_of_facts() -> None:
+    """A score that only tells how many facts there are is worth chance then, and not before."""
+    facts = [1 + at % 3 for at in range(90)]
+    right = [at % 5 < count for at, count in enumerate(facts)]
+    of = anchors([count / 3 for count in facts], right)
+    (row,) = consistency.adjusted(of.with_columns(facts=pl.Series(facts)), FEW).to_dicts()
+    assert (row["n"], row["strata"], row["lift_adjusted"]) == (90, 3, pytest.approx(0, abs=1e-12))
+    (plain,) = consistency.overall(of, FEW)["lift"]
+    assert plain > 0.2
