@@ -51,7 +51,11 @@ def chance_level(right: ArrayLike, score: ArrayLike) -> float | None:
 
 
 def chance_levels(right: ArrayLike, rows: Floats) -> Floats:
-    """Compute the chance level of average precision from counts of rows."""
+    """Compute the chance level of average precision from counts of rows per threshold.
+
+    The mean over all permutations of n labels, of which a share p is right, is
+    p + (1 - p) (sum over thresholds of rows / rows above or at it - 1) / (n - 1).
+    """
     all_right, n = np.asarray(right, dtype=np.float64), rows.sum(axis=-1)
     parts = divided(rows, rows.cumsum(axis=-1))
     more = np.where(rows > 0, parts, 0.0).sum(axis=-1) - 1

@@ -141,7 +141,7 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
 def answered(says: Says) -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
     scores = findings.scored(probe, answers_of(probe, says))
-    return background.answered(findings.answered(probe, scores))
+    return background.distinct_answers(findings.answered(probe, scores))
 
 
 def test_the_figures_are_those_of_sklearn(run: Run) -> None:

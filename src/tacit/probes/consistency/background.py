@@ -31,21 +31,22 @@ FEWEST_FACTS = 20
 """Minimum number of known facts, and of other facts, for a p-value of the relevance."""
 
 YES = pl.col("expected") == "yes"
-_SIDES = (pl.col("right").filter(YES), pl.col("right").filter(~YES))
+_ON_FACTS, _ON_NEGATIVES = pl.col("right").filter(YES), pl.col("right").filter(~YES)
 
 
 def by_anchor(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute the background score of each ``anchor`` from the answers about its facts."""
-    yes, no = _SIDES
+    """Compute each anchor's background score: half the shares right on facts and on negatives."""
+    facts, negatives = _ON_FACTS, _ON_NEGATIVES
     # A single division, so that scores that are equal on paper, such as (1/5 + 2/5)/2 and
     # (3/5 + 0)/2, are equal here too and form one threshold of average precision.
-    score = (yes.sum() * no.count() + no.sum() * yes.count()) / (2 * yes.count() * no.count())
+    score = facts.sum() * negatives.count() + negatives.sum() * facts.count()
+    score /= 2 * facts.count() * negatives.count()
     return answers.group_by("anchor", maintain_order=True).agg(
         facts=YES.sum().cast(pl.Int64),
-        positives=yes.count().cast(pl.Int64),
-        negatives=no.count().cast(pl.Int64),
-        positive_accuracy=yes.mean(),
-        negative_accuracy=no.mean(),
+        positives=facts.count().cast(pl.Int64),
+        negatives=negatives.count().cast(pl.Int64),
+        positive_accuracy=facts.mean(),
+        negative_accuracy=negatives.mean(),
         background_score=score.fill_nan(None),
     )
 
@@ -59,7 +60,7 @@ def by_relation(found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
         sides = np.stack([yes, ~yes]) & part["right"].is_not_null().to_numpy()
         right = sides & part["right"].fill_null(value=False).to_numpy()
         score = bootstrap.mean_of_ratios(part["head"].to_numpy(), right, sides)
-        accuracies = [part.select(side.mean()).item() for side in _SIDES]
+        accuracies = [part.select(side.mean()).item() for side in (_ON_FACTS, _ON_NEGATIVES)]
         rows.append(
             {
                 "relation": relation,
@@ -73,7 +74,7 @@ def by_relation(found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
     return TABLES["background_by_relation"].frame(rows)
 
 
-def overall(relations: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
+def mean_over_relations(relations: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
     """Compute the mean of the relations' background scores, with a t-interval."""
     mean = t_interval(relations["background_score"].to_list())
     if mean.low is not None and mean.high is not None:
@@ -161,7 +162,7 @@ def _permuted(
     return np.array(sums)
 
 
-def answered(found: ModelAnswers) -> pl.DataFrame:
+def distinct_answers(found: ModelAnswers) -> pl.DataFrame:
     """Return the distinct answered background questions, each with its first anchor's cluster."""
     owner = found.links.unique("fact", keep="first", maintain_order=True)
     owner = owner.join(found.anchors.select("anchor", "cluster"), on="anchor")

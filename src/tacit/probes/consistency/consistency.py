@@ -82,7 +82,7 @@ def _by_subset(
 
 
 def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Prediction, dict[str, Any]]:
-    """Measure how well the background scores of anchor questions predict correct answers."""
+    """Measure how well background scores predict correct answers; return the controls' columns."""
     rows = anchors.drop_nulls(_MEASURED)
     right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
     found = predict(right, score, cluster, how)

@@ -49,7 +49,7 @@ def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
     """Compute the findings of a probe from scores, or from the votes of sampled replies."""
     scores = scored(probe, answers)
     found = answered(probe, scores)
-    yes = background.answered(found)
+    yes = background.distinct_answers(found)
     rows = predictors.Rows.of(features(found), found.anchors)
     tables = _tables(probe, scores, found, yes) | predictors.tables(rows, Bootstrap())
     every = [one for name in answers.groups for one in answers.votes(name)]
@@ -110,7 +110,7 @@ def _tables(
         "consistency_by_relation": consistency.by_relation(found, how),
         "consistency_by_concept": consistency.by_concept(found, how),
         "background_by_relation": relations,
-        "background_score": background.overall(relations, anchors),
+        "background_score": background.mean_over_relations(relations, anchors),
         "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
         "relevance": background.relevance(found, how),
         "background_variants": background_variants(scores[BACKGROUND], found),
