@@ -11,7 +11,6 @@ from tacit.findings.comparison import by_family, comparison, slopes
 from tacit.findings.findings import SHARED, Findings
 from tacit.findings.measure import Measure, mean
 from tacit.findings.numbers import size
-from tacit.probes.parts import measures as parts
 from tacit.statistics import Bootstrap
 from tacit.statistics.tests import holm
 
@@ -91,37 +90,6 @@ def test_slopes_of_main_measures() -> None:
     assert (one["family"], one["models"], one["n"]) == ("opt", 3, 20)
     assert (one["smallest"], one["largest"], one["note"]) == ("10", "1K", None)
     assert (undefined["slope"], undefined["note"]) == (None, "undefined for a model")
-
-
-def test_violations_over_size() -> None:
-    """Rates cover decided constraints; the note counts the undecided ones."""
-    counts = {
-        "a": [("egg", 4, 10, 2), ("egg", 3, 10, 0), ("lamp", 3, 4, 0), ("tree", 2, 9, 0)],
-        "b": [("egg", 1, 18, 0), ("lamp", 1, 4, 0), ("tree", 1, 9, 0)],
-        "c": [("egg", 3, 18, 0), ("lamp", 2, 4, 0), ("tree", 0, 9, 9)],
-    }
-    schema = ["thing", "violated", "applicable", "undecided"]
-    beliefs = {
-        **dict.fromkeys(("thing", "annotator", "subject", "relation", "object"), pl.String),
-        "label": pl.Boolean,
-        "p_true": pl.Float64,
-        **dict.fromkeys(("before", "paper", "log-odds", "margin"), pl.Boolean),
-    }
-    found = {
-        name: Findings(
-            pl.DataFrame(),
-            {
-                "violation_by_drawing": pl.DataFrame(rows, schema, orient="row"),
-                "beliefs": pl.DataFrame(schema=beliefs),
-            },
-        )
-        for name, rows in counts.items()
-    }
-    (row,) = slopes(parts.measures, found, SIZES, FEW).to_dicts()
-    rates = [12 / 31, 5 / 22, 3 / 31]  # of 10, 100 and 1,000 parameters
-    assert row["slope"] == pytest.approx(np.polyfit([1, 2, 3], rates, 1)[0])
-    assert (row["measure"], row["n"]) == ("violation, micro, before repair", 3)
-    assert row["note"] == "undecided constraints are left out: 2 for a, 9 for c, 0 for b"
 
 
 @pytest.mark.parametrize(

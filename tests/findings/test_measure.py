@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tacit.findings.findings import Findings
 from tacit.findings.measure import declared_means, mean, ratio, shared
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIZES = [125_000_000, 1_300_000_000, 350_000_000, 13_000_000_000]
-VALUES = st.lists(st.floats(-1, 1), min_size=4, max_size=4)
 
 
 def drawn(rows: NDArray[np.float64], clusters: list[str], how: Bootstrap) -> NDArray[np.float64]:
@@ -56,15 +52,6 @@ def test_differences_and_slopes_are_those_of_rows_drawn_by_hand() -> None:
     assert slope.value == pytest.approx(np.polyfit(np.log10(SIZES), rows.mean(axis=1), 1)[0])
     ends = np.quantile(fits, [0.025, 0.975])
     assert (slope.low, slope.high) == pytest.approx(tuple(ends), abs=1e-12)
-
-
-@given(values=VALUES, shift=st.floats(-3, 3), factor=st.integers(1, 1000))
-def test_a_slope_is_that_of_polyfit(values: list[float], shift: float, factor: int) -> None:
-    """Neither a constant added to all values nor a unit of the sizes changes it."""
-    (expected, _) = np.polyfit(np.log10(SIZES), values, 1)
-    for sizes, more in ((SIZES, 0.0), ([size * factor for size in SIZES], shift)):
-        of = mean("", ["a"], np.array(values)[:, None] + more)
-        assert of.slope(sizes, Bootstrap(2)).value == pytest.approx(expected, abs=1e-12)
 
 
 def test_ratios_are_sums_over_sums() -> None:
@@ -121,11 +108,3 @@ def test_declared_means_are_compared_by_the_keys_of_their_tables() -> None:
     }
     assert of["accuracy"].clusters == 2
     assert declared_means((TABLES["by_label"],), found) == []
-
-
-def test_a_remark_says_why_models_are_not_compared() -> None:
-    """After the caveat."""
-    of = mean("", ["a"], np.zeros((2, 1)))
-    assert of.remark is None
-    apart = replace(of, note="a caveat", apart="other candidates")
-    assert apart.remark == "a caveat; not compared: other candidates"

@@ -119,11 +119,3 @@ def test_cells_stand_in_the_order_of_the_paper(printed: Any) -> None:  # noqa: A
         ("1", "n", 4),
         ("2", None, 5),
     ]
-
-
-@pytest.mark.parametrize("name", ["parrot", "consistency", "assumptions"])
-def test_every_block_says_where_ours_come_from(name: str) -> None:
-    """And how they are made is known."""
-    for block in published.published(name)["cells"]:
-        assert {"table", "from", "values"} <= set(block)
-        assert block.get("as", "number") in published.MAKERS

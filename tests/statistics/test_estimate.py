@@ -26,12 +26,6 @@ def test_the_interval_is_students(values: list[float], level: float) -> None:
     )
 
 
-def test_worked_by_hand() -> None:
-    """0.4 and 0.6: half a width of 12.706 times 0.1."""
-    made = t_interval([0.4, 0.6])
-    assert (made.low, made.high) == pytest.approx((0.5 - 1.2706, 0.5 + 1.2706), abs=1e-4)
-
-
 def test_what_was_not_measured_is_left_out() -> None:
     """It is no 0."""
     assert t_interval([0.4, None, 0.6]) == t_interval([0.4, 0.6])

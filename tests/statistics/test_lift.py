@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from itertools import product
-from math import comb
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pytest
@@ -16,58 +11,26 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.metrics import average_precision_score
 
-from tacit.statistics import Estimate
 from tacit.statistics.lift import Prediction, Rows, auroc_of, lift_of, predict, strata_of
-from tacit.statistics.permutation import Permutations, Permuted
+from tacit.statistics.permutation import Permutations
 from tacit.statistics.ranking import (
     auroc,
     average_precision,
     chance_level,
+    least_average_precision,
     lift,
     lifts_within_strata,
 )
 from tests.statistics.samples import drawn
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
 QUICK = Permutations(200)
-
-
-class Population(Protocol):
-    """What the benchmark's samples are drawn from."""
-
-    def draw(
-        self, n: int, accuracy: float, random: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Whether each anchor is right, its score and its cluster."""
-
-
-def _benchmark() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "lift_intervals.py"
-    spec = importlib.util.spec_from_file_location("lift_intervals", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["lift_intervals"] = module  # where dataclasses look
-    spec.loader.exec_module(module)
-    return module
-
-
-SIMULATION = _benchmark()
-INDEPENDENT, CLUSTERED, _, STRONG = SIMULATION.POPULATIONS
-
-
-def permuted(rows: Rows, how: Permutations = QUICK) -> tuple[Permuted, Permuted]:
-    """The lift and the AUROC of rows, and of their permutations."""
-    of_lift, of_area = rows.permuted(how, rows.lifts, rows.aurocs)
-    return of_lift, of_area
 
 
 def test_the_ways_back_from_the_scales() -> None:
     """The scale's value gives the figure itself."""
-    right, score, cluster = INDEPENDENT.draw(60, 0.4, np.random.default_rng(0))
-    of_lift, of_area = permuted(Rows.of(right, score, cluster))
+    right, score, _, cluster = drawn(60, 0)
+    rows = Rows.of(right, score, cluster)
+    of_lift, of_area = rows.permuted(QUICK, rows.lifts, rows.aurocs)
     made = lift(average_precision(right, score), chance_level(right, score))
     assert lift_of(of_lift.value) == pytest.approx(made, abs=1e-12)
     assert auroc_of(of_area.value) == pytest.approx(auroc(right, score), abs=1e-12)
@@ -76,7 +39,7 @@ def test_the_ways_back_from_the_scales() -> None:
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_row_twice_in_its_cluster_is_no_more_than_once(which: int) -> None:
     """The error stays; of rows that stand for themselves it shrinks by the root of two."""
-    right, score, _ = STRONG.draw(50, 0.4, np.random.default_rng(0))
+    right, score, *_ = drawn(50, 0, slope=1.0)
     once = errors(right, score, np.arange(50))[which]
     twice = np.tile(right, 2), np.tile(score, 2)
     assert errors(*twice, np.tile(np.arange(50), 2))[which] == pytest.approx(once, rel=0.01)
@@ -104,21 +67,6 @@ def test_the_error_is_nearly_the_jackknifes(many: bool) -> None:  # noqa: FBT001
         without.append(value)
     jackknife = (399 / 400 * ((without - np.mean(without)) ** 2).sum()) ** 0.5
     assert error == pytest.approx(jackknife, rel=0.05)
-
-
-def test_a_deal_keeps_the_labels_of_a_cluster_together() -> None:
-    """Clusters of one size exchange what is right in them, each as often as any other."""
-    right = np.array([1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)
-    cluster = np.repeat([0, 1, 2], 4)
-    score = np.random.default_rng(0).permutation(12)
-    sample = Rows.of(right, score, cluster)
-    dealt = np.concatenate(list(sample.dealt(Permutations(3000))))
-    sums = np.stack([dealt[:, cluster[np.argsort(-score)] == one].sum(axis=1) for one in range(3)])
-    assert (np.sort(sums, axis=0) == np.array([[0], [2], [3]])).all()
-    assert np.unique(sums, axis=1).shape == (3, 6)
-    # Four standard errors of a share of a third; a row is right in 5 of 12.
-    assert np.abs((sums == 3).mean(axis=1) - 1 / 3).max() < 0.035
-    assert np.abs(dealt.mean(axis=0) - 5 / 12).max() < 0.036
 
 
 def test_a_deal_of_single_rows_is_any_choice_of_them() -> None:
@@ -187,59 +135,26 @@ def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert predict(right, score, cluster, QUICK) == whole
 
 
-def simulated(population: Population, n: int, samples: int) -> tuple[float, float]:
-    """The share of p-values up to 0.05, and of intervals of the lift that hold the true one."""
-    random = np.random.default_rng(0)
-    small = held = 0
-    for number in range(samples):
-        accuracy = SIMULATION.ACCURACIES[number % 3]
-        right, score, cluster = population.draw(n, accuracy, random)
-        precision, chance = average_precision(right, score), chance_level(right, score)
-        value = lift(precision, chance)
-        if precision is None or value is None:
-            continue
+def test_false_alarms_and_coverage_are_as_stated() -> None:
+    """Of 200 samples in clusters of 20 that share their luck."""
+    random, small, held = np.random.default_rng(0), 0, 0
+    cluster = np.repeat(np.arange(10), 20)
+    for seed in range(200):
+        luck, known = (random.normal(size=10)[cluster] for _ in range(2))
+        right = random.random(200) < expit(1.5 * luck - 0.4)
+        score = known + random.normal(size=200) / 3
         rows = Rows.of(right, score, cluster)
-        (of_lift,) = rows.permuted(Permutations(250, seed=number), rows.lifts)
+        (of_lift,) = rows.permuted(Permutations(250, seed=seed), rows.lifts)
+        value = lift(average_precision(right, score), chance_level(right, score))
+        assert value is not None
         made = of_lift.interval(value, lift_of, 0.95)
         small += of_lift.p_value <= 0.05
-        if made.low is not None and made.high is not None:
-            held += (
-                made.low <= SIMULATION.truth(population, accuracy)[SIMULATION.CHOSEN] <= made.high
-            )
-    return small / samples, held / samples
+        held += made.low is not None and made.high is not None and made.low <= 0 <= made.high
+    assert small / 200 <= 0.08
+    assert held / 200 >= 0.92
 
 
-def test_by_chance_5_in_100_are_significant_and_95_hold_0() -> None:
-    """Of 300 samples of 28 anchors, within 3 in 100 (2.4 standard errors)."""
-    small, held = simulated(INDEPENDENT, 28, 300)
-    assert small == pytest.approx(0.05, abs=0.03)
-    assert held == pytest.approx(0.95, abs=0.03)
-
-
-def test_clusters_that_share_their_luck_change_little() -> None:
-    """Anchors of a cluster are right together; of 200 samples within 5 in 100."""
-    small, held = simulated(CLUSTERED, 60, 200)
-    assert small == pytest.approx(0.05, abs=0.05)
-    assert held == pytest.approx(0.95, abs=0.05)
-
-
-def test_clusters_of_20_do_not_raise_false_alarms() -> None:
-    """At most 8 % of p-values are up to 0.05; permuting without the clusters' error gives 13 %."""
-    population, n = SIMULATION.Population("20", 0.0, shared=1.5, size=20, known=0.9), 200
-    small, held = simulated(population, n, 200)
-    assert small <= 0.08
-    assert held >= 0.92
-
-
-def test_the_true_lift_is_held_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By about 94 of 100 intervals of 100 anchors; permutations alone would give 80."""
-    monkeypatch.setattr(SIMULATION, "LARGE", 200_000)
-    small, held = simulated(STRONG, 100, 150)
-    assert small > 0.6
-    assert 0.90 <= held <= 0.98
-
-
-def test_a_confounder_is_adjusted_for_and_knowledge_is_not() -> None:
+def test_a_confounder_is_adjusted_for() -> None:
     """Where few-fact questions are easier, only the plain chance level suggests knowledge."""
     right, score, facts, cluster = drawn(1000, 3)
     one, other = (
@@ -250,11 +165,6 @@ def test_a_confounder_is_adjusted_for_and_knowledge_is_not() -> None:
     assert other.p_value is not None
     assert one.p_value < 0.01
     assert other.p_value > 0.05
-    right, score, facts, cluster = drawn(1000, 3, slope=1.0)
-    found = predict(right, score, cluster, Permutations(1000), strata=strata_of(facts))
-    assert found.p_value == 1 / 1001
-    assert found.lift.low is not None
-    assert found.lift.low > 0
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=200), st.integers(1, 30))
@@ -302,22 +212,9 @@ def test_reasons_why_there_is_no_interval(
         assert found.p_value is None
 
 
-def test_columns_of_different_lengths_are_an_error() -> None:
-    """Strata or clusters that are too short name the shapes."""
-    with pytest.raises(ValueError, match=r"strata \(2,\)"):
-        predict([True, False, True], [1, 2, 3], [0, 1, 2], strata=[0, 1])
-
-
-def predictable(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What is right, scores that know something of it, and clusters."""
-    random = np.random.default_rng(6)
-    score = random.integers(0, 8, n)
-    return random.random(n) < 0.2 + score / 14, score, random.integers(0, n // 2, n)
-
-
 def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
     """Above chance in all figures; the same scores shuffled are not."""
-    right, score, clusters = predictable(200)
+    right, score, _, clusters = drawn(200, 0, slope=1.0)
     made = predict(right, score, clusters)
     assert made.p_value == 1 / 5001
     assert made.lift.low is not None
@@ -340,29 +237,12 @@ def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
     assert (made.auroc.value, made.p_value, made.smallest) == (0.5, 1.0, None)
 
 
-def test_a_score_that_knows_exactly_is_perfect() -> None:
-    """Nothing is above it; how far below it the truth may be, such a sample cannot tell."""
-    right = [True, False] * 10
-    made = predict(right, right, range(20), QUICK)
-    assert (made.average_precision, made.p_value) == (1, 1 / 201)
-    assert made.lift == made.auroc == Estimate(1)
-
-
 def test_an_interval_wider_than_from_chance_to_perfect_is_left_out() -> None:
     """Of 28 rows, 4 of them wrong, permutations only bound the lift by -2 and 0.7."""
     right = [number not in {1, 9, 14, 26} for number in range(28)]
-    score, clusters = range(28, 0, -1), range(28)
-    rows = Rows.of(right, score, clusters)
-    made = predict(right, score, clusters, QUICK)
-    assert made.lift.value is not None
-    raw = permuted(rows)[0].interval(made.lift.value, lift_of, 0.95)
-    assert raw.low is not None
-    assert raw.high is not None
-    assert raw.low < -1.5 < 0 < raw.high
+    made = predict(right, range(28, 0, -1), range(28), QUICK)
     assert (made.lift.interval, made.auroc.interval) == (None, None)
     assert made.lift.why == "too few rows"
-    assert made.p_value is not None
-    assert made.p_value > 0.025
 
 
 def test_an_interval_ends_at_the_lowest_possible_lift() -> None:
@@ -375,18 +255,10 @@ def test_an_interval_ends_at_the_lowest_possible_lift() -> None:
         made = predict(right, score, range(30), Permutations(100, seed=number))
         if made.lift.low is None or made.chance is None:
             continue
-        places = np.arange(1, right.sum() + 1)
-        worst = (places / (30 - right.sum() + places)).mean()
-        least = (worst - made.chance) / (1 - made.chance)
+        least = (least_average_precision(right.sum(), 30) - made.chance) / (1 - made.chance)
         assert made.lift.low >= least - 1e-12
         cut += made.lift.low <= least + 1e-12
     assert cut > 0
-
-
-def smallest(n: int, right: int, seed: int = 0) -> float | None:
-    """The smallest detectable lift of untied rows, each a cluster of its own."""
-    labels = np.random.default_rng(seed).permutation(np.arange(n) < right)
-    return predict(labels, range(n, 0, -1), range(n), Permutations(999)).smallest
 
 
 def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
@@ -405,38 +277,10 @@ def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
             passed.append(made.p_value <= 0.05)
         lifts.append(np.mean(values))
         found.append(np.mean(passed))
-    made_smallest = smallest(n, 40)
-    assert made_smallest is not None
-    assert 0.7 < np.interp(made_smallest, lifts, found) < 0.9
-
-
-def test_more_rows_show_smaller_lifts() -> None:
-    """From 28 to 1,000 rows."""
-    few, some, many = (smallest(n, n * 2 // 5) for n in (28, 100, 1000))
-    assert few is not None
-    assert some is not None
-    assert many is not None
-    assert 1 > few > some > many > 0
-
-
-def labellings(right: np.ndarray, strata: np.ndarray) -> list[np.ndarray]:
-    """Every permutation of the labels within strata, each equally often."""
-    names = np.unique(strata)
-    options = [
-        [
-            chosen
-            for chosen in product([False, True], repeat=int((strata == name).sum()))
-            if sum(chosen) == right[strata == name].sum()
-        ]
-        for name in names
-    ]
-    found = []
-    for picked in product(*options):
-        labels = np.zeros(len(right), dtype=bool)
-        for name, values in zip(names, picked, strict=True):
-            labels[strata == name] = values
-        found.append(labels)
-    return found
+    labels = np.random.default_rng(0).permutation(np.arange(n) < 40)
+    smallest = predict(labels, range(n, 0, -1), range(n), Permutations(999)).smallest
+    assert smallest is not None
+    assert 0.7 < np.interp(smallest, lifts, found) < 0.9
 
 
 @settings(max_examples=40, deadline=None)
@@ -453,25 +297,14 @@ def test_chance_is_the_mean_over_all_permutations_within_strata(
         assert found.chance is None
         assert found.lift.value is None
         return
-    every = labellings(right, strata)
-    expected = np.prod(
-        [comb(int((strata == s).sum()), int(right[strata == s].sum())) for s in set(strata)]
-    )
-    assert len(every) == expected
+    wanted = np.bincount(strata, right)
+    choices = (np.array(labels) for labels in product([False, True], repeat=len(right)))
+    every = [labels for labels in choices if (np.bincount(strata, labels) == wanted).all()]
     precisions = [average_precision_score(labels, score) for labels in every]
     assert found.chance == pytest.approx(np.mean(precisions), abs=1e-12)
     if np.mean(precisions) < 1 - 1e-12:
         by_hand = lift(average_precision_score(right, score), float(np.mean(precisions)))
         assert found.lift.value == pytest.approx(by_hand)
-
-
-def test_one_stratum_is_the_plain_chance_level() -> None:
-    """With all rows in one stratum nothing is adjusted."""
-    right, score, _, cluster = drawn(200, 1)
-    one, two = (Rows.of(right, score, cluster, np.arange(200) >= first) for first in (0, 199))
-    assert (one.strata, two.strata) == (1, 2)
-    assert one.chance == chance_level(right, score)
-    assert two.chance == pytest.approx(one.chance, abs=0.01)
 
 
 def test_lifts_of_resamples_are_those_of_repeated_rows() -> None:

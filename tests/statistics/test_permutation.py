@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.statistics.permutation import Permutations, critical_value, p_value
+from tacit.statistics.permutation import critical_value, p_value
 
 
 def test_the_observation_is_one_of_the_permutations() -> None:
@@ -26,13 +26,3 @@ def test_the_critical_value_is_where_p_values_pass(figures: list[int], level: fl
     for figure in range(32):
         passes = p_value(figure, permuted) <= level + 1e-12
         assert passes == (critical is not None and figure > critical)
-
-
-def test_what_is_said_of_the_intervals_is_what_made_them() -> None:
-    """Permutations, seed and level, ready for a manifest."""
-    assert Permutations(100, 7, 0.9).to_json() == {
-        "method": "studentised permutations",
-        "permutations": 100,
-        "seed": 7,
-        "level": 0.9,
-    }

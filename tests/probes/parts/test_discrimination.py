@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
-from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +15,11 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
+from tests.coherence.enumerated_by_hand import all_assignments, linked
 from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of
-from tests.probes.parts.test_violation_baselines import rates_by_hand
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from tacit.coherence.ontology import Relation
+    from collections.abc import Iterable
 
 THINGS = tacit.demo_data("drawings")
 STATEMENT = ["thing", "annotator", "subject", "relation", "object"]
@@ -91,7 +87,7 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
         assert after["balanced"] == pytest.approx(balanced_accuracy_score(some["label"], judged))
     thresholded = findings.tables["beliefs"].select(*STATEMENT, p_true=true.cast(float))
     counted = only(findings.tables["discrimination"], set="all", stage="calibrated")
-    assert counted["violation"] == pytest.approx(rates_by_hand(thresholded)["micro"])
+    assert counted["violation"] == tacit.check(thresholded).micro
 
 
 def test_equal_beliefs_are_not_above_their_mean() -> None:
@@ -102,40 +98,20 @@ def test_equal_beliefs_are_not_above_their_mean() -> None:
         assert found["share_true"] == 0.0
 
 
-def consistent(relation: Relation, items: Collection[str]) -> list[frozenset[tuple[str, str]]]:
-    """All sets of pairs between which a relation can hold, by brute force."""
-    pairs = [*permutations(items, 2)]
-    sets = (frozenset(some) for n in range(len(pairs) + 1) for some in combinations(pairs, n))
-
-    def holds(true: frozenset[tuple[str, str]]) -> bool:
-        turned = {(y, x) for x, y in true}
-        implied = {(x, z) for x, y in true for other, z in true if y == other and x != z}
-        return (
-            not (relation.asymmetric and true & turned)
-            and not (relation.symmetric and true != turned)
-            and not (relation.transitive and implied - true)
-        )
-
-    return [true for true in sets if holds(true)]
-
-
 def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
     """The fewest and the most right answers of all optimal repairs of one drawing, by set."""
-    p = {row[2:5]: row[5] or 0.0 for row in rows.iter_rows()}
+    p = {row[2:5]: round(100 * (row[5] or 0.0)) for row in rows.iter_rows()}
     label = {row[2:5]: row[6] for row in rows.iter_rows() if None not in row[5:]}
+    items = tuple(sorted({x for x, _, _ in p}))
     found = {"all": (0, 0), MAIN: (0, 0)}
-    for name, relation in PARTS.relations.items():
-        if relation.inverse is not None and relation.inverse < name:
-            continue
-        optimal: dict[int, list[int]] = defaultdict(list)
-        for true in consistent(relation, {x for x, _, _ in p}):
-            made = {(x, name, y): (x, y) in true for x, r, y in p if r == name}
-            made |= {(x, r, y): (y, x) in true for x, r, y in p if r == relation.inverse}
-            value = sum(round(100 * p[one]) for one, holds in made.items() if holds)
-            optimal[value].append(sum(label.get(one) is holds for one, holds in made.items()))
-        best = optimal[max(optimal)]
-        for of in found if not relation.symmetric else ("all",):
-            found[of] = (found[of][0] + min(best), found[of][1] + max(best))
+    for relations in linked(PARTS):
+        statements, worlds = all_assignments("parts", tuple(relations), items)
+        values = worlds @ np.array([p[one] for one in statements])
+        known = [at for at, one in enumerate(statements) if one in label]
+        best = worlds[values == values.max()][:, known]
+        right = (best == [label[statements[at]] for at in known]).sum(axis=1)
+        for of in found if not {*PARTS.symmetric} & {*relations} else ("all",):
+            found[of] = (found[of][0] + int(right.min()), found[of][1] + int(right.max()))
     return found
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -11,15 +12,15 @@ import pytest
 
 import tacit
 from tacit.charts.save import FORMATS
-from tacit.charts.theme import PALETTES, Theme
+from tacit.charts.theme import Theme
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.probe import PartsProbe
-from tests.probes.drawing import drawn, rows, rules, svg, texts, write_figures
+from tests.probes.drawing import drawn, rows, svg, texts, write_figures
 from tests.probes.drawing import shown as of_one
 from tests.probes.parts.measured import believing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tacit.charts.theme import Chart
@@ -44,16 +45,6 @@ THINGS = TABLES["accuracy_by_thing"]
 def chart_of(name: str, tables: Mapping[str, pl.DataFrame] = TABLES, **look: str) -> Chart:
     """A figure of one model's tables."""
     return drawn(FIGURES[name](of_one(tables, Theme(**look))))
-
-
-def within(node: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any part of a specification
-    """Every object in a specification."""
-    if isinstance(node, dict):
-        yield node
-    for child in (
-        node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-    ):
-        yield from within(child)
 
 
 @pytest.mark.parametrize(
@@ -90,43 +81,17 @@ def test_the_improvement_is_a_line_of_its_own() -> None:
     assert {"share of drawings", "minimum accuracy (%)", "improvement"} <= set(said)
 
 
-def test_a_point_of_a_curve_without_an_interval_is_hollow_and_has_no_band() -> None:
-    """No drawing reaches 100 %; the improvement never has an interval, so its marks are filled."""
-    chart = chart_of("accuracy_at").to_dict()
-    marks: dict[bool, set[tuple[str, int]]] = {True: set(), False: set()}
-    for layer in within(chart):
-        mark = layer.get("mark")
-        if isinstance(mark, dict) and mark["type"] in {"point", "area"}:
-            found = chart["datasets"][layer["data"]["name"]]
-            if mark["type"] == "point":
-                marks[mark["filled"]] |= {(row["series"], row["s"]) for row in found}
-            else:
-                assert 100 not in {row["s"] for row in found}
-    hollow = TABLES["accuracy_at"].filter(pl.col("share_low").is_null())
-    names = {"before": "before repair", "paper": "after repair (paper)"}
-    expected = {
-        (names[row["stage"]], row["s"]) for row in hollow.to_dicts() if row["stage"] in names
-    }
-    assert marks[False] == expected
-    assert ("improvement", 100) in marks[True]
-
-
 def test_relations_fall_by_accuracy_before_repair() -> None:
-    """Each has its n beside it, and its gain; a line marks one half."""
+    """Each has its n beside it."""
     chart = chart_of("accuracy_by_relation")
     before = TABLES["accuracy_by_relation"].filter(stage="before")
     ranked = before.sort("accuracy", descending=True, nulls_last=True, maintain_order=True)
     expected = [f"{row['relation']} ({row['n']:,})" for row in ranked.to_dicts()]
-    domains = [each["y"]["scale"]["domain"] for each in within(chart.to_dict())
-               if "y" in each and ("xOffset" in each or "yOffset" in each)]  # fmt: skip
-    assert domains
-    assert all(each == expected for each in domains)
+    assert json.dumps({"domain": expected}) in json.dumps(chart.to_dict())
     said = texts(svg(chart))
     assert set(expected) <= set(said)
     missing = before["missing"].sum()
     assert any(f"{missing} labelled statements excluded" in text for text in said)
-    stages = TABLES["accuracy_by_relation"].filter(pl.col("stage").is_in(["before", "paper"]))
-    assert rules(svg(chart)) == stages["accuracy_low"].count() + 1
 
 
 def test_the_best_and_the_worst_stand_side_by_side() -> None:
@@ -162,7 +127,6 @@ def test_violations_have_both_baselines_as_ticks() -> None:
     (micro,) = table.filter(constraint="micro").to_dicts()
     decided = micro["applicable"] - micro["undecided"]
     assert {f"micro ({decided:,})", "shuffled beliefs"} <= set(texts(svg(chart)))
-    assert rules(svg(chart)) == table["rate_low"].count()
 
 
 def test_violations_have_published_rates_only_for_all_drawings() -> None:
@@ -189,7 +153,6 @@ def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
     for tables in (empty, nulls):
         assert all(draw(of_one(tables)) is None for draw in FIGURES.values())
     assert write_figures(FIGURES, of_one(empty).found, tmp_path) == []
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
@@ -202,13 +165,3 @@ def test_every_format_is_written(tmp_path: Path) -> None:
     for file in files:
         assert file.read_bytes().startswith(begins[file.suffix])
         assert file.stat().st_size > 1000
-
-
-@pytest.mark.parametrize("palette", PALETTES)
-def test_a_palette_colours_the_marks(palette: str) -> None:
-    """Raw beliefs and repaired beliefs have the palette's colours."""
-    colours = PALETTES[palette]
-    figure = svg(chart_of("accuracy_at", palette=palette, objective="margin"), palette).lower()
-    assert f'"{colours.before}"' in figure
-    assert f'"{colours.after["margin"]}"' in figure
-    assert f'"{colours.after["paper"]}"' not in figure

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.errors import DataError
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.repair import STAGES
 from tacit.probes.parts.tables import TABLES
@@ -73,21 +72,6 @@ def drawings_of(findings: Findings, objective: str) -> tuple[int | None, ...]:
     return tuple(row[name] for name in names)
 
 
-def test_gold_itself_is_right_and_consistent() -> None:
-    """16 of 16; 8 asymmetric, 4 inverse and 2 transitive constraints apply; repair adds nothing."""
-    findings = believing(PROBE, knowing(PROBE))
-    assert accuracies(findings) == dict.fromkeys(STAGES, 1.0)
-    applicable = (0, 8, 4, 2, None, 14)
-    assert [applies for _, applies, _ in counts(findings)] == [*applicable]
-    assert [rate(findings, name) for name in ("symmetric", "macro", "micro")] == [None, 0.0, 0.0]
-    for row in findings.tables["repair"].iter_rows(named=True):
-        assert drawings_of(findings, row["objective"]) == (0, 0, 0, 1, 0)
-        # Nothing argues against the 152 statements without a label under paper, whose p is 0.
-        assert row["free"] == (152 if row["objective"] == "paper" else 0)
-    assert findings.summary["consistent"] == 1.0
-    assert findings.summary["true_share"] == 8 / 168
-
-
 def test_a_violated_inverse_is_repaired_by_each_objective_its_own_way() -> None:
     """Bulb inside shade has 0.6, shade contains bulb 0.3.
 
@@ -121,28 +105,6 @@ def test_a_violated_inverse_is_repaired_by_each_objective_its_own_way() -> None:
     summary = findings.summary
     assert (summary["macro"], summary["micro"]) == (pytest.approx(1 / 12), 1 / 13)
     assert (summary["drawings_with_violation"], summary["contradiction_density"]) == (1, 1 / 13)
-
-
-def test_true_to_everything_violates_asymmetric_constraints_alone() -> None:
-    """For 4 parts: 12 relations of 6 pairs, all believed both ways."""
-    findings = all_alike(0.9)
-    assert [each[:2] for each in counts(findings)] == [
-        *((0, 12), (72, 72), (0, 72), (0, 192)),
-        *((None, None), (72, 348)),
-    ]
-    assert rate(findings, "macro") == 1 / 4
-    assert [accuracies(findings, gold)["before"] for gold in ("all", "true", "false")] == [
-        *(1 / 2, 1.0, 0.0)
-    ]
-    assert findings.summary["consistent"] == 0.0
-
-
-def test_nothing_believed_has_no_rates() -> None:
-    """No constraint applies, so every rate is undefined, and repair leaves nothing true."""
-    findings = all_alike(0.0)
-    assert {rate(findings, name) for name in TYPES} == {None}
-    assert accuracies(findings)["before"] == accuracies(findings)["paper"] == 1 / 2
-    assert [drawings_of(findings, objective)[0] for objective in STAGES[1:]] == [0, 0, 0]
 
 
 def test_no_belief_is_no_accuracy() -> None:
@@ -220,44 +182,6 @@ def test_without_gold_there_is_no_accuracy() -> None:
     assert findings.tables["beliefs"]["label"].null_count() == 168
 
 
-def test_repair_makes_what_people_drew_of_symmetric_relations_true_by_construction() -> None:
-    """All of the gain is of `connects`, and none is left without the symmetric relations."""
-    drawing = Drawing("lamp", "ann", ("a", "b"), (("a", "connects", "b"), ("a", "above", "b")))
-    probe = probe_of(drawing)
-    true = {("a", "above", "b"), ("b", "below", "a")}
-    rows = probe.questions.iter_rows()
-    findings = believing(probe, [0.9 if row[1:] in true else 0.4 for row in rows])
-    gains = findings.tables["accuracy_gain"].filter(objective="paper", part="whole")
-    assert dict(gains.select("set", "gain").iter_rows()) == {
-        "all": 2 / 6,
-        "without symmetric relations": 0.0,
-    }
-
-
-def test_few_things_have_no_interval_and_five_have() -> None:
-    """Fewer tell too little of how things differ."""
-    lamps = [replace(LAMP, thing=f"lamp {k}") for k in range(4)]
-    connected = (*LAMP.relations, ("base", "connects", "stand"))
-    lantern = replace(LAMP, thing="lantern", relations=connected)
-
-    def found(n: int) -> Findings:
-        probe = probe_of(*lamps[:n], lantern)
-        return believing(
-            probe, [0.1 if row[0] == "lantern" else 0.9 for row in probe.questions.iter_rows()]
-        )
-
-    few, both = found(3), found(4)
-    for name, column in (
-        *(("accuracy", "accuracy"), ("accuracy_by_relation", "accuracy"), ("accuracy_at", "share")),
-        *(("accuracy_gain", "gain"), ("violation", "rate")),
-    ):
-        assert few.tables[name][f"{column}_low"].null_count() == few.tables[name].height, name
-    row = only(both.tables["accuracy"], set="all", gold="all", stage="before")
-    assert row["accuracy"] == (4 * 8 + 8) / (4 * 16 + 18)
-    assert row["accuracy_low"] < row["accuracy"] < row["accuracy_high"]
-    assert both.summary["true_share"] == 4 / 5
-
-
 def test_things_are_ranked_by_what_is_believed_before_repair() -> None:
     """Ties by name; of fewer than 40 the better half is best, and one in the middle neither."""
     # The second relation adds statements labelled true alone, which all-true gets right.
@@ -275,12 +199,6 @@ def test_things_are_ranked_by_what_is_believed_before_repair() -> None:
         ("axe", 2, "middle", 2 / 6),
         ("bin", 3, "worst 1", 2 / 6),
     ]
-
-
-def test_beliefs_that_are_no_probabilities_are_refused() -> None:
-    """Nothing is measured of them."""
-    with pytest.raises(DataError, match=r"1\.5"):
-        all_alike(1.5)
 
 
 def test_the_same_beliefs_give_the_same_findings_in_any_order() -> None:

@@ -26,16 +26,6 @@ def test_the_tables_about_the_drawings_come_out_as_printed() -> None:
 
 
 @needs_parrot
-def test_other_drawings_differ() -> None:
-    """The published figures are beside, never in place of, one's own."""
-    table = data_tables(PartsProbe.read(PARROT, ["tree", "egg"]), None)
-    drawn = table.filter((table["row"] == "mental models") & (table["column"] == "annotated"))
-    assert drawn.select("ours", "published", "difference").row(0) == (6, 300, -294)
-    seeds = table.filter((table["row"] == "parts") & (table["column"] == "seed"))
-    assert seeds.select("ours", "difference").row(0) == (None, None)
-
-
-@needs_parrot
 def test_a_models_findings_stand_beside_figure_3_table_7_and_changed_drawings() -> None:
     """Beliefs that are true of what is drawn of a tree: all drawings right."""
     probe = PartsProbe.read(PARROT, ["tree"])

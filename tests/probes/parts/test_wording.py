@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.coherence.ontology import Ontology
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError
 from tacit.probes.parts.questions import Wording
 
 if TYPE_CHECKING:
@@ -59,11 +59,6 @@ def test_articles_as_in_the_paper(noun: str, said: str) -> None:
     assert PAPER.with_article(noun) == said
 
 
-def test_number_as_in_the_paper() -> None:
-    """A subject that ends in s is plural, and no other."""
-    assert [PAPER.is_plural(noun) for noun in ("lens", "feet", "wheels")] == [True, False, True]
-
-
 def test_the_verb_agrees_with_the_subject_by_grammar() -> None:
     """In number, possessives included."""
     has_part = Ontology.load("parts").relations["has part"]
@@ -94,9 +89,3 @@ def test_malformed_exceptions_are_refused(tmp_path: Path, text: str) -> None:
     own.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"nouns\.yaml"):
         Wording.of("grammar", own)
-
-
-def test_exceptions_to_the_paper_s_rule_are_refused(tmp_path: Path) -> None:
-    """Rather than passed over."""
-    with pytest.raises(RequestError, match="requires --number grammar"):
-        Wording.of("paper", tmp_path / "nouns.yaml")
