@@ -85,6 +85,9 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
         judged = some.select(true).to_series()
         assert after["accuracy"] == pytest.approx((judged == some["label"]).mean())
         assert after["balanced"] == pytest.approx(balanced_accuracy_score(some["label"], judged))
+    raw = only(findings.tables["violation"], constraint="micro", stage="before")
+    asked = findings.tables["beliefs"].select(*STATEMENT, "p_true")
+    assert raw["rate"] == pytest.approx(tacit.check(asked).micro)
     thresholded = findings.tables["beliefs"].select(*STATEMENT, p_true=true.cast(float))
     counted = only(findings.tables["discrimination"], set="all", stage="calibrated")
     assert counted["violation"] == tacit.check(thresholded).micro
