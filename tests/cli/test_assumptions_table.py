@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 import pytest
@@ -10,12 +10,13 @@ from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
 from tacit.probes.assumptions.block import standing
 from tacit.runs.run import Run, Runs
-from tests.probes.assumptions.findings_by_hand import Made
+from tests.probes.assumptions.small_run import small_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Printed = Callable[[Findings], list[str]]
+    Wording = Literal["sentence", "blank-last"] | None
 
 
 @pytest.fixture
@@ -39,10 +40,10 @@ def printed(shown: Printed) -> Printed:
     return lambda findings: [" ".join(line.split()) for line in shown(findings)]
 
 
-@pytest.mark.parametrize("made", [Made(), Made(kind="causal"), Made(wording="blank-last")])
-def test_nothing_is_wider_than_the_terminal(shown: Printed, made: Made) -> None:
+@pytest.mark.parametrize("wording", [None, "sentence", "blank-last"])
+def test_nothing_is_wider_than_the_terminal(shown: Printed, wording: Wording) -> None:
     """No column of a table is cut, nor any number or interval broken."""
-    findings = made.findings()
+    findings = small_run(wording=wording)
     lines = shown(findings)
     below = next(at for at, line in enumerate(lines) if line.startswith("Verdict: "))
     assert max(map(len, lines[:below])) <= 80
@@ -53,7 +54,7 @@ def test_nothing_is_wider_than_the_terminal(shown: Printed, made: Made) -> None:
 
 def test_retrieval_is_printed_by_number_of_properties(printed: Printed) -> None:
     """Each with interval, chance, share of first places and n."""
-    findings = Made(skill=1).findings()
+    findings = small_run()
     row = findings.tables["retrieval_by_number"].row(
         by_predicate=pl.col("category").is_null()
         & (pl.col("order") == "top-decreasing")
@@ -71,14 +72,14 @@ def test_retrieval_is_printed_by_number_of_properties(printed: Printed) -> None:
 
 def test_whole_sentences_have_no_column_of_the_probability(printed: Printed) -> None:
     """It is the word's, and unknown."""
-    with_it, without = (printed(Made(kind=kind).findings()) for kind in ("masked", "causal"))
+    with_it, without = (printed(small_run(wording=wording)) for wording in (None, "sentence"))
     assert any("probability" in line for line in with_it)
     assert not any("probability" in line for line in without)
 
 
 def test_what_is_not_there_is_not_printed(printed: Printed) -> None:
     """Neither a table without rows nor a summary without entries, other than the verdict."""
-    tables = {name: table.clear() for name, table in Made().findings().tables.items()}
+    tables = {name: table.clear() for name, table in small_run().tables.items()}
     summary = standing(tables)
     verdict = str(Verdict.of(summary["verdict"]))
     lines = printed(Findings(pl.DataFrame(), tables, summary))

@@ -9,7 +9,7 @@ import pytest
 
 from tacit.probes.assumptions.published import published_table
 from tacit.runs.folder import RunFolder
-from tests.probes.assumptions.findings_by_hand import Made
+from tests.probes.assumptions.small_run import small_run
 from tests.report.conftest import parts_run
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def make(folder: Path, *, finish: bool = True) -> Path:
     run = RunFolder(folder, {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     if finish:
-        run.finish(Made(skill=1).findings())
+        run.finish(small_run())
     return folder
 
 
@@ -37,11 +37,11 @@ def test_the_papers_figures_stand_beside_a_run(tacit: Tacit, finished: Path) -> 
     """As JSON the rows of the table, with the run's summary in them."""
     ran = tacit("reproduce", "sta", finished, "--as", "roberta-large", "--json")
     assert ran.code == 0
-    found = Made(skill=1).findings()
+    found = small_run()
     table = published_table(found.tables, "roberta-large", found.summary)
     assert json.loads(ran.out) == table.to_dicts()
     ours = {row["row"]: row["ours"] for row in json.loads(ran.out)}
-    assert ours["concepts in the norms"] == 24
+    assert ours["concepts in the norms"] == 16
 
 
 def test_a_person_reads_tables(
@@ -60,7 +60,7 @@ def test_a_person_reads_tables(
 
 def test_how_a_runs_beliefs_were_obtained_is_told(tacit: Tacit, tmp_path: Path) -> None:
     """Below the tables with what is missing, and in each row."""
-    found = Made(skill=1).findings().with_summary(elicitation="log-probabilities of whole answers")
+    found = small_run().with_summary(elicitation="log-probabilities of whole answers")
     run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})
     run.begin({"model": {}, "data": {}})
     run.finish(replace(found, summary={**found.summary, "missing": 3}))
@@ -117,7 +117,7 @@ def test_ranks_among_other_candidates_are_told_apart(
 ) -> None:
     """Chance stands beside our figure, and the reason for no difference below the table."""
     monkeypatch.setenv("COLUMNS", "140")
-    found = Made(skill=1).findings()
+    found = small_run()
     name = "retrieval_by_number"
     few = found.tables[name].with_columns(candidates=34, chance_mrr=0.1211)
     run = RunFolder(tmp_path / "run", {"probe": "assumptions", "model": "m"})

@@ -26,11 +26,12 @@ from tacit.runs.folder import RunFolder
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
 from tests.in_order import measured_in_order
-from tests.probes.assumptions.findings_by_hand import Made
+from tests.probes.assumptions.small_run import small_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from tacit.findings.findings import Findings
     from tacit.requests import Prompt
 
 EVIL = "<script>alert(1)</script>"
@@ -114,12 +115,11 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     return written(folder, probe, name, {"request": {"probe": "consistency"}})
 
 
-def assumptions_run(folder: Path, name: str = "ada", made: Made | None = None) -> Path:
-    """A run of the assumptions probe, its figures made up."""
-    found = (made or Made(seed=len(name) + ord(name[0]))).findings()
+def assumptions_run(folder: Path, name: str = "ada", found: Findings | None = None) -> Path:
+    """A run of the assumptions probe."""
     run = RunFolder(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
-    run.finish(found)
+    run.finish(found or small_run(ord(name[0])))
     return folder
 
 

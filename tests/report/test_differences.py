@@ -10,7 +10,7 @@ from tacit.runs.comparison import by_probe, warnings_of_questions
 from tacit.runs.reading import read_runs
 from tacit.runs.run import Runs
 from tests.manifests import change
-from tests.probes.assumptions.findings_by_hand import Made
+from tests.probes.assumptions.small_run import small_run
 from tests.report.conftest import assumptions_run, parts_run
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def test_one_run_is_nothing_to_compare(tmp_path: Path) -> None:
 def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path: Path) -> None:
     """Above the differences, and in the rows that compare across wordings alone."""
     assumptions_run(tmp_path / "one", "ada")
-    assumptions_run(tmp_path / "two", "bea", Made(wording="blank-last", kind="causal"))
+    assumptions_run(tmp_path / "two", "bea", small_run(1, "blank-last"))
     found = read_runs([tmp_path])
     section = differences(found)
     assert section is not None

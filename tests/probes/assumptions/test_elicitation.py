@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tacit.probes.assumptions.corrections import Correction
-from tacit.probes.assumptions.elicitation import OF_ELICITATION, Elicited, elicit, elicitation_text
+from tacit.probes.assumptions.elicitation import Elicited, elicit, elicitation_text
 from tacit.requests import Prompt
-from tacit.sources.norms import Norms, read_norms
-from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, norms_of, options
+from tests.probes.assumptions.made_up import options
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from tacit.sources.norms import Norms
 
 
 def words(prompt: Elicited) -> dict[str, int]:
@@ -57,28 +56,22 @@ def test_the_ablation_and_the_last_blank() -> None:
     assert Prompt(last, ("big",)).around == ("Everyone knows that a bear is ", "")
 
 
-def test_plurals_are_left_out_and_counted(norms: Norms) -> None:
-    """And every other concept has a prompt or is counted as without, for each relation."""
-    found = elicit(norms, options(norms, concepts="all"))
-    steps = {(step.of, step.name): step for step in found.steps}
-    assert steps["concepts for elicitation", "plural"].removed == ("tongs",)
+def test_concepts_are_one_word_untagged_and_singular(norms: Norms) -> None:
+    """Or by preset; the others have a prompt or are counted as without, for each relation."""
+    filters = {
+        "has a sense tag": ("seal_(animal)",),
+        "more than one word": ("polar_bear",),
+        "plural": ("tongs",),
+    }
+    for at, preset in enumerate(("paper", "tagged", "all")):
+        found = elicit(norms, options(norms, concepts=preset))
+        steps = {(step.of, step.name): step for step in found.steps}
+        for name, removed in list(filters.items())[at:]:
+            assert steps["concepts for elicitation", name].removed == removed
     asked = Counter(one.relation for one in found.prompts)
     for relation, count in {"is": 1, "is a": 1, "has": 7, "has a": 0, "made of": 1}.items():
         without = steps[f"concepts for “{relation}”", "no response"]
         assert (asked[relation], without.left, len(without.removed)) == (count, count, 7 - count)
-
-
-def test_alternatives_of_every_kind_count(tmp_path: Path) -> None:
-    """Underscored ones, those of their column, and those that fit another relation."""
-    norms = norms_of(
-        tmp_path, "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown\t"
-    )
-    asked = elicit(norms, options(norms, responses="feature")).prompts
-    found = {one.relation: words(one) for one in asked}
-    assert found == {
-        "is": {"wooden": 4, "brown": 4},
-        "made of": {"wood": 4, "timber": 4, "oak": 4},
-    }
 
 
 def test_corrections_and_rare_properties(norms: Norms) -> None:
@@ -86,20 +79,3 @@ def test_corrections_and_rare_properties(norms: Norms) -> None:
     found = elicit(norms, options(norms, least_people=8), [Correction("has fur_hair", "has fluff")])
     (bear,) = [one for one in found.prompts if (one.concept, one.relation) == ("bear", "has")]
     assert words(bear) == {"fluff": 27, "claws": 15}
-
-
-@needs_buchanan
-@pytest.mark.slow
-def test_the_real_norms_make_elicitation_prompts() -> None:
-    """Fewer than one concept in two is completed for any relation, 15 concepts are plural."""
-    norms = read_norms(BUCHANAN)
-    found = elicit(norms, options(norms))
-    asked = Counter(one.relation for one in found.prompts)
-    assert asked == {"is": 71, "is a": 102, "has": 58, "has a": 31, "made of": 31}
-    removed = {step.name: set(step.removed) for step in found.steps if step.of == OF_ELICITATION}
-    assert {name: len(names) for name, names in removed.items()} == {
-        "has a sense tag": 0,
-        "more than one word": 0,
-        "plural": 15,
-    }
-    assert {"children", "feet", "scissors"} < removed["plural"]

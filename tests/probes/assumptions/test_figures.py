@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -17,11 +16,11 @@ from tacit.findings.numbers import percent, score
 from tacit.probes.assumptions.examples import chosen
 from tacit.probes.assumptions.figures import ALL, FIGURES
 from tacit.probes.assumptions.tables import MAIN
-from tests.probes.assumptions.findings_by_hand import CATEGORIES, Made
+from tests.probes.assumptions.small_run import small_run
 from tests.probes.drawing import rows, svg, texts, tips
 
-MODELS = ("x/roberta-large", "x/bert-base", "x/gpt2")
-FOUND = Made(skill=1).findings()
+FOUND = small_run()
+FOUR = FOUND.tables["retrieval_by_number"].filter(pl.col("category").is_null(), n=4)
 
 
 @pytest.fixture(scope="module")
@@ -33,23 +32,15 @@ def one() -> Shown:
 @pytest.fixture(scope="module")
 def three() -> Shown:
     """Three models, one of them asked with the blank last."""
-    found = {name: Made(seed, 1 - seed / 2).findings() for seed, name in enumerate(MODELS[:2])}
-    return Shown({**found, MODELS[2]: Made(2, wording="blank-last").findings()}, {}, Theme())
+    found = [small_run(), small_run(1), small_run(2, "blank-last")]
+    names = ("x/roberta-large", "x/bert-base", "x/gpt2")
+    return Shown(dict(zip(names, found, strict=True)), {}, Theme())
 
 
-def shown(**changed: pl.DataFrame | None) -> Shown:
-    """One model whose tables are changed, or gone where None."""
-    tables = {**FOUND.tables, **changed}
-    held = {key: table for key, table in tables.items() if table is not None}
-    return Shown({MODELS[0]: Findings(FOUND.questions, held, FOUND.summary)}, {}, Theme())
-
-
-def by_number(**where: object) -> dict[str, Any]:
-    """A row of ``retrieval_by_number``."""
-    table = FOUND.tables["retrieval_by_number"]
-    for column, value in where.items():
-        table = table.filter(pl.col(column).eq_missing(pl.lit(value)))
-    return table.row(0, named=True)
+def shown(**changed: pl.DataFrame) -> Shown:
+    """One model, some of whose tables are changed."""
+    found = Findings(FOUND.questions, {**FOUND.tables, **changed}, FOUND.summary)
+    return Shown({"x/roberta-large": found}, {}, Theme())
 
 
 def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
@@ -69,31 +60,29 @@ def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
         ("favoured", ["favoured"]),
     ],
 )
-def test_a_table_that_is_absent_or_empty_gives_no_figure(name: str, tables: list[str]) -> None:
-    """Of every figure."""
-    empty = {key: FOUND.tables[key].clear() for key in tables}
-    assert FIGURES[name](shown(**dict.fromkeys(tables))) is None
-    assert FIGURES[name](shown(**empty)) is None
+def test_an_empty_table_gives_no_figure(name: str, tables: list[str]) -> None:
+    """As the ablation of a fast run is."""
+    assert FIGURES[name](shown(**{key: FOUND.tables[key].clear() for key in tables})) is None
 
 
-def test_one_order_alone_is_no_figure_3b(one: Shown) -> None:
+def test_one_order_alone_is_no_figure_3b() -> None:
     """Nor is a run without categories a Figure 3a."""
-    table = one.table("retrieval_by_number")
-    assert table is not None
-    bare = shown(
-        retrieval_by_number=table.drop("model").filter(pl.col("category").is_null(), order=MAIN)
-    )
+    table = FOUND.tables["retrieval_by_number"]
+    bare = shown(retrieval_by_number=table.filter(pl.col("category").is_null(), order=MAIN))
     assert FIGURES["retrieval_orders"](bare) is None
     assert FIGURES["retrieval_categories"](bare) is None
     assert FIGURES["retrieval"](bare) is not None
 
 
 def test_curves_are_the_measures(one: Shown) -> None:
-    """Value and band of each point."""
-    row = by_number(order=MAIN, category=None, n=4)
+    """Value and band of each point, and chance beside the ranks."""
+    row = FOUR.row(by_predicate=pl.col("order") == MAIN, named=True)
     for measure in ("mrr", "probability", "renormalised"):
         ends = {end: row[f"{measure}_{end}"] for end in ("low", "high")}
         assert drawn(FIGURES["retrieval"](one), n=4, value=row[measure], **ends)
+    for name in ("retrieval", "retrieval_categories", "retrieval_orders"):
+        held = [held["chance"] for held in rows(FIGURES[name](one)) if held.get("chance")]
+        assert {round(level, 12) for level in held} == {round(row["chance_mrr"], 12)}
 
 
 def test_models_asked_in_different_wordings_say_which(three: Shown) -> None:
@@ -104,10 +93,10 @@ def test_models_asked_in_different_wordings_say_which(three: Shown) -> None:
 
 def test_what_is_undefined_has_no_mark() -> None:
     """No point at 0 stands for a null."""
-    table = FOUND.tables["retrieval_by_number"]
-    names = [name for name in table.columns if name.split("_")[0] in {"mrr", "probability"}]
-    null = pl.when(pl.col("n") == 7).then(None).otherwise(pl.col(names)).name.keep()
-    chart = FIGURES["retrieval"](shown(retrieval_by_number=table.with_columns(null)))
+    names = pl.col("^(mrr|probability)(_low|_high)?$")
+    null = pl.when(pl.col("n") == 7).then(None).otherwise(names).name.keep()
+    table = FOUND.tables["retrieval_by_number"].with_columns(null)
+    chart = FIGURES["retrieval"](shown(retrieval_by_number=table))
     points = {row["n"] for row in rows(chart) if row.get("value") is not None}
     assert points == {1, 2, 3, 4, 5, 6, 8, 9, 10}
 
@@ -118,21 +107,18 @@ def test_categories_state_how_many_concepts_each_point_rests_on(one: Shown) -> N
     counts = {
         (row["row"], int(row["column"])): row["text"] for row in rows(chart) if "column" in row
     }
-    for category, most in CATEGORIES.items():
-        for n in range(1, most + 1):
-            assert counts[category, n] == str(
-                by_number(order=MAIN, category=category, n=n)["concepts"]
-            )
-        assert (category, most + 1) not in counts
-    assert counts[ALL, 10] == "15"
+    table = FOUND.tables["retrieval_by_number"].filter(order=MAIN)
+    known = table.select(pl.col("category").fill_null(ALL), "n", "concepts").rows()
+    assert counts == {(category, n): str(concepts) for category, n, concepts in known}
+    assert len(set(counts.values())) > 1
 
 
 def test_only_random_has_a_band_among_the_orders(one: Shown) -> None:
     """The orders' lines cross, so that five bands would hide one another."""
     chart = FIGURES["retrieval_orders"](one)
     assert svg(chart).count('class="mark-area role-mark') == 2
-    row = by_number(order="random", category=None, n=3)
-    assert drawn(chart, series="random", n=3, value=row["mrr"], low=row["mrr_low"])
+    row = FOUR.row(by_predicate=pl.col("order") == "random", named=True)
+    assert drawn(chart, series="random", n=4, value=row["mrr"], low=row["mrr_low"])
 
 
 @pytest.mark.parametrize("bear", [True, False])
@@ -149,18 +135,20 @@ def test_chosen_concepts_stand_at_their_percentiles(bear: bool) -> None:  # noqa
 def test_examples_hold_the_best_candidates_and_mark_the_concept(one: Shown) -> None:
     """With their probabilities, in the row of the property that was added."""
     chart = FIGURES["retrieval_examples"](one)
-    for row in FOUND.tables["retrieval_top"].filter(concept="bear", n=2).iter_rows(named=True):
+    best = FOUND.tables["retrieval_top"].filter(pl.col("place") <= 5, concept="bear", n=4)
+    assert "bear" in best["word"]
+    for row in best.iter_rows(named=True):
         text = f"{row['word']} {percent(math.exp(row['logprob']))}"
         column = "best" if row["place"] == 1 else f"{row['place']}."
         framed = row["word"] == "bear"
-        assert drawn(chart, row="2. + is big", column=column, text=text, framed=framed)
-    assert drawn(chart, row="1. has fur", column="rank")
+        assert drawn(chart, row="4. + is made of metal", column=column, text=text, framed=framed)
+    assert drawn(chart, row="1. is found near a wolf", column="rank")
 
 
 def test_elicitation_stands_as_measured(three: Shown) -> None:
     """A lane per model and relation with value, interval and chance."""
     chart = FIGURES["elicitation"](three)
-    table = three.found[MODELS[1]].tables["elicitation_by_relation"]
+    table = small_run(1).tables["elicitation_by_relation"]
     row = table.filter(relation="has", preface=True, over="sensible").row(0, named=True)
     ends = {"low": row["map_low"], "reference": row["chance_map"]}
     assert drawn(chart, relation="has", model="bert-base", value=row["map"], **ends)
@@ -187,40 +175,31 @@ def test_the_ablation_shows_with_and_without(one: Shown) -> None:
 def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None:
     """At most five of a relation, with the share in which they were right."""
     chart = FIGURES["favoured"](one)
-    table = FOUND.tables["favoured"].filter(preface=True)
-    best = table.filter(relation="has").row(0, named=True)
-    assert drawn(
-        chart, label=best["word"], value=best["share"], reference=best["right"] / best["prompts"]
-    )
     held = [row for row in rows(chart) if "reference" in row and "text" not in row]
-    for relation in ("is", "made of"):
-        words = {row["word"] for row in held if row["relation"] == relation}
-        assert len(words) == min(5, table.filter(pl.col("first") > 0, relation=relation).height)
-
-
-@pytest.mark.parametrize("name", ["retrieval", "retrieval_categories", "retrieval_orders"])
-def test_chance_is_drawn_beside_the_ranks(one: Shown, name: str) -> None:
-    """At the level of the table."""
-    levels = {held["chance"] for held in rows(FIGURES[name](one)) if held.get("chance") is not None}
-    chance = by_number(order=MAIN, category=None, n=4)["chance_mrr"]
-    assert {round(level, 12) for level in levels} == {round(chance, 12)}
+    table = FOUND.tables["favoured"].filter(pl.col("first") > 0, preface=True)
+    for (relation,), some in table.group_by("relation"):
+        words = {
+            row["word"]: (row["value"], row["reference"])
+            for row in held
+            if row["relation"] == relation
+        }
+        right = pl.col("right") / pl.col("prompts")
+        best = some.head(5).select("word", "share", right=right).rows()
+        assert words == {word: (share, correct) for word, share, correct in best}
 
 
 def test_a_whole_sentences_probability_is_not_drawn() -> None:
     """Of a causal model in the wording sentence the one among the candidates stands for it."""
-    found = Made(kind="causal").findings()
-    examples = {
-        name: found.tables[name].with_columns(pl.col("logprob") - 292)
-        for name in ("retrieval", "retrieval_top")
-    }
-    causal = Shown({"gpt2": replace(found, tables={**found.tables, **examples})}, {}, Theme())
+    found = small_run(wording="sentence")
+    causal = Shown({"gpt2": found}, {}, Theme())
     table = found.tables["retrieval_by_number"].filter(
         pl.col("category").is_null(), order=MAIN, n=4
     )
     for name in ("retrieval", "retrieval_orders", "retrieval_categories"):
         values = {held["value"] for held in rows(FIGURES[name](causal)) if held.get("value")}
         assert table["renormalised"][0] in values, name
-        assert min(values) > 1e-6, name
     cells = [held for held in rows(FIGURES["retrieval_examples"](causal)) if "framed" in held]
     best = {held["text"].split(" ", 1)[1] for held in cells if held["column"] == "best"}
-    assert best == {percent(0.48 * math.exp(0.1))}
+    top = found.tables["retrieval_top"].filter(place=1)
+    assert best <= {percent(math.exp(one)) for one in top["renormalised"]}
+    assert not best & {percent(math.exp(one)) for one in top["logprob"]}

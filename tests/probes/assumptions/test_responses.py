@@ -12,105 +12,71 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.probes.assumptions.options import ResponsePreset
-    from tacit.sources.norms import Norms
+
+HAIR = "bear\thas fur_hair\t5\thas fur;has hair\t1 2 3;4 5"
+KEYS = "accordion\thas keys\t5\thas keys;a keyboard\t1 2 3;4 5"
+PAN = "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown\t"
+SHIFTED = "bus\thas wheels\t9\thas windows;windows\t1;2\nbus\thas windows\t2\thas speed\t1;2"
+UNCOUNTED = "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3\nbus\tis big_large\t4\t\t"
+RED = "bus\tis red_scarlet\t5\tis red;is scarlet\t"
+HANDLES = "mug\thas a handle_handles\t9\thas a handle;has a handles;has handles\t1 2 3;3 4;5 6"
+FEATHERS = "owl\thas feather_feathers\t5\thas feather;has feathers\t1;2 3 4 5"
 
 
-def responses(
-    norms: Norms, relation: str, preset: ResponsePreset = "people", concept: str | None = None
-) -> dict[str, int]:
-    """The responses of a concept, the first where none is named, to a relation."""
-    asked = elicit(norms, options(norms, responses=preset)).prompts
-    name = concept or norms.properties[0].concept
-    return {
-        one.word: one.frequency
-        for prompt in asked
-        if (prompt.relation, prompt.concept) == (relation, name)
-        for one in prompt.responses
-    }
-
-
-def people(*groups: int) -> str:
-    """A participant list with groups of so many people."""
-    names = iter(range(100))
-    return ";".join(" ".join(str(next(names)) for _ in range(group)) for group in groups)
-
-
-def test_each_alternative_has_its_own_number_of_people(tmp_path: Path) -> None:
-    """A bear has hair for 2 people, not for the 27 who named the feature."""
-    norms = norms_of(tmp_path, f"bear\thas fur_hair\t27\thas fur;has hair\t{people(25, 2)}")
-    assert responses(norms, "has") == {"fur": 25, "hair": 2}
-    assert responses(norms, "has", "feature") == {"fur": 27, "hair": 27}
-    assert responses(norms, "has", "first") == {"fur": 27}
-
-
-def test_a_person_counts_once_for_a_response(tmp_path: Path) -> None:
-    """Two alternatives with one response are given by the union of their people."""
-    norms = norms_of(tmp_path, "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5")
-    assert responses(norms, "has") == {"fur": 4}
-    assert responses(norms, "has a") == {"coat": 1}
-
-
-def test_an_accordion_is_no_keyboard(tmp_path: Path) -> None:
-    """A bare alternative takes the feature's verb in every preset that counts alternatives."""
-    norms = norms_of(tmp_path, f"accordion\thas keys\t17\thas keys;a keyboard\t{people(14, 3)}")
-    for preset in ("people", "feature"):
-        assert not responses(norms, "is a", preset)
-        assert responses(norms, "has a", preset) == {"keyboard": 3 if preset == "people" else 17}
-
-
-def test_rows_that_cannot_be_counted_fall_back_to_the_feature(tmp_path: Path) -> None:
-    """Its own wording with its frequency."""
-    norms = norms_of(
-        tmp_path,
-        "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3",
-        "bus\tis red_scarlet\t5\tis red;is scarlet\t",
-        "bus\tis big_large\t4\t\t",
-    )
-    assert responses(norms, "has") == {"wheels": 9}
-    assert responses(norms, "is") == {"red": 5, "big": 4}
-
-
-def test_shifted_alternatives_are_no_responses(tmp_path: Path) -> None:
-    """Neither by people nor by feature."""
-    norms = norms_of(
-        tmp_path,
-        "bus\thas wheels\t9\thas windows;windows\t1;2",
-        "bus\thas windows\t2\thas speed\t1;2",
-    )
-    for preset in ("people", "feature"):
-        assert responses(norms, "has", preset) == {"wheels": 9, "windows": 2}
-
-
-def test_singular_and_plural_of_one_feature_are_one_response(tmp_path: Path) -> None:
-    """The blank of "has a ___" holds the singular; the union of people is counted."""
-    norms = norms_of(
-        tmp_path,
-        "mug\thas a handle_handles\t20\thas a handle;has a handles;has handles\t1 2 3;3 4;5 6",
-        "jug\thas a handle_handles\t20\t\t",
-    )
-    assert responses(norms, "has a") == {"handle": 4}
-    assert responses(norms, "has") == {"handles": 2}
-    assert responses(norms, "has a", "feature") == {"handle": 20}
-    assert responses(norms, "has a", "feature", "jug") == {"handle": 20}
-
-
-def test_a_plural_behind_an_article_is_put_in_the_singular(tmp_path: Path) -> None:
-    """One that has no singular is left out."""
-    norms = norms_of(tmp_path, "owl\thas a wings\t5\t\t", "owl\thas a scissors\t3\t\t")
-    assert responses(norms, "has a") == {"wing": 5}
-
-
-def test_without_an_article_the_more_frequent_number_stands(tmp_path: Path) -> None:
-    """The plural of equally frequent ones; adjectives have no number."""
-    norms = norms_of(
-        tmp_path,
-        "owl\thas feather_feathers\t5\thas feather;has feathers\t1;2 3 4 5",
-        "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4",
-        "ox\thas horn_horns\t4\thas horn;has horns\t1 2;3 4",
-    )
-    assert responses(norms, "has") == {"feathers": 5}
-    assert responses(norms, "has", concept="elk") == {"fur": 4}
-    assert responses(norms, "has", concept="ox") == {"horns": 4}
+@pytest.mark.parametrize(
+    ("fact", "preset", "rows", "expected"),
+    [
+        ("an alternative has its own people", "people", HAIR, ["has fur 3", "has hair 2"]),
+        ("or those of its feature", "feature", HAIR, ["has fur 5", "has hair 5"]),
+        ("or is not counted", "first", HAIR, ["has fur 5"]),
+        (
+            *(
+                "a person counts once",
+                "people",
+                "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5",
+            ),
+            ["has fur 4", "has a coat 1"],
+        ),
+        ("a bare alternative takes a verb", "people", KEYS, ["has keys 3", "has a keyboard 2"]),
+        ("in both presets", "feature", KEYS, ["has keys 5", "has a keyboard 5"]),
+        (
+            *("alternatives of any kind and relation count", "feature", PAN),
+            ["is wooden 4", "is brown 4", "made of wood 4", "made of timber 4", "made of oak 4"],
+        ),
+        (
+            "what cannot be counted is the feature",
+            "people",
+            UNCOUNTED,
+            ["is big 4", "has wheels 9"],
+        ),
+        ("nor what has no people", "people", RED, ["is red 5"]),
+        ("shifted alternatives are none", "people", SHIFTED, ["has wheels 9", "has windows 2"]),
+        ("in both presets", "feature", SHIFTED, ["has wheels 9", "has windows 2"]),
+        ("an article takes the singular", "people", HANDLES, ["has handles 2", "has a handle 4"]),
+        ("of both numbers", "feature", "jug\thas a handle_handles\t9\t\t", ["has a handle 9"]),
+        ("which wings have", "people", "owl\thas a wings\t5\t\t", ["has a wing 5"]),
+        ("and scissors have not", "people", "owl\thas a scissors\t3\t\t", []),
+        ("the more frequent number stands", "people", FEATHERS, ["has feathers 5"]),
+        ("or", "people", "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4", ["has fur 4"]),
+        (
+            "else the plural",
+            "people",
+            "ox\thas horn_horns\t4\thas horn;has horns\t1 2;3 4",
+            ["has horns 4"],
+        ),
+    ],
+)
+def test_what_people_said_is_counted(
+    fact: str, preset: ResponsePreset, rows: str, expected: list[str], tmp_path: Path
+) -> None:
+    """By relation, each response with its frequency."""
+    norms = norms_of(tmp_path, rows)
+    found = [
+        f"{one.relation} {response.word} {response.frequency}"
+        for one in elicit(norms, options(norms, responses=preset)).prompts
+        for response in one.responses
+    ]
+    assert found == expected, fact
 
 
 def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) -> None:
@@ -129,30 +95,6 @@ def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) ->
         (Response("gray", 5, ("gray", "grey")),),
     ]
     assert asked.completions("is") == ["grey", "gray", "big"]
-
-
-def test_concepts_are_one_word_untagged_and_singular(tmp_path: Path) -> None:
-    """By the filters in order; the others are asked about by preset."""
-    norms = norms_of(
-        tmp_path,
-        *(
-            f"{name}\tis big\t5\t\t"
-            for name in ("bat_(animal)", "bat_(baseball)", "polar_bear", "scissors", "bear")
-        ),
-    )
-    steps = [
-        (step.name, len(step.removed), step.left)
-        for step in elicit(norms, options(norms)).steps
-        if step.of == "concepts for elicitation"
-    ]
-    assert steps == [("has a sense tag", 2, 3), ("more than one word", 1, 2), ("plural", 1, 1)]
-    asked = {
-        preset: [one.concept for one in elicit(norms, options(norms, concepts=preset)).prompts]
-        for preset in ("paper", "tagged", "all")
-    }
-    assert asked["paper"] == ["bear"]
-    assert asked["tagged"] == ["bat_(animal)", "bat_(baseball)", "bear"]
-    assert asked["all"] == ["bat_(animal)", "bat_(baseball)", "polar_bear", "bear"]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import polars as pl
 
 from tacit.findings.spec import selected
 from tacit.probes.assumptions.probe import Assumptions
-from tests.probes.assumptions.findings_by_hand import RESPONSES, Made
+from tests.probes.assumptions.small_run import RESPONSES, small_run
 
 if TYPE_CHECKING:
     from tacit.findings.spec import Details
 
-FINDINGS = Made().findings()
+FINDINGS = small_run()
 
 
 def details(most: int = 10**6) -> dict[str, Details]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from functools import cache
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,57 +10,24 @@ import pytest
 from wordfreq import zipf_frequency
 
 from tacit.findings.verdict import Verdict
-from tacit.models.fake import FakeModel
-from tacit.options import build
 from tacit.probes.assumptions.block import standing
-from tacit.probes.assumptions.options import AssumptionsOptions
-from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
-from tacit.probes.base import ModelWords
-from tacit.requests import Vocabulary
-from tacit.sources.demo import NORMS
-from tests.golden.models import share, words
-from tests.probes.assumptions.made_up import measured
+from tacit.probes.assumptions.probe import Assumptions
+from tests.probes.assumptions.small_run import CONCEPTS, noise, small_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from tacit.findings.findings import Findings
     from tacit.requests import Prompt
 
 
-@cache
-def probe(**options: object) -> AssumptionsProbe:
-    """The probe on the demo's norms; a model of the words in them."""
-    made = build(AssumptionsOptions, {"norms": NORMS, "orders": "main", **options})
-    models = {"fake": ModelWords("masked", Vocabulary(words()))}
-    return Assumptions.of(made).for_models(models)["fake"]
-
-
-def found(says: Callable[[Prompt, str], float], **options: object) -> Findings:
-    """What the probe finds of a model."""
-    return measured(probe(**options), FakeModel(says, words=words()))
-
-
-def noise(prompt: Prompt, answer: str) -> float:
-    """A log-probability that depends on nothing but a hash."""
-    return -8 * share(prompt.text, answer)
-
-
-def knowing(prompt: Prompt, answer: str) -> float:
+def knowing(prompt: Prompt, answer: str, seed: int) -> float:
     """A model that knows every concept by its properties."""
-    return 1.0 if answer in concepts()[prompt.text] else noise(prompt, answer)
+    if answer in CONCEPTS and f"near a {CONCEPTS[CONCEPTS.index(answer) - 1]}" in prompt.text:
+        return 1
+    return noise(prompt, answer, seed)
 
 
-@cache
-def concepts() -> Mapping[str, set[str]]:
-    """The concepts that each retrieval prompt asks for."""
-    found = defaultdict(set)
-    for item in probe().retrievals[0].items:
-        found[item.text].add(item.word)
-    return found
-
-
-def frequent(_: Prompt, answer: str) -> float:
+def frequent(_: Prompt, answer: str, seed: int) -> float:  # noqa: ARG001 - a model's
     """A model that ranks words by their frequency."""
     return zipf_frequency(answer, "en") - 9
 
@@ -76,34 +42,33 @@ def frequent(_: Prompt, answer: str) -> float:
     ],
 )
 def test_the_verdict_on_models_by_hand(
-    says: Callable[[Prompt, str], float], options: dict[str, object], verdict: str
+    says: Callable[..., float], options: dict[str, object], verdict: str
 ) -> None:
     """The block begins with it."""
-    findings = found(says, **options)
+    findings = small_run(says=says, orders="main", **options)
     of = Verdict.of(findings.summary["verdict"])
     assert of.name == verdict
-    block = Assumptions.block(findings)
-    assert block.verdict == of
-    assert len(block.lines) <= 4
+    assert Assumptions.block(findings).verdict == of
 
 
 def test_the_top_prediction_and_the_frequency_baseline() -> None:
     """Counted over the main prompts; the rank by frequency as a model's own would be."""
-    findings = found(noise)
+    findings = small_run(orders="main")
     main = findings.tables["retrieval"].filter(pl.col("category").is_null())
     best = findings.tables["retrieval_top"].filter(place=1)
     ((word, count),) = Counter(best["word"]).most_common(1)
     top = findings.summary["top_prediction"]
     assert top["share"] == count / main.height == Counter(best["word"])[top["word"]] / top["n"]
     assert count == Counter(best["word"])[word]
-    by_frequency = found(frequent).tables["retrieval"].filter(pl.col("category").is_null(), n=10)
+    by_frequency = small_run(says=frequent, orders="main").tables["retrieval"]
+    by_frequency = by_frequency.filter(pl.col("category").is_null(), n=10)
     expected = float((1 / by_frequency["rank"]).to_numpy().mean())
     assert findings.summary["frequency_mrr"] == pytest.approx(expected)
 
 
 def test_ranks_that_frequency_explains_are_weak() -> None:
     """Here the candidates are the concepts alone, and frequency reaches more than the interval."""
-    tables = dict(found(knowing).tables)
+    tables = dict(small_run(says=knowing, orders="main").tables)
     word = pl.col("word").is_in(tables["retrieval"]["word"].implode())
     tables["vocabulary"] = tables["vocabulary"].with_columns(candidate=word)
     rows = tables["retrieval_by_number"]
@@ -117,10 +82,10 @@ def test_ranks_that_frequency_explains_are_weak() -> None:
 
 def test_a_fast_run_asks_the_main_order_with_the_preface() -> None:
     """And says so; the ablation of the preface is empty."""
-    findings = found(noise, orders="all", fast=True)
+    findings = small_run(fast=True)
     assert set(findings.tables["retrieval"]["order"]) == {"top-decreasing"}
     assert set(findings.tables["elicitation"]["preface"]) == {True}
     assert findings.tables["ablation"].is_empty()
     findings.check(Assumptions.tables.values())
     assert "fast" in findings.summary
-    assert "fast" not in found(noise).summary
+    assert "fast" not in small_run().summary
