@@ -34,7 +34,7 @@ _PLAIN = tuple(
         ("legs", "arms", "eyes", "ears", "toes", "teeth", "nails", "bones", "skin", "hair")
     )
 )
-CONCEPTS = {
+_CONCEPTS = {
     "bear": _BEAR,
     "owl": _PLAIN,
     "polar_bear": _PLAIN,
@@ -55,20 +55,14 @@ def _participants(frequency: int, alternatives: str) -> str:
 
 
 @pytest.fixture
-def cslb(tmp_path: Path) -> Path:
-    """A small ``norms.dat``."""
+def norms(tmp_path: Path) -> Norms:
+    """The norms of a small ``norms.dat``."""
     rows = [
         f"Things\t{category}\t{concept}\t{feature}\t{frequency}\t{alternatives}\t"
         f"{_participants(frequency, alternatives)}"
-        for concept, properties in CONCEPTS.items()
+        for concept, properties in _CONCEPTS.items()
         for category, feature, frequency, alternatives in properties
     ]
     path = tmp_path / "norms.dat"
     path.write_text(_HEADER + "\n".join(rows) + "\n", encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def norms(cslb: Path) -> Norms:
-    """The norms of that file."""
-    return read_norms(cslb)
+    return read_norms(path)

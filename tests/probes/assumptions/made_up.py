@@ -68,8 +68,13 @@ def candidates(
     return {part: dict.fromkeys(of, digest) for part, of in sets.items()}
 
 
+def _logprobs(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    rank = row.get("rank")
+    return {} if rank is None else {"logprob": -float(rank), "renormalised": -rank / 2}
+
+
 def retrieval(*rows: Mapping[str, Any]) -> pl.DataFrame:
-    """One row each, of a bear's one property where nothing else is said."""
+    """One row each, of a bear's one property where nothing else is said; a rank has its logprob."""
     usual = {
         "wording": "sentence",
         "order": "top-decreasing",
@@ -80,7 +85,7 @@ def retrieval(*rows: Mapping[str, Any]) -> pl.DataFrame:
         "candidates": 100,
         "whole_sentence": False,
     }
-    return pl.DataFrame([{**usual, **row} for row in rows], schema=RETRIEVAL)
+    return pl.DataFrame([{**usual, **_logprobs(row), **row} for row in rows], schema=RETRIEVAL)
 
 
 def elicitation(*rows: Mapping[str, Any]) -> pl.DataFrame:
@@ -93,7 +98,8 @@ def elicitation(*rows: Mapping[str, Any]) -> pl.DataFrame:
         "candidates": 100,
     }
     spelt = ({"spelling": row.get("word", "fur"), "word": "fur", **row} for row in rows)
-    return pl.DataFrame([{**usual, **row} for row in spelt], schema=ELICITATION)
+    made = [{**usual, **_logprobs(row), **row} for row in spelt]
+    return pl.DataFrame(made, schema=ELICITATION)
 
 
 def top(*rows: Mapping[str, Any]) -> pl.DataFrame:

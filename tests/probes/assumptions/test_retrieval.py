@@ -103,21 +103,6 @@ def test_sense_tags_are_stripped_or_left_out(norms: Norms) -> None:
     ]
 
 
-def test_articles_of_each_candidate_keep_vowels(norms: Norms) -> None:
-    """The blank holds the article too, so that it is scored with the word."""
-    found = chosen(norms, articles="candidate").concepts
-    assert [one.word for one in found] == ["bear", "owl", "unicorn", "hour"]
-    for wording, owl, unicorn in (
-        ("sentence", "An owl", "A unicorn"),
-        ("blank-last", "an owl", "a unicorn"),
-    ):
-        words = Vocabulary(one.word for one in found)
-        asked = Retrieval(found, words, wording, articles="candidate")
-        first = {"sentence": "___ has legs.", "blank-last": "Something that has legs is called ___"}
-        (prompt,) = (one for one in asked.prompts if one.text == first[wording])
-        assert {owl, unicorn} <= set(prompt.answers)
-
-
 def test_a_category_counts_a_concept_as_far_as_it_has_properties(norms: Norms) -> None:
     """At k properties when it has k of the category (Figure 3a)."""
     (bear,) = chosen(norms, {"bear"}).concepts

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tacit.findings.spec import selected
 from tacit.probes.assumptions.probe import Assumptions
-from tests.probes.assumptions.small_run import RESPONSES, small_run
+from tests.probes.assumptions.small_run import small_run
 
 if TYPE_CHECKING:
     from tacit.findings.spec import Details
@@ -19,16 +18,6 @@ FINDINGS = small_run()
 def details(most: int = 10**6) -> dict[str, Details]:
     """The tables for reading by their names."""
     return {view.spec.name: view for view in Assumptions.details(FINDINGS, {}, most)}
-
-
-def test_headlines_are_rows_of_stored_tables() -> None:
-    """One for each number of properties, and one for each relation."""
-    rows = [
-        selected(FINDINGS.tables[headline.table], headline.where).select(*headline.by).rows()
-        for headline in Assumptions.headlines
-    ]
-    properties = [("sentence", n) for n in (1, 4, 10)]
-    assert rows == [properties, properties, [(name,) for name in RESPONSES]]
 
 
 def test_views_are_as_they_are_declared() -> None:
