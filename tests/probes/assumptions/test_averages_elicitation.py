@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -115,16 +115,14 @@ def test_the_same_order_is_exactly_one(sign: int) -> None:
 
 def test_the_ablation_is_paired() -> None:
     """Only prompts that have the figure both ways count, in both means."""
-    rows: list[dict[str, Any]] = [
-        {"concept": "bear", "rank": 1},
-        {"concept": "wolf", "rank": 2},
-        {"concept": "gnu", "rank": 1},
-        *({"concept": name, "rank": 1} for name in ("cow", "emu", "fox")),
-        *({"concept": name, "rank": 2, "preface": False} for name in ("cow", "emu", "fox")),
-        {"concept": "bear", "rank": 4, "preface": False},
-        {"concept": "wolf", "rank": 4, "preface": False},
-        {"concept": "gnu", "spelling": None, "preface": False},
-        {"concept": "owl", "rank": 1, "preface": False},
+    ranks: dict[bool, dict[str, int | None]] = {
+        True: {"bear": 1, "wolf": 2, "gnu": 1, "cow": 1, "emu": 1, "fox": 1},
+        False: {"cow": 2, "emu": 2, "fox": 2, "bear": 4, "wolf": 4, "gnu": None, "owl": 1},
+    }
+    rows = [
+        {"concept": concept, "rank": rank, "preface": preface, "spelling": rank and "fur"}
+        for preface, some in ranks.items()
+        for concept, rank in some.items()
     ]
     found = averages.ablation(elicitation(*rows), Bootstrap(500))
     vocabulary, spearman = found.iter_rows(named=True)

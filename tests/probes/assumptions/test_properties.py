@@ -103,32 +103,21 @@ def test_corrections_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
+    ("rows", "message"),
     [
-        ("o.tsv", "feature\twording\nis big\t\n", "line 2: has no feature or no wording"),
-        ("o.tsv", "feature\twording\n\tis\n", "line 2: has no feature or no wording"),
-        ("o.tsv", "feature\twording\na\tis a ___\n", "line 2: has an underscore in the wording"),
-        ("o.tsv", "feature\twording\na\tis big.\n", "with punctuation; the prompt adds its own"),
-        (
-            "o.tsv",
-            "feature\twording\na\tx\na\ty\n",
-            "line 3: corrects 'a' again; line 2 already does",
-        ),
-        (
-            "o.tsv",
-            "feature\twording\tnote\na\tx\ty\n",
-            "line 1: has unknown columns note; expected concept,",
-        ),
-        ("o.tsv", "feature\twording\n", "contains no correction"),
-        ("o.tsv", "feature\na\n", "has no column wording"),
+        ("\nis big\t", "line 2: has no feature or no wording"),
+        ("\n\tis", "line 2: has no feature or no wording"),
+        ("\na\tis a ___", "line 2: has an underscore in the wording"),
+        ("\na\tis big.", "with punctuation; the prompt adds its own"),
+        ("\na\tx\na\ty", "line 3: corrects 'a' again; line 2 already does"),
+        ("\tnote\na\tx\ty", "line 1: has unknown columns note; expected concept,"),
+        ("", "contains no correction"),
     ],
 )
-def test_malformed_corrections_are_errors(
-    tmp_path: Path, name: str, text: str, message: str
-) -> None:
+def test_malformed_corrections_are_errors(tmp_path: Path, rows: str, message: str) -> None:
     """With the line."""
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
+    path = tmp_path / "own.tsv"
+    path.write_text(f"feature\twording{rows}\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:
         read_corrections(path)
     assert message in str(caught.value)
