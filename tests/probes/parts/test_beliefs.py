@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 PROBE = PartsProbe.read(demo_drawings(), ["peach"])
 
 
-def written(folder: Path, text: str) -> Path:
+def written(folder: Path, text: str, groups: str = "thing") -> Path:
     """A file of beliefs."""
     path = folder / "beliefs.tsv"
-    path.write_text(f"thing\tsubject\trelation\tobject\tp_true\n{text}", encoding="utf-8")
+    path.write_text(f"{groups}\tsubject\trelation\tobject\tp_true\n{text}", encoding="utf-8")
     return path
 
 
@@ -72,37 +72,30 @@ def test_a_drawing_without_a_row_has_no_belief(tmp_path: Path) -> None:
 
 def test_two_beliefs_about_one_question_are_refused(tmp_path: Path) -> None:
     """Without a column annotator, rows of two groups that differ cannot both be taken."""
-    path = tmp_path / "beliefs.tsv"
-    path.write_text(
-        "thing\tperson\tsubject\trelation\tobject\tp_true\n"
-        "peach\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(
-        DataError, match="two different beliefs about the same question: peach, skin"
-    ):
+    rows = "\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n"
+    path = written(tmp_path, f"peach{rows}", "thing\tperson")
+    with pytest.raises(DataError, match=r"two different beliefs .*: peach, skin"):
         answers_in(path, PROBE.statements, PROBE.ontology)
 
 
-def test_annotators_that_drew_nothing_answer_nothing(tmp_path: Path) -> None:
-    """A file whose annotators are not those of the drawings is refused."""
-    rows = PROBE.statements.with_columns(annotator=pl.lit("nobody"), p_true=pl.lit(0.5))
-    write_table(rows, tmp_path / "beliefs.csv")
-    with pytest.raises(DataError, match="write things, annotators and parts"):
-        answers_in(tmp_path / "beliefs.csv", PROBE.statements, PROBE.ontology)
-
-
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("groups", "row", "problem"),
     [
-        ("plum\tskin\tsurrounds\tflesh\t0.8\n", "matches none of the questions"),
-        ("peach\tskin\tsurrounds\tflesh\t\n", "p_true is empty"),
+        ("thing", "plum\tskin\tsurrounds\tflesh\t0.8\n", "matches none of the questions"),
+        ("thing", "peach\tskin\tsurrounds\tflesh\t\n", "p_true is empty"),
+        (
+            "thing\tannotator",
+            "peach\tnobody\tskin\tsurrounds\tflesh\t0.8\n",
+            "write things, annotators and parts",
+        ),
     ],
 )
-def test_a_file_that_answers_nothing_is_refused(tmp_path: Path, row: str, problem: str) -> None:
+def test_a_file_that_answers_nothing_is_refused(
+    tmp_path: Path, groups: str, row: str, problem: str
+) -> None:
     """A missing belief is one thing, the wrong file another."""
     with pytest.raises(DataError, match=problem):
-        answers_in(written(tmp_path, row), PROBE.statements, PROBE.ontology)
+        answers_in(written(tmp_path, row, groups), PROBE.statements, PROBE.ontology)
 
 
 def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) -> None:

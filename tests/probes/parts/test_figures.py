@@ -24,21 +24,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tacit.charts.theme import Chart
-    from tacit.findings.findings import Findings
-
-MINUS = "\N{MINUS SIGN}"
 
 
-def _found() -> Findings:
+def _tables() -> Mapping[str, pl.DataFrame]:
     """The findings from random beliefs, of which one in ten is missing."""
     probe = PartsProbe.read(tacit.demo_data("drawings"))
-    random = np.random.default_rng(0)
-    drawn = random.random((2, probe.questions.height))
-    return believing(probe, [None if no < 0.1 else float(p) for p, no in drawn.T])
+    made = np.random.default_rng(0).random((2, probe.questions.height))
+    return believing(probe, [None if no < 0.1 else float(p) for p, no in made.T]).tables
 
 
-FOUND = _found()
-TABLES = FOUND.tables
+TABLES = _tables()
 THINGS = TABLES["accuracy_by_thing"]
 
 
@@ -76,9 +71,7 @@ def test_the_improvement_is_a_line_of_its_own() -> None:
     better = {row["s"]: row["value"] for row in rows(chart) if row.get("series") == "improvement"}
     shares = TABLES["accuracy_at"].pivot("stage", index="s", values="share")
     assert better == {row["s"]: row["paper"] - row["before"] for row in shares.to_dicts()}
-    said = texts(svg(chart))
-    assert any("n = 24 drawings" in text for text in said)
-    assert {"share of drawings", "minimum accuracy (%)", "improvement"} <= set(said)
+    assert any("n = 24 drawings" in text for text in texts(svg(chart)))
 
 
 def test_relations_fall_by_accuracy_before_repair() -> None:
@@ -141,18 +134,17 @@ def test_violations_have_published_rates_only_for_all_drawings() -> None:
     assert "published" not in str(chart_of("violations").to_dict())
 
 
-def test_empty_tables_give_no_figure(tmp_path: Path) -> None:
+def test_tables_without_values_give_no_figure(tmp_path: Path) -> None:
     """Without gold there are no rows, and without a rate nothing applies: there is no file."""
     empty = {name: table.clear() for name, table in TABLES.items()}
     columns = {"accuracy_at": "share", "violation": "rate"}
+    columns |= dict.fromkeys(("accuracy_by_relation", "accuracy_by_thing"), "accuracy")
     nulls = {
-        name: table.with_columns(pl.lit(None, pl.Float64).alias(columns.get(name, "accuracy")))
-        for name, table in TABLES.items()
-        if name in {"accuracy_at", "accuracy_by_relation", "accuracy_by_thing", "violation"}
+        name: TABLES[name].with_columns(pl.lit(None, pl.Float64).alias(column))
+        for name, column in columns.items()
     }
     for tables in (empty, nulls):
-        assert all(draw(of_one(tables)) is None for draw in FIGURES.values())
-    assert write_figures(FIGURES, of_one(empty).found, tmp_path) == []
+        assert write_figures(FIGURES, of_one(tables).found, tmp_path) == []
 
 
 @pytest.mark.slow

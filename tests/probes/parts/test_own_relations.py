@@ -3,6 +3,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 
 import tacit
@@ -69,24 +70,13 @@ def test_own_relations_are_asked_checked_and_repaired(tmp_path: Path, ontology: 
     assert asked["family", "twins", "parent of", "ben"] == f"{start}twins are parents of ben."
     assert asked["family", "ben", "sibling of", "anna"] == f"{start}ben is a sibling of anna."
     assert len(asked) == 3 * (4 * 3 + 3 * 2)
-    rows = found.tables["violation"]
-    for stage in ("before", "paper"):
-        counted = dict.fromkeys(KINDS, (0, 0))
-        for thing in ("family", "clan"):
-            held = found.tables["beliefs"].filter(thing=thing).filter(stage)
-            true = set(held.select("subject", "relation", "object").iter_rows())
-            by_hand = count_by_hand(Ontology.load(ontology), true)
-            counted = {
-                kind: (one[0] + by_hand[kind][0], one[1] + by_hand[kind][1])
-                for kind, one in counted.items()
-            }
-        some = rows.filter(stage=stage).select("constraint", "violated", "applicable").rows()
-        assert {name: counts for name, *counts in some if name in KINDS} == {
-            kind: list(counts) for kind, counts in counted.items()
-        }
-        micro = dict(rows.filter(stage=stage).select("constraint", "violated").iter_rows())["micro"]
-        assert (micro == 0) == (stage == "paper")
-    assert "implies" not in rows["constraint"]
+    # No item is in both things, so their statements are counted together.
+    held = found.tables["beliefs"].filter("before").select(KEY[1:])
+    by_hand = count_by_hand(Ontology.load(ontology), set(held.iter_rows()))
+    rows = found.tables["violation"].filter(~pl.col("constraint").is_in(["macro", "micro"]))
+    before = rows.filter(stage="before").select("constraint", "violated", "applicable").rows()
+    assert before == [(kind, *by_hand[kind]) for kind in KINDS]
+    assert rows.filter(stage="paper")["violated"].sum() == 0
 
 
 def test_labels_and_graphs_of_own_relations(tmp_path: Path, ontology: Path) -> None:

@@ -21,33 +21,25 @@ if TYPE_CHECKING:
 
     from tacit.requests import Prompt
 
-Question = tuple[str, str, str, str]
+SAID = [
+    ("tree", "twig", "connects", "branches", "a tree, twig is directly connected to the branches"),
+    ("tree", "trunk", "above", "roots", "a tree, trunk is above the roots"),
+    ("tree", "roots", "surrounded by", "trunk", "a tree, roots are surrounded by the trunk"),
+    ("egg", "shell", "has part", "yolk", "an egg, shell has the yolk as its part"),
+    ("egg", "shells", "has part", "yolk", "an egg, shells have the yolk as their part"),
+    ("camera", "lens", "requires", "body", "a camera, lens require the body"),
+]
 
 
-SAID = {
-    (
-        "tree",
-        "twig",
-        "connects",
-        "branches",
-    ): "In a tree, twig is directly connected to the branches.",
-    ("tree", "trunk", "above", "roots"): "In a tree, trunk is above the roots.",
-    ("tree", "roots", "surrounded by", "trunk"): "In a tree, roots are surrounded by the trunk.",
-    ("egg", "shell", "has part", "yolk"): "In an egg, shell has the yolk as its part.",
-    ("egg", "shells", "has part", "yolk"): "In an egg, shells have the yolk as their part.",
-    ("camera", "lens", "requires", "body"): "In a camera, lens require the body.",
-}
-
-
-@pytest.mark.parametrize(("question", "said"), SAID.items())
-def test_statements_read_as_in_the_paper(question: Question, said: str) -> None:
+@pytest.mark.parametrize(("thing", "subject", "relation", "obj", "said"), SAID)
+def test_statements_read_as_in_the_paper(
+    thing: str, subject: str, relation: str, obj: str, said: str
+) -> None:
     """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
-    thing, subject, relation, obj = question
-    relations = Ontology.load("parts").relations
     wording = Wording()
-    statement = wording.statement(subject, relations[relation], obj)
+    statement = wording.statement(subject, Ontology.load("parts").relations[relation], obj)
     prompt = Template.load("plain").prompt(wording.with_article(thing), statement)
-    assert prompt.text == f"Judge whether this statement is true or false: {said}"
+    assert prompt.text == f"Judge whether this statement is true or false: In {said}."
     assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
 
 

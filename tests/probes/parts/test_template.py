@@ -48,14 +48,8 @@ def test_gpt3_sums_all_aliases_in_any_case() -> None:
     p = belief(template, {"True": 0.3, "yes": 0.1, "1": 0.05, "FALSE": 0.1, "wrong": 0.05})
     assert p == pytest.approx(0.45 / 0.6)
     assert template.true.count("1") == 1
-    assert {answer.casefold() for answer in template.false} == {
-        "false",
-        "f",
-        "no",
-        "wrong",
-        "incorrect",
-        "0",
-    }
+    false = {"false", "f", "no", "wrong", "incorrect", "0"}
+    assert {answer.casefold() for answer in template.false} == false
     assert template.prompt("a tree", "trunk is above the roots").separator == "\n\n"
 
 

@@ -25,11 +25,12 @@ def some(number: int) -> Votes:
     return Votes({"True": number % 7, "False": 3}, unparsed=2)
 
 
+VOTES = [some(number) for number in range(len(PROBE.prompts))]
+
+
 def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
     """Missing where nothing could be read, neither 0 nor one half."""
-    votes = [some(number) for number in range(len(PROBE.prompts))]
-    rows = measured(PROBE, votes).questions.to_dicts()
-    for row, of in zip(rows, votes, strict=True):
+    for row, of in zip(measured(PROBE, VOTES).questions.to_dicts(), VOTES, strict=True):
         yes, no = of.counts["True"], of.counts["False"]
         expected = yes / (yes + no) if yes + no else None
         assert row["p_true"] == expected
@@ -40,17 +41,16 @@ def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
 
 def test_findings_are_those_of_the_shares_as_beliefs() -> None:
     """The same tables as when the shares come from elsewhere; and replies are counted."""
-    votes = [some(number) for number in range(len(PROBE.prompts))]
-    found = measured(PROBE, votes)
-    shares = pl.Series("p_true", [each.share("True") for each in votes], pl.Float64)
+    found = measured(PROBE, VOTES)
+    shares = pl.Series("p_true", [each.share("True") for each in VOTES], pl.Float64)
     expected = PROBE.measure_beliefs(PROBE.questions.with_columns(shares))
     for name, table in expected.tables.items():
         assert found.tables[name].equals(table), name
-    assert found.summary["missing"] == sum(number % 5 == 0 for number in range(len(votes)))
+    assert found.summary["missing"] == shares.null_count()
     assert found.summary["votes"] == {
-        "replies": sum(each.parsed + each.unparsed for each in votes),
-        "unparsed": sum(each.unparsed for each in votes),
-        "truncated": sum(each.truncated for each in votes),
+        "replies": sum(each.parsed + each.unparsed for each in VOTES),
+        "unparsed": sum(each.unparsed for each in VOTES),
+        "truncated": sum(each.truncated for each in VOTES),
     }
 
 
