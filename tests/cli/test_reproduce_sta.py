@@ -102,14 +102,10 @@ def test_a_folder_of_several_runs_is_refused_with_their_names(tacit: Tacit, tmp_
     assert "contains several runs: give one of them" in ran.err
 
 
-def test_no_run_and_no_model_of_the_paper_are_refused(
-    tacit: Tacit, tmp_path: Path, finished: Path
-) -> None:
-    """Each in a line that says what was wrong."""
+def test_a_folder_that_does_not_exist_is_refused(tacit: Tacit, tmp_path: Path) -> None:
+    """In a line that says what was wrong."""
     ran = tacit("reproduce", "sta", tmp_path / "nothing")
     assert (ran.code, "does not exist" in ran.err) == (2, True)
-    ran = tacit("reproduce", "sta", finished, "--as", "gpt2")
-    assert (ran.code, "bert-base" in ran.err) == (2, True)
 
 
 def test_ranks_among_other_candidates_are_told_apart(

@@ -91,12 +91,8 @@ def test_sentences_are_scored_whole_with_each_concept_in_place(norms: Norms) -> 
     """The word behind its article, and all that follows behind the word, added up."""
     probe = probe_of(norms, "causal", wording="sentence", concepts="tagged")
     assert probe.wordings == ("sentence",)
-    assert {prompt.text for prompt in requests(probe, "retrieval_words")} == {
-        "A",
-        "A bear",
-        "A seal",
-        "A unicorn",
-    }
+    texts = {prompt.text for prompt in requests(probe, "retrieval_words")}
+    assert texts == {"A", "A bear", "A seal", "A unicorn"}
     rows = run(probe).tables["retrieval"].filter(pl.col("category").is_null())
     row = rows.filter(pl.col("concept") == "bear", pl.col("n") == 2).row(0, named=True)
     assert row["text"] == "A ___ has fur and has claws."
@@ -126,15 +122,13 @@ def test_each_candidate_may_have_its_own_article(norms: Norms, kind: str, wordin
     words = set(rows["word"])
     assert words == {"bear", "owl", "unicorn", "hour"}
     row = rows.filter(pl.col("concept") == "owl", pl.col("n") == 1).row(0, named=True)
-    named = {w: f"An {w}" if w in {"owl", "hour"} else f"A {w}" for w in words}
+    last = (kind, wording) == ("causal", "blank-last")
+    article = "an" if last else "An"
+    named = {w: f"{article if w in {'owl', 'hour'} else article[0]} {w}" for w in words}
+    text = "Something that has legs is called ___" if last else "___ has legs."
     if (kind, wording) == ("causal", "sentence"):
-        text = "___ has legs."
         values = {w: value(Prompt("", ("x",)), f"{a} has legs.") for w, a in named.items()}
-    elif kind == "causal":
-        text = "Something that has legs is called ___"
-        values = {w: value(Prompt(text, ("x",)), a[0].lower() + a[1:]) for w, a in named.items()}
     else:
-        text = "___ has legs."
         values = {w: value(Prompt(text, ("x",)), a) for w, a in named.items()}
     assert row["text"] == text
     assert row["logprob"] == pytest.approx(values["owl"], abs=1e-12)
@@ -160,17 +154,14 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
         Path("norms.csv"), "table", tuple(properties), len(properties), {}, underscored=False
     )
     found = measured(probe_of(norms, model=model), model)
-    rows = found.tables["elicitation"].filter(
-        pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
+    ranks, means = (
+        found.tables[name].filter(relation="has", over="vocabulary", preface=True)
+        for name in ("elicitation", "elicitation_by_relation")
     )
-    told = rows.select("word", "spelling", "rank", "candidates").rows()
+    told = ranks.select("word", "spelling", "rank", "candidates").rows()
     assert told == [("colour", "color", 1, 5), ("fur", "fur", 3, 5), ("tail", None, None, 5)]
-    by_relation = found.tables["elicitation_by_relation"]
-    row = by_relation.filter(
-        pl.col("relation") == "has", pl.col("over") == "vocabulary", pl.col("preface")
-    ).row(0, named=True)
-    assert row["map"] == pytest.approx((1 / 1 + 2 / 3) / 2, abs=1e-12)
-    assert row["absent"] == 1
+    assert means["map"][0] == pytest.approx((1 / 1 + 2 / 3) / 2, abs=1e-12)
+    assert means["absent"][0] == 1
 
 
 def test_sensible_candidates_are_what_people_said_of_any_concept(norms: Norms) -> None:
