@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.stats import logistic, norm
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold
 
 from tacit.statistics.regression import (
@@ -84,6 +85,18 @@ def test_a_prediction_is_made_without_the_row_itself() -> None:
     again = out_of_fold(other, features, clusters, fold)
     assert (found[fold == 3] == again[fold == 3]).all()
     assert not (found[fold != 3] == again[fold != 3]).any()
+
+
+def test_features_that_say_nothing_predict_nothing() -> None:
+    """Over many samples the mean AUROC is one half; unbalanced folds would make it less."""
+    areas = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        right, features = random.random(200) < 0.3, random.normal(size=(200, 2))
+        clusters = random.integers(0, 50, 200)
+        found = out_of_fold(right, features, clusters, folds(right, clusters))
+        areas.append(roc_auc_score(right, found))
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.03)
 
 
 def test_without_a_feature_the_prediction_is_the_share_of_right_rows() -> None:

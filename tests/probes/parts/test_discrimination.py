@@ -175,6 +175,8 @@ def test_verdicts() -> None:
     assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
     few = PartsProbe.read(THINGS, limit=4)
     assert verdict_of(few, knowing(few)) == "too few data"
+    found = believing(few, random_beliefs(few)).tables["discrimination"]
+    assert found["auroc_low"].null_count() == found.height
 
 
 @pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])
