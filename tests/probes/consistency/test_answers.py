@@ -15,7 +15,6 @@ import pytest
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.answers import (
     anchor_answers,
-    chosen,
     labelled,
     yes_or_no,
 )
@@ -92,13 +91,12 @@ def check(known: pl.DataFrame, full: pl.DataFrame, answer: str) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_answers_are_those_of_all_scores_or_missing(seed: int) -> None:
-    """In every preset that compares scores; of choices of one token or several, and verified."""
+    """In every preset that compares scores, and for choices; of answers of one token or two."""
     of, probe = server(seed), probe_of(CASES, anchors="choice,verify")
     sides: tuple[dict[str, Answered], ...] = ({}, {})
     for name, group in probe.requests().items():
-        tokens = 1 + seed % 2 if name == "choice" else 1
         pairs = [
-            of.scores(prompt.answers, tokens)
+            of.scores(prompt.answers, 1 + seed % 2)
             for prompt in group.requests
             if isinstance(prompt, Prompt)
         ]
@@ -128,16 +126,6 @@ def test_the_losing_side_may_be_outside(yes: float | None, no: str, *, answer: b
     word = (3, "Yes/No", "Yes") if answer else (None, None, None)
     names = ("yes", "tied", "margin", "meta", "pair", "word")
     assert found.select(names).row(0) == (answer, False, None, *word)
-
-
-def test_of_tied_choices_the_first_is_taken_or_with_replies_none() -> None:
-    """They are counted as tied in either case."""
-    values = pl.DataFrame(
-        {"anchor": 0, "choice": ["a", "b"], "value": [1.0, 1.0], "meta": 1, "pair": "p"}
-    )
-    assert chosen(values).select("choice", "margin", "tied").row(0) == ("a", 0.0, True)
-    found = chosen(values, sampled=True)
-    assert found.select("choice", "margin", "tied").row(0) == (None, None, True)
 
 
 def test_a_run_tells_an_answer_without_a_margin() -> None:

@@ -16,11 +16,12 @@ from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt, Votes
 from tests.in_order import measured_in_order
-from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
+from tests.probes.consistency.asking_by_hand import PAIRS, POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
 
 if TYPE_CHECKING:
     from tacit.findings.findings import Findings
+    from tacit.probes.consistency.questions import PromptVariant
 
 VARIANTS = prompt_variants(load_templates())
 COLUMNS = ("share", "unparsed", "truncated")
@@ -45,27 +46,41 @@ def measured(**options: Any) -> Findings:  # noqa: ANN401 - of any type
     return measured_in_order(probe, [replied(prompt) for prompt in probe.prompts])
 
 
-def test_the_share_of_each_fact_is_over_all_replies() -> None:
-    """Of all variants, or of one; what could not be read is counted."""
-    single = {"answering": "single", "meta": 1, "pair": "On/Off"}
-    of_one = [replace(VARIANTS[0], answers=("On", "Off"))]
-    for options, variants in (({}, VARIANTS), ({"answering": "count"}, VARIANTS), (single, of_one)):
-        for row in measured(**options).tables["fact_answers"].to_dicts():
-            votes = [replied(variant.prompt(row["question"])) for variant in variants]
-            yes, parsed = (
-                sum(each.count(*(words & set(each.counts))) for each in votes)
-                for words in (POSITIVE, {w for variant in variants for w in variant.answers})
-            )
-            assert [row[name] for name in COLUMNS] == [
-                yes / parsed if parsed else None,
-                sum(each.unparsed for each in votes),
-                sum(each.truncated for each in votes),
-            ]
-            if "answering" not in options or parsed == 0:
-                margin = (2 * yes - parsed) / parsed if parsed else None
-                assert (row["margin"], row["tied"]) == (margin, margin == 0)
-                right = None if margin is None else (margin > 0) is (row["expected"] == "yes")
-                assert row["right"] is right
+@pytest.mark.parametrize(
+    ("options", "variants"),
+    [
+        ({}, VARIANTS),
+        ({"answering": "count"}, VARIANTS),
+        (
+            {"answering": "single", "meta": 1, "pair": "On/Off"},
+            [replace(VARIANTS[0], answers=("On", "Off"))],
+        ),
+    ],
+)
+def test_each_fact_as_by_hand(options: dict[str, Any], variants: list[PromptVariant]) -> None:
+    """The share is over all replies, or those that name a pair; a count is by contests of words.
+
+    What could not be read is counted.
+    """
+    for row in measured(**options).tables["fact_answers"].to_dicts():
+        votes = [replied(variant.prompt(row["question"])) for variant in variants]
+        contests = [
+            (each.counts[yes], each.counts[no])
+            for variant, each in zip(variants, votes, strict=True)
+            for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True)
+        ]
+        yes, no = (sum(side) for side in zip(*contests, strict=True))
+        share = yes / (yes + no) if yes + no else None
+        unread = [sum(each.unparsed for each in votes), sum(each.truncated for each in votes)]
+        assert [row[name] for name in COLUMNS] == [share, *unread]
+        margin = None if share is None else (yes - no) / (yes + no)
+        if options.get("answering") == "count":
+            named = [(yes > no) - (no > yes) for yes, no in contests if yes or no]
+            margin = sum(named) if named else None
+        elif options:
+            margin = None if share is None else yes - no
+        right = None if margin is None else (margin > 0) is (row["expected"] == "yes")
+        assert [row["margin"], row["tied"], row["right"]] == [margin, margin == 0, right]
 
 
 def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
@@ -85,18 +100,28 @@ def test_an_anchor_is_answered_by_the_choice_that_most_replies_verify() -> None:
         assert (row["tied"], row["right"] is None) == (tied, tied)
 
 
+def test_of_tied_choices_none_is_the_answer() -> None:
+    """Though all are denied by every reply; of scores the first is taken, as whole runs test."""
+    probe = probe_of(CASES, anchors="verify")
+    denied = [Votes({w: 3 * (w not in POSITIVE) for w in one.answers}) for one in probe.prompts]
+    found = measured_in_order(probe, denied)
+    assert found.tables["anchors"]["choice"].null_count() == len(CASES)
+    assert found.summary["tied_anchors"] == found.summary["without_answer"] == len(CASES)
+
+
 def test_replies_are_kept_as_votes_and_counted() -> None:
     """Null where no reply to a prompt could be read; there are no log-probabilities."""
     found = measured()
     assert "logprob" not in found.questions.columns
+    prompts = {
+        (variant.meta, pair, word): variant
+        for variant in VARIANTS
+        for pair in map("/".join, PAIRS)
+        for word in variant.answers
+        if word in pair.split("/")
+    }
     for row in found.questions.sample(200, seed=0).to_dicts():
-        variant = next(
-            variant
-            for variant in VARIANTS
-            if variant.meta == row["meta"]
-            and row["word"] in variant.answers
-            and variant.pair in {None, row["pair"]}
-        )
+        variant = prompts[row["meta"], row["pair"], row["word"]]
         votes = replied(variant.prompt(row["question"]))
         assert row["votes"] == (votes.counts[row["word"]] if votes.parsed else None)
         share = votes.counts[row["word"]] / votes.parsed if votes.parsed else None
@@ -107,23 +132,15 @@ def test_replies_are_kept_as_votes_and_counted() -> None:
 
 
 def test_the_ways_of_votes_are_those_that_votes_have() -> None:
-    """All together, by contests, and each meta-prompt and pair."""
+    """All together, by contests, and each meta-prompt and pair, which none may have named."""
     found = measured()
     found.check(ConsistencyProbe.tables.values())
     ways = found.tables["background_variants"]
     assert ways["preset"].unique(maintain_order=True).to_list() == ["votes", "count", "single"]
-
-
-def test_a_count_of_votes_is_by_contests_between_words() -> None:
-    """A pair that nobody named is no contest."""
-    for row in measured(answering="count").tables["fact_answers"].filter(expected="yes").to_dicts():
-        contests = [
-            (votes.counts[yes] > votes.counts[no]) - (votes.counts[yes] < votes.counts[no])
-            for variant in VARIANTS
-            for votes in [replied(variant.prompt(row["question"]))]
-            for yes, no in zip(variant.answers[::2], variant.answers[1::2], strict=True)
-        ]
-        assert row["right"] is (sum(contests) > 0)
+    asked = found.questions["question"].unique()
+    for row in ways.filter(preset="single", meta=1).to_dicts():
+        named = [replied(VARIANTS[0].prompt(one)).count(*row["pair"].split("/")) for one in asked]
+        assert row["missing"] == named.count(0) > 0
 
 
 @pytest.mark.parametrize(
