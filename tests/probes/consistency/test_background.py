@@ -215,5 +215,5 @@ def test_the_interval_of_the_mean_over_relations_stays_on_the_scale() -> None:
     """Of the scores 0 and 1, Student's would go from -6 to 7."""
     names = ("background_score", "positive_accuracy", "negative_accuracy")
     none = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
-    found = background.overall(pl.DataFrame({"background_score": [0.0, 1.0]}), none)
+    found = background.mean_over_relations(pl.DataFrame({"background_score": [0.0, 1.0]}), none)
     assert found.select("value", "value_low", "value_high").row(0) == (0.5, 0, 1)
