@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import expit, logit
 
-from tacit.statistics.lift import Rows, predict, strata_of
+from tacit.statistics.lift import Rows, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def outcomes(drawn: Anchors, how: Permutations) -> dict[str, bool]:
     rows = Rows.of(drawn.right, drawn.score, drawn.cluster)
     (plain,) = rows.permuted(how, rows.lifts)
     strata = strata_of(drawn.facts)
-    adjusted = predict(drawn.right, drawn.score, drawn.cluster, how, strata=strata)
+    adjusted = measure_lift(drawn.right, drawn.score, drawn.cluster, how, strata=strata)
     low, high = adjusted.lift.low, adjusted.lift.high
     return {
         "plain": plain.p_value <= LEVEL,

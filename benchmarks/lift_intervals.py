@@ -24,7 +24,7 @@ from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics import Estimate
 from tacit.statistics.influence import of_average_precision
-from tacit.statistics.lift import Rows, auroc_of, lift_of, predict
+from tacit.statistics.lift import Rows, auroc_of, lift_of, measure_lift
 from tacit.statistics.permutation import Permutations, p_value
 from tacit.statistics.ranking import (
     auroc,
@@ -331,7 +331,7 @@ def smallest(n: int, accuracy: float = 0.4, samples: int = 20) -> dict[str, str]
     scores = [POPULATIONS[0].draw(n, accuracy, random)[1] for _ in range(samples)]
     chances = [chance_level(np.arange(n) < right, score) for score in scores]
     lifts = [
-        predict(random.permutation(np.arange(n) < right), score, np.arange(n)).smallest
+        measure_lift(random.permutation(np.arange(n) < right), score, np.arange(n)).smallest
         for score in scores
     ]
     return {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.metrics import average_precision_score
 
-from tacit.statistics.lift import Prediction, Rows, auroc_of, lift_of, predict, strata_of
+from tacit.statistics.lift import Lift, Rows, auroc_of, lift_of, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 from tacit.statistics.ranking import (
     auroc,
@@ -120,19 +120,19 @@ def test_the_order_of_rows_does_not_matter_and_p_agrees_with_the_interval(
             assert (made.lift.low > 0) == (made.p_value <= 0.025)
 
 
-def of_rows(rows: list[Row], *, many: bool) -> Prediction:
+def of_rows(rows: list[Row], *, many: bool) -> Lift:
     """The prediction from quick permutations, within strata or not."""
     right, score, strata, clusters = zip(*rows, strict=True)
-    return predict(right, score, clusters, QUICK, strata=strata if many else None)
+    return measure_lift(right, score, clusters, QUICK, strata=strata if many else None)
 
 
 def test_the_memory_of_a_batch_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """All permutations at once and a few at a time are the same draws."""
     right, score, _, cluster = drawn(60, 0)
-    whole = predict(right, score, cluster, QUICK)
+    whole = measure_lift(right, score, cluster, QUICK)
     assert whole.lift.interval is not None
     monkeypatch.setattr("tacit.statistics.lift._CELLS", 60 * 200)
-    assert predict(right, score, cluster, QUICK) == whole
+    assert measure_lift(right, score, cluster, QUICK) == whole
 
 
 def test_false_alarms_and_coverage_are_as_stated() -> None:
@@ -158,7 +158,7 @@ def test_a_confounder_is_adjusted_for() -> None:
     """Where few-fact questions are easier, only the plain chance level suggests knowledge."""
     right, score, facts, cluster = drawn(1000, 3)
     one, other = (
-        predict(right, score, cluster, Permutations(1000), strata=strata)
+        measure_lift(right, score, cluster, Permutations(1000), strata=strata)
         for strata in (np.zeros(1000), strata_of(facts))
     )
     assert one.p_value is not None
@@ -204,7 +204,7 @@ def test_reasons_why_there_is_no_interval(
     right: list[bool], score: list[int], strata: list[int], clusters: list[int], why: str
 ) -> None:
     """Each with its clause; an undefined lift has no p-value either."""
-    found = predict(right, score, clusters, QUICK, strata=strata)
+    found = measure_lift(right, score, clusters, QUICK, strata=strata)
     assert (found.lift.why, found.lift.interval) == (why, None)
     assert found.auroc.interval is None
     assert (found.lift.value is None) == (why in {"no rows", "all right", "all wrong"})
@@ -215,13 +215,13 @@ def test_reasons_why_there_is_no_interval(
 def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
     """Above chance in all figures; the same scores shuffled are not."""
     right, score, _, clusters = drawn(200, 0, slope=1.0)
-    made = predict(right, score, clusters)
+    made = measure_lift(right, score, clusters)
     assert made.p_value == 1 / 5001
     assert made.lift.low is not None
     assert made.lift.low > 0
     assert made.auroc.low is not None
     assert made.auroc.low > 0.5
-    other = predict(right, np.random.default_rng(1).permutation(score), clusters)
+    other = measure_lift(right, np.random.default_rng(1).permutation(score), clusters)
     assert other.p_value is not None
     assert other.p_value > 0.05
     assert other.lift.low is not None
@@ -231,7 +231,7 @@ def test_a_score_that_knows_is_told_from_one_that_does_not() -> None:
 
 def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
     """Its average precision is the accuracy, its p-value 1, and it can show nothing."""
-    made = predict([True, False, False, True, False], [0.5] * 5, range(5), QUICK)
+    made = measure_lift([True, False, False, True, False], [0.5] * 5, range(5), QUICK)
     assert (made.average_precision, made.chance) == pytest.approx((0.4, 0.4))
     assert made.lift.value == pytest.approx(0, abs=1e-12)
     assert (made.auroc.value, made.p_value, made.smallest) == (0.5, 1.0, None)
@@ -240,7 +240,7 @@ def test_a_score_that_is_always_the_same_is_worth_chance() -> None:
 def test_an_interval_wider_than_from_chance_to_perfect_is_left_out() -> None:
     """Of 28 rows, 4 of them wrong, permutations only bound the lift by -2 and 0.7."""
     right = [number not in {1, 9, 14, 26} for number in range(28)]
-    made = predict(right, range(28, 0, -1), range(28), QUICK)
+    made = measure_lift(right, range(28, 0, -1), range(28), QUICK)
     assert (made.lift.interval, made.auroc.interval) == (None, None)
     assert made.lift.why == "too few rows"
 
@@ -252,7 +252,7 @@ def test_an_interval_ends_at_the_lowest_possible_lift() -> None:
         right, score = random.random(30) < 0.3, random.integers(0, 6, 30)
         if not 0 < right.sum() < 30:
             continue
-        made = predict(right, score, range(30), Permutations(100, seed=number))
+        made = measure_lift(right, score, range(30), Permutations(100, seed=number))
         if made.lift.low is None or made.chance is None:
             continue
         least = (least_average_precision(right.sum(), 30) - made.chance) / (1 - made.chance)
@@ -270,7 +270,7 @@ def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
         values, passed = [], []
         for _ in range(150):
             labels = random.random(n) < expit(np.log(40 / 60) + slope * ranks)
-            made = predict(labels, range(n, 0, -1), range(n), Permutations(199))
+            made = measure_lift(labels, range(n, 0, -1), range(n), Permutations(199))
             assert made.lift.value is not None
             assert made.p_value is not None
             values.append(made.lift.value)
@@ -278,7 +278,7 @@ def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
         lifts.append(np.mean(values))
         found.append(np.mean(passed))
     labels = np.random.default_rng(0).permutation(np.arange(n) < 40)
-    smallest = predict(labels, range(n, 0, -1), range(n), Permutations(999)).smallest
+    smallest = measure_lift(labels, range(n, 0, -1), range(n), Permutations(999)).smallest
     assert smallest is not None
     assert 0.7 < np.interp(smallest, lifts, found) < 0.9
 
@@ -292,7 +292,7 @@ def test_chance_is_the_mean_over_all_permutations_within_strata(
 ) -> None:
     """Counted out one by one, with scikit-learn's average precision."""
     right, score, strata = (np.array(column) for column in zip(*rows, strict=True))
-    found = predict(right, score, np.arange(len(right)), Permutations(50), strata=strata)
+    found = measure_lift(right, score, np.arange(len(right)), Permutations(50), strata=strata)
     if not right.any():
         assert found.chance is None
         assert found.lift.value is None
@@ -321,7 +321,7 @@ def test_lifts_of_resamples_are_those_of_repeated_rows() -> None:
             for weights in (right, np.ones(80))
         ]
         rows = np.repeat(np.arange(80), times)
-        repeated = predict(
+        repeated = measure_lift(
             right[rows], score[rows], np.arange(80), Permutations(50), strata=strata[rows]
         )
         found = float(lifts_within_strata(counts[0], counts[1]))

@@ -62,7 +62,7 @@ def strata_of(values: ArrayLike, least: int = LEAST_ROWS) -> Ints:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class Lift:
     """How well a score predicts which answers are correct, among rows of the same stratum."""
 
     n: int
@@ -77,14 +77,14 @@ class Prediction:
     smallest: float | None = None
 
 
-def predict(
+def measure_lift(
     right: ArrayLike,
     score: ArrayLike,
     clusters: ArrayLike,
     how: Permutations | None = None,
     *,
     strata: ArrayLike | None = None,
-) -> Prediction:
+) -> Lift:
     """Measure how well a score predicts which answers are correct.
 
     The plain lift has one stratum. ``smallest`` is the smallest lift whose test has a power of
@@ -95,7 +95,7 @@ def predict(
     precision, chance = average_precision(right, score), rows.chance
     value, area = lift(precision, chance), auroc(right, score)
     why = rows.why_not(value)
-    found = Prediction(
+    found = Lift(
         n=len(rows.labels),
         clusters=rows.clusters,
         right=int(rows.labels.sum()),

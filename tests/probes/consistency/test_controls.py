@@ -23,7 +23,7 @@ from tacit.probes.consistency.controls import (
 )
 from tacit.probes.consistency.questions import FACT
 from tacit.sources.anchors import Anchor
-from tacit.statistics.lift import predict
+from tacit.statistics.lift import measure_lift
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
 
@@ -116,7 +116,7 @@ def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
     row = made.controls.table(QUICK).filter(background=WITHOUT[name]).row(0, named=True)
     kept = [at for at, one in enumerate(expected) if one is not None]
     right = made.anchors["right"].to_numpy()[kept]
-    by_hand = predict(right, [one for one in expected if one is not None], kept, QUICK)
+    by_hand = measure_lift(right, [one for one in expected if one is not None], kept, QUICK)
     assert 0 < row["n"] == len(kept)
     assert row["facts"] < made.anchors["facts"].mean()
     assert row["consistency"] == pytest.approx(by_hand.average_precision)
@@ -142,7 +142,7 @@ def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None
     assert row["n"] == len(partners)
     scores = [made.score(made.facts[int(other[1:])]) or 0.0 for other in partners.values()]
     at = [int(own[1:]) for own in partners]
-    by_hand = predict(made.anchors["right"].to_numpy()[at], scores, at, QUICK)
+    by_hand = measure_lift(made.anchors["right"].to_numpy()[at], scores, at, QUICK)
     assert row["consistency"] == pytest.approx(by_hand.average_precision)
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.lift import LEAST_ROWS, predict, strata_of
+from tacit.statistics.lift import LEAST_ROWS, measure_lift, strata_of
 from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.statistics import Bootstrap
-    from tacit.statistics.lift import Prediction
+    from tacit.statistics.lift import Lift
     from tacit.statistics.permutation import Permutations
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
@@ -81,11 +81,11 @@ def _by_subset(
     return TABLES[table].frame(rows, p_corrected=corrected)
 
 
-def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Prediction, dict[str, Any]]:
+def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
     """Measure how well background scores predict correct answers; return the controls' columns."""
     rows = anchors.drop_nulls(_MEASURED)
     right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
-    found = predict(right, score, cluster, how)
+    found = measure_lift(right, score, cluster, how)
     return found, {
         "n": found.n,
         "accuracy": mean_of(rows["right"]),
@@ -101,7 +101,7 @@ def within_strata(anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     """Compute the lift within strata of anchor questions with similar numbers of facts."""
     rows = anchors.drop_nulls(_MEASURED)
     right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
-    found = predict(right, score, cluster, how, strata=strata_of(rows["facts"].to_numpy()))
+    found = measure_lift(right, score, cluster, how, strata=strata_of(rows["facts"].to_numpy()))
     return {
         "strata": found.strata,
         "chance_adjusted": found.chance,
