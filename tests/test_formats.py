@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -129,7 +130,8 @@ def test_a_resumed_run_names_every_version_that_worked_on_it(
 
     def resumed(tacit_version: str, libraries: Mapping[str, str]) -> bytes:
         monkeypatch.setattr(run_folder, "version", lambda: tacit_version)
-        monkeypatch.setattr(run_folder, "_libraries", lambda: libraries)
+        monkeypatch.setattr(run_folder, "_LIBRARIES", tuple(libraries))
+        monkeypatch.setattr(metadata, "version", lambda name: libraries.get(name, "0"))
         finished(tmp_path)
         return (tmp_path / "findings" / "beliefs.parquet").read_bytes()
 

@@ -372,7 +372,7 @@ def test_sampled_replies_answer_the_consistency_probe(
     assert ran.code == 0, ran.err
     assert "Elicitation: votes of 3 samples, in chat" in ran.out
     texts = 8 * 24 + 7 * 24
-    assert f"{texts:,} distinct prompts: at most {3 * texts + 287:,} calls" in ran.err
+    assert f"{texts:,} distinct prompts: at most {3 * texts + 229:,} calls" in ran.err
     assert len(server.requests) <= 3 * texts + 29
     summary = json.loads((workplace / "run" / "manifest.json").read_text())["summary"]
     assert summary["votes"]["replies"] == 3 * texts

@@ -102,9 +102,9 @@ def test_a_run_with_damaged_segments_says_so_and_finds_the_same(
     assert ended.status == 0
     said = [line for line in ended.said.splitlines() if "damaged" in line]
     assert len(said) == len(DAMAGES)
-    for line, segment, name in zip(said, segments, DAMAGES, strict=False):
+    for line, segment in zip(said, segments, strict=False):
         assert segment.name in line
-        assert ("it is empty" if name == "empty" else "its checksum") in line
+        assert "its checksum" in line
     assert findings_of(tmp_path / "run") == whole
     assert "damaged" not in warm.run(tmp_path, *command).said
 
