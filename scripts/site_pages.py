@@ -36,7 +36,10 @@ PUBLIC_NAMES = {
     "Check and repair beliefs": ("check", "repair", "enrich", "Check", "Repaired"),
     "Ontologies and drawings": ("Ontology", "Relation", "Drawing", "read_drawings"),
     "Knowledge bases": ("build_kb",),
-    "Models": ("load_model", "LoadOptions", "LanguageModel", "FakeModel", "Engine", "Store"),
+    "Models": (
+        *("load_model", "LoadOptions", "ServerOptions", "LanguageModel", "FakeModel", "Engine"),
+        "Store",
+    ),
     "Requests and answers": (
         *("Prompt", "Scores", "AnswerScore", "RankingPrompt", "Vocabulary", "Ranking"),
         *("Standing", "SamplingPrompt", "Samples", "Sample", "Votes"),

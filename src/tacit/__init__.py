@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import load_model
+    from tacit.models.openai.options import ServerOptions
     from tacit.models.options import LoadOptions
     from tacit.options import option, template
     from tacit.probes.base import Answers, Probe, Requests
@@ -66,6 +67,7 @@ _MODULES = {
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("load_model",),
+    "tacit.models.openai.options": ("ServerOptions",),
     "tacit.models.options": ("LoadOptions",),
     "tacit.options": ("option", "template"),
     "tacit.probes.base": ("Answers", "Probe", "Requests"),
@@ -113,6 +115,7 @@ __all__ = [
     "Samples",
     "SamplingPrompt",
     "Scores",
+    "ServerOptions",
     "ShareProbe",
     "Standing",
     "Store",

@@ -293,7 +293,6 @@ def test_models_that_one_command_asks_otherwise_are_compared_under_a_warning(
     [
         (("--api", "chat", "--thinking-tokens", "few"), "must be a number of tokens, or all"),
         (("--samples", 3), "require --api chat"),
-        (("--api", "chat", "--samples", 0), "it must be at least 1"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(

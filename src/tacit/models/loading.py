@@ -224,6 +224,8 @@ def check_name(name: str, options: LoadOptions) -> None:
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
     check_holds_no_key(name)
+    if is_address(name) or _other_backend(name) is None:
+        validated(options)
     if is_address(name):
         check_address(name, options.server)
         if options.chat or options.adapter or options.device_map:
@@ -234,7 +236,6 @@ def check_name(name: str, options: LoadOptions) -> None:
         return
     if _other_backend(name) is not None:
         return
-    validated(options)
     _check_files(name, options)
     if options.adapter is not None:
         check_adapter(options.adapter, pickled=options.allow_pickle)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path  # noqa: TC003 - option types are read at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import RequestError
@@ -118,6 +118,8 @@ class LoadOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtype", _FULL.get(self.dtype, self.dtype))
+        if self.adapter is not None:
+            object.__setattr__(self, "adapter", Path(self.adapter))
 
     def of(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
         """Return the options for models; ``from_file`` says that a file names their addresses.

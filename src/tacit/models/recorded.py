@@ -89,7 +89,7 @@ class Record:
             self.content["model"] = dict(model.description)
             self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
         if self.path is not None and "model" in self.content:
-            self.hashes.beside[self.path] = json.dumps(self.content, indent=1, sort_keys=True)
+            self.hashes.beside[self.path] = json.dumps(self.content, indent=1)
 
 
 def _nothing(_: Checks) -> None:

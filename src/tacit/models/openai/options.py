@@ -7,7 +7,7 @@ import math
 import os
 import socket
 from dataclasses import dataclass
-from pathlib import Path  # noqa: TC003 - option types are read at run time
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -67,7 +67,27 @@ _SERVER, _CHAT = "Server", "Server: chat"
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Options for querying a server."""
+    """Options for querying a server.
+
+    Args:
+        served_model: The model's name on the server; None for the only model on it.
+        tokenizer: The model's ``tokenizer.json``, or the folder that contains it.
+        concurrency: Number of simultaneous requests.
+        timeout: Time limit of one request in seconds; None for 120, or 600 if the model reasons.
+        api: The API to use, ``completions`` or ``chat``.
+        samples: In a chat, the number of replies to sample per prompt; None to read the
+            log-probabilities of the reply's first token.
+        thinking_tokens: In a chat, the most reasoning tokens as text, such as ``"0"``, or ``all``.
+        yes: Whether the cost of a chat API need not be confirmed.
+        backoff: How failed requests are repeated.
+        seed: Seed of sampled replies.
+        from_file: Whether the address comes from a file, and may not get any key.
+
+    Examples:
+        >>> from tacit import LoadOptions, ServerOptions
+        >>> LoadOptions(server=ServerOptions(concurrency=4)).server.concurrency
+        4
+    """
 
     served_model: str | None = option(
         None,
@@ -119,6 +139,10 @@ class ServerOptions:
     backoff: Backoff = internal(Backoff())
     seed: int = internal(0)
     from_file: bool = internal(default=False)
+
+    def __post_init__(self) -> None:
+        if self.tokenizer is not None:
+            object.__setattr__(self, "tokenizer", Path(self.tokenizer))
 
     @property
     def thinking(self) -> Thinking:
