@@ -254,9 +254,11 @@ def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
     model = Counting()
     asked = [Prompt(f"Number {one}", ("a",)) for one in range(number)]
     Engine(model, Store(tmp_path), block_tokens=1000, seconds=0).ask(asked)
-    assert model.rechecks == expected
+    # What a thread has stored meanwhile counts for the first recheck or for the second.
+    assert [last for _, last in model.rechecks] == [last for _, last in expected]
+    assert abs(sum(n for n, _ in model.rechecks) - sum(n for n, _ in expected)) <= 1
     of_preflight = watch.AT_ONCE * (len(expected) - 1)
-    assert sum(again for again, _ in expected) + of_preflight <= max(8, number / 100)
+    assert sum(again for again, _ in model.rechecks) + of_preflight <= max(8, number / 100)
 
 
 def test_a_spell_is_found_as_often_as_by_prompts_drawn_at_random() -> None:
