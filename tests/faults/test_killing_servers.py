@@ -55,7 +55,7 @@ class Killer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def arm(self, folder: Path, moment: int | None) -> None:
-        """Counts anew; kills the run of a folder at its request of that number, None at none."""
+        """Restart the count, and kill the run of a folder at the given request, if one is given."""
         self.asked, self._folder, self._moment = 0, folder, moment
 
     def __call__(self, _: int) -> float:

@@ -178,7 +178,7 @@ def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> No
 
 @pytest.mark.parametrize("name", tiny.names("causal"))
 def test_inputs_are_taken_in_any_order(name: str, loaded: Loaded) -> None:
-    """All inputs of a prompt, with where the answer stands in them."""
+    """Each has all inputs of its prompt, with the position of the answer."""
     model = loaded(name)
     assert isinstance(model, CausalModel)
     prompts = prompts_for(name)

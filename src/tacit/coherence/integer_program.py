@@ -126,7 +126,7 @@ def _greedy(
 
 
 def _improved(program: Program, rows: Rows, best: Booleans, deadline: float) -> Booleans:
-    """Add the statements about one item anew, until this raises the total weight for no item."""
+    """Choose the statements about one item again, until no item's choice raises the weight."""
     ends = clauses_of(program.rules, program.n).variables[:, 1:]
     heaviest = np.argsort(-program.weights, kind="stable")
     item = unchanged = 0

@@ -33,7 +33,7 @@ from tacit.errors import (
     UnreliableError,
     WorkError,
 )
-from tacit.models.base import IN_CHAT, CutsBlocks, Streams
+from tacit.models.base import IN_CHAT, CutsBlocks, Streams, prepared
 from tacit.requests import KINDS, TOO_LONG
 from tacit.requests.block import Block, Part
 from tacit.requests.white_space import doubled
@@ -215,7 +215,7 @@ class Engine:
         before = (recorded(path, digest, merged) if path and whole else None) or []
         cached = {of: self._cached(of) for of in by_class}
         parts = [
-            self._planned(some, [b for b in before if type(b.requests[0]) is of], cached[of])
+            self._planned(some, [block for block in before if block.of is of], cached[of])
             for of, some in by_class.items()
         ]
         blocks = tuple(block for part in parts for block in part.blocks)
@@ -301,7 +301,7 @@ class Engine:
             StoreError: If the store cannot be written.
         """
         if isinstance(self.model, Streams) and not plan.whole:
-            for _, blocks in groupby(plan.blocks, key=_class_of):
+            for _, blocks in groupby(plan.blocks, key=lambda block: block.of):
                 yield from self._stream(self.model, list(blocks))
             return
         yield from self._in_blocks(plan.blocks)
@@ -331,10 +331,10 @@ class Engine:
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             writer = _Writer(self, behind)
             # In this thread, because a model may be loaded now, which an interrupt must end.
-            answer = self._prepared(blocks[0]) if blocks else list
+            answer = prepared(self.model, blocks[0]) if blocks else list
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
-                    ready = ahead.submit(self._prepared, following) if following else None
+                    ready = ahead.submit(prepared, self.model, following) if following else None
                     writer.add(block, self._answers(block.requests, answer))
                     yield from writer.stored()
                     answer = ready.result() if ready else list
@@ -344,14 +344,9 @@ class Engine:
                 writer.write()
                 list(writer.stored(wait=True))  # raises if they could not be stored
 
-    def _prepared(self, block: Block) -> Callable[[], list[Any]]:
-        if isinstance(self.model, CutsBlocks):
-            return self.model.prepare(block)
-        return partial(self.model.answer, block.requests)
-
     def _stream(self, model: Streams, blocks: Sequence[Block]) -> Generator[Part]:
         """Stream the model's answers to all requests in ``blocks``, and store the answers."""
-        kind = KINDS[_class_of(blocks[0])]
+        kind = KINDS[blocks[0].of]
         left: dict[Key, _Left] = {}
         for block in blocks:
             for request, tokens in zip(block.requests, block.shares, strict=True):
@@ -402,10 +397,6 @@ class Engine:
         ]
 
 
-def _class_of(block: Block) -> type:
-    return type(block.requests[0])
-
-
 @dataclass(frozen=True)
 class _Planned:
     """The part of a ``Plan`` for the requests of one kind: blocks, counts and skipped requests."""
@@ -427,7 +418,7 @@ class _Writer:
 
     def add(self, block: Block, answers: Sequence[Any]) -> None:
         """Add the answers to a block, and store all that were added if it is time."""
-        if self._done and _class_of(self._done[0][0]) is not _class_of(block):
+        if self._done and self._done[0][0].of is not block.of:
             self.write()
         self._done.append((block, answers))
         if time.monotonic() - self._written >= self._engine.seconds:

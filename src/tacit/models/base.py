@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tacit.errors import RequestError
@@ -198,6 +199,13 @@ class Rechecks(LanguageModel, Protocol):
             ScoringError: If the model failed.
         """
         ...
+
+
+def prepared(model: LanguageModel, block: Block) -> Callable[[], list[Any]]:
+    """Prepare a block if the model can; return a function that returns the answers."""
+    if isinstance(model, CutsBlocks):
+        return model.prepare(block)
+    return partial(model.answer, block.requests)
 
 
 def by_kind(

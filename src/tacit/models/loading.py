@@ -224,8 +224,7 @@ def check_name(name: str, options: LoadOptions) -> None:
     if not name.strip():
         raise ModelError("the model's name is empty; give a folder or a name on the hub")
     check_holds_no_key(name)
-    if is_address(name) or _other_backend(name) is None:
-        validated(options)
+    validated(options)
     if is_address(name):
         check_address(name, options.server)
         if options.chat or options.adapter or options.device_map:

@@ -132,8 +132,7 @@ class LoadOptions:
             raise RequestError(
                 "--api chat applies only to a server; use --chat for a model in this process"
             )
-        if server.api != "chat" and (server.samples or server.thinking is not None):
-            raise RequestError("--samples and --thinking-tokens require --api chat")
+        server.check_api()
         return replace(self, server=replace(server, from_file=from_file))
 
 

@@ -10,13 +10,13 @@ import re
 import weakref
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError
-from tacit.models.base import CutsBlocks
+from tacit.models.base import CutsBlocks, prepared
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
 from tacit.models.huggingface.source import cached, named_path
@@ -194,6 +194,4 @@ class RecordedModel:
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """See ``CutsBlocks.prepare``."""
-        if isinstance(self.model, CutsBlocks):
-            return self.model.prepare(block)
-        return partial(self.model.answer, block.requests)
+        return prepared(self.model, block)

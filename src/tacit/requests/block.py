@@ -31,6 +31,11 @@ class Block:
         return Block, (self.requests, self.tokens)
 
     @property
+    def of(self) -> type:
+        """The class of the requests."""
+        return type(self.requests[0])
+
+    @property
     def whole(self) -> Part:
         """The ``Part`` that contains all requests of this block."""
         return Part(self.requests, self.tokens, len(self.requests))

@@ -39,6 +39,9 @@ class Kind(ABC, Generic[R, A]):
     parts: ClassVar[str]
     """The name of the request's field with the parts."""
 
+    part: ClassVar[str]
+    """The column with the part, which follows those of the key."""
+
     @abstractmethod
     def key(self, request: R) -> Key:
         """Return what identifies a request, apart from its parts."""
@@ -135,7 +138,7 @@ class Kind(ABC, Generic[R, A]):
     def _key_columns(self) -> list[str]:
         """Return the columns of the key and of the part; all later columns are values."""
         names = list(self.schema())
-        return names[: names.index(self.parts.removesuffix("s")) + 1]
+        return names[: names.index(self.part) + 1]
 
 
 @dataclass(frozen=True)

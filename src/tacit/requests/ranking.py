@@ -233,7 +233,7 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         "does not rank a vocabulary, and only scores given answers: use a local model, or give a "
         "list of answers"
     )
-    parts = "targets"
+    parts, part = "targets", "target"
 
     def key(self, request: RankingPrompt) -> Key:
         """Return the text, separator, vocabulary and number of top candidates."""

@@ -113,7 +113,7 @@ class SamplingKind(Kind[SamplingPrompt, Samples]):
 
     folder = "votes"
     unsupported = "does not return sampled replies, as servers with --api chat --samples N do"
-    parts = "numbers"
+    parts, part = "numbers", "number"
 
     def key(self, request: SamplingPrompt) -> Key:
         """Return the prompt's text."""

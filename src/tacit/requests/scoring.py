@@ -216,7 +216,7 @@ class ScoringKind(Kind[Prompt, Scores]):
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
-    parts = "answers"
+    parts, part = "answers", "answer"
 
     def key(self, request: Prompt) -> Key:
         """Return the prompt's text and separator."""

@@ -93,7 +93,7 @@ def estimate(
 ) -> dict[str, Any]:
     """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored."""
     plan = engine.plan(requests, blocks)
-    parts = groupby(plan.blocks, key=lambda block: type(block.requests[0]).__name__)
+    parts = groupby(plan.blocks, key=lambda block: block.of)
     seconds = sum(_seconds(engine.model, list(part)) for _, part in parts)
     workers = engine.executor.size if engine.executor else 1
     return {

@@ -125,7 +125,7 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
 
 
 class Echoing(Server):
-    """A server that answers as it did, and keeps what it is asked."""
+    """A server that repeats its answers, and records its requests."""
 
     asked: ClassVar[list[str]] = []
 

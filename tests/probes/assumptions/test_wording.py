@@ -183,7 +183,7 @@ def test_spellings_go_both_ways(word: str, both: tuple[str, ...]) -> None:
 
 
 def test_the_pairs_of_spellings_are_pairs() -> None:
-    """Two different words in lower case; none stands in two pairs."""
+    """Two different words in lower case; no word is in two pairs."""
     path = Path(__file__).parents[3] / "src/tacit/data/templates/spellings.yaml"
     pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
     both = [*pairs, *pairs.values()]

@@ -144,6 +144,11 @@ class ServerOptions:
         if self.tokenizer is not None:
             object.__setattr__(self, "tokenizer", Path(self.tokenizer))
 
+    def check_api(self) -> None:
+        """Raise if options of a chat are given for another API."""
+        if self.api != "chat" and (self.samples or self.thinking is not None):
+            raise ModelError("--samples and --thinking-tokens require --api chat")
+
     @property
     def thinking(self) -> Thinking:
         """The most tokens of reasoning; None for the server's default."""
@@ -211,8 +216,7 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
             "--tokenizer applies only to a completions server; in a chat, the server tokenizes the "
             "text: omit it"
         )
-    if options.api == "completions" and (options.samples or options.thinking is not None):
-        raise ModelError("--samples and --thinking-tokens require --api chat")
+    options.check_api()
     return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
 
 

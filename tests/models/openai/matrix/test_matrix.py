@@ -1,7 +1,7 @@
 """Servers with faults that were seen in practice, from their first answer on or in mid-run.
 
 No fault that can be seen from outside ends in wrong scores of which nothing is reported. What
-cannot be seen stands beside each fault (``Hidden``), with the reason. One case of each fault is
+cannot be seen is declared with each fault (``Hidden``), with the reason. One case of each fault is
 quick; the others are slow.
 """
 
