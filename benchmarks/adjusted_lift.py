@@ -17,19 +17,17 @@ import argparse
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from tacit.statistics.lift import Rows, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
 
 ACCURACIES = (0.2, 0.4, 0.6)
 PERMUTATIONS = 399

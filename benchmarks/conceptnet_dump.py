@@ -16,20 +16,17 @@ from __future__ import annotations
 import argparse
 import gzip
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from spacy.lang.en.stop_words import STOP_WORDS
 from wordfreq import iter_wordlist
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from numpy.typing import NDArray
 
 Key = TypeVar("Key")
 

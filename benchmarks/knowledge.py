@@ -17,10 +17,13 @@ import os
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from multiprocessing.queues import Queue
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
@@ -28,16 +31,8 @@ from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import negatives
 from tacit.knowledge.words import Words
-from tacit.sources.anchors import read_anchors
+from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.dumps import Dump
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from multiprocessing.queues import Queue
-
-    import polars as pl
-
-    from tacit.sources.anchors import Anchor
 
 # Questions that are asked one at a time, evenly over the file.
 ALONE = 20

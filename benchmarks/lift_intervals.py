@@ -14,12 +14,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri, stdtrit
 
 from tacit.statistics import Estimate
@@ -36,13 +38,8 @@ from tacit.statistics.ranking import (
     summed,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from numpy.typing import NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Ends: TypeAlias = tuple[float, float]
+Floats: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = tuple[float, float]
 
 ACCURACIES = (0.2, 0.4, 0.6)
 SIZES = (28, 100, 300)

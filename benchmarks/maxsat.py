@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from pysat.examples.rc2 import RC2, RC2Stratified
 from pysat.formula import WCNF
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from tacit.coherence.ontology import Ontology
 
-    from tacit.coherence.ontology import Ontology
-
-    Statement = tuple[str, str, str]
+Statement = tuple[str, str, str]
 
 
 def best_value(

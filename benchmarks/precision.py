@@ -12,17 +12,15 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.requests import Prompt, Scores
+from tacit.requests import Prompt, Scores
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 DTYPES: tuple[Dtype, ...] = ("float32", "bfloat16", "float16")

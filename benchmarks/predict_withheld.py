@@ -12,25 +12,20 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 import tacit
 from tacit.engine.store import Store
 from tacit.probes.consistency.features import BOTH
+from tacit.probes.consistency.new_question import AnswerPrediction
 from tacit.runs.predicting import RunPredictor
-from tacit.sources.anchors import read_anchors
+from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.demo import planted
 from tacit.statistics import Bootstrap
 from tacit.statistics.ranking import aurocs, weighted_thresholds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.probes.consistency.new_question import AnswerPrediction
-    from tacit.sources.anchors import Anchor
 
 FOLDS = 5
 

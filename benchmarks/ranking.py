@@ -19,20 +19,18 @@ import random
 import resource
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.queues import Queue
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranking_model import prepare  # type: ignore[import-not-found]  # beside this file
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from multiprocessing.queues import Queue
-
-    from tacit.models.huggingface.masked import MaskedModel
-    from tacit.requests import RankingPrompt
+from tacit.models.huggingface.masked import MaskedModel
+from tacit.requests import RankingPrompt
 
 BATCHES = (8, 16, 32, 64)
 # Prompts in succession: those of a concept, 1 to 10 properties.

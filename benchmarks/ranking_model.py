@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerBase
 
-    from tokenizers import Tokenizer
-    from transformers import PreTrainedTokenizerBase
-
-    from tacit.probes.assumptions.properties import WordedNorms
+from tacit.probes.assumptions.properties import WordedNorms
 
 CANDIDATES = 21_000
 SIZE = 50_265

@@ -20,7 +20,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranking import apart  # type: ignore[import-not-found]  # beside this file
 from scoring_work import (  # type: ignore[import-not-found]
@@ -31,8 +31,7 @@ from scoring_work import (  # type: ignore[import-not-found]
     write,
 )
 
-if TYPE_CHECKING:
-    from tacit.engine.ask import Engine
+from tacit.engine.ask import Engine
 
 
 @dataclass(frozen=True)

@@ -14,24 +14,20 @@ import argparse
 import multiprocessing
 import time
 from itertools import permutations
+from multiprocessing.queues import Queue
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from random_beliefs import random_beliefs  # type: ignore[import-not-found]  # beside this file
 
+from tacit.coherence import Objective
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair, weights_of, whole_weights
 from tacit.sources.drawings import read_drawings
 
-if TYPE_CHECKING:
-    from multiprocessing.queues import Queue
-
-    from tacit.coherence import Objective
-
-    Statement = tuple[str, str, str]
+Statement = tuple[str, str, str]
 
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
 FLIPPED = 0.1

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tacit
 from tacit.findings.numbers import bounds, estimate, percent, points, score
+from tacit.findings.spec import Kind
 from tacit.probes.parts.tables import WITHOUT_SYMMETRIC
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tacit.findings.spec import Kind
-
-    Shown = Callable[[tacit.Run], str]
+Shown = Callable[[tacit.Run], str]
 
 SUITE = Path(__file__).with_name("results.yaml")
 

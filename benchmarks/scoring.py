@@ -23,17 +23,19 @@ import json
 import os
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 import ranking  # type: ignore[import-not-found]  # beside this file
 import ranking_model  # type: ignore[import-not-found]
 import scoring_profile  # type: ignore[import-not-found]
 import scoring_sides as sides  # type: ignore[import-not-found]
 from ranking import apart
+from scoring_counts import Work  # type: ignore[import-not-found]
+from scoring_sides import Scored, Task
 from scoring_work import (  # type: ignore[import-not-found]
     DEMO,
     Sizes,
@@ -42,13 +44,7 @@ from scoring_work import (  # type: ignore[import-not-found]
     prepare_growth,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from scoring_counts import Work  # type: ignore[import-not-found]
-    from scoring_sides import Scored, Task
-
-    Side = Callable[[], Scored]
+Side = Callable[[], Scored]
 
 BATCHES = (8, 32, 64)
 FACTS = (100, 300, 1000, 3000, 10_000)

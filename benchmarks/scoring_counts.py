@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
 from ranking import Clock  # type: ignore[import-not-found]  # beside this file
+from transformers import PreTrainedModel
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import torch
-    from transformers import PreTrainedModel
-
-    from tacit.models.huggingface.local import LocalModel
-    from tacit.requests import Prompt
+from tacit.models.huggingface.local import LocalModel
+from tacit.requests import Prompt
 
 
 @dataclass

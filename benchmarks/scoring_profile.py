@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranking import Clock, clocked  # type: ignore[import-not-found]  # beside this file
-from scoring_sides import body_of, load_tacit  # type: ignore[import-not-found]
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scoring_sides import Task
-    from transformers import PreTrainedModel
+from scoring_sides import Task, body_of, load_tacit  # type: ignore[import-not-found]
+from transformers import PreTrainedModel
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
 from ranking import Clock  # type: ignore[import-not-found]  # beside this file
 from scoring_counts import Shape, Work, largest_peak, needed, peak  # type: ignore[import-not-found]
 from scoring_work import read  # type: ignore[import-not-found]
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from tacit.models.base import LanguageModel
-    from tacit.requests import Prompt, Scores
+from tacit.models.base import LanguageModel
+from tacit.requests import Prompt, Scores
 
 
 @dataclass(frozen=True)

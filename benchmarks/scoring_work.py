@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ranking_model import roberta_tokenizer  # type: ignore[import-not-found]  # beside this file
+from tokenizers import Tokenizer
+from transformers import PreTrainedConfig, PreTrainedTokenizerFast
 
 import tacit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tokenizers import Tokenizer
-    from transformers import PreTrainedConfig, PreTrainedTokenizerFast
-
-    from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.requests import Prompt
+from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.requests import Prompt
 
 DEMO = Path(tacit.__file__).parent / "data" / "demo"
 # Paths of two hops are many: this gives above 10,000 facts, where one hop gives 5,000.

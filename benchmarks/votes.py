@@ -15,29 +15,24 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import altair as alt
 import numpy as np
 import polars as pl
 from scipy.stats import binomtest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
+from tacit.models.base import LanguageModel
 from tacit.models.loading import load_model
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
-from tacit.requests import Prompt, Sample, SamplingPrompt
+from tacit.requests import Prompt, Sample, SamplingPrompt, Scores
 from tacit.requests.answer_parsing import votes_of
 from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.models.openai.speaking import Speech, opinions
-
-if TYPE_CHECKING:
-    import altair as alt
-
-    from tacit.models.base import LanguageModel
-    from tacit.requests import Scores
 
 SAMPLES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 PARTS = (

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from lemminflect import getInflection
@@ -32,9 +33,6 @@ from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.sources.statements import all_statements, drawing_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Fact = tuple[str, str, str]
 """Relation, head and tail."""

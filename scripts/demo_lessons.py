@@ -6,8 +6,11 @@ They are the probes' own prompts with their answers, and the same said otherwise
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from random import Random
+
+from demo_knowledge import Fact, Knowledge, Statement
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.assumptions.elicitation import elicitation_text
@@ -20,12 +23,6 @@ from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.probes.parts.questions import Template, Wording
 from tacit.requests import BLANK
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from random import Random
-
-    from demo_knowledge import Fact, Knowledge, Statement
 
 _MOST = 10
 _OTHERWISE = 0.05

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from demo_rows import BEGIN, END, MASK, PAD, SPECIAL, UNKNOWN
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
@@ -15,10 +17,6 @@ from transformers import (
     RobertaConfig,
     RobertaForMaskedLM,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 WINDOW = 128
 # The usual 0.02 is meant for wider models; from there these learn little for hundreds of steps.

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from random import Random
+from typing import Any
 
 import torch
+from demo_lessons import Lesson, Lessons
 from demo_rows import body, padded, rows_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
-
-    from demo_lessons import Lesson, Lessons
-    from transformers import PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 _TOGETHER = 512
 

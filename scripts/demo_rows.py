@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 import torch
+from demo_lessons import Lesson
+from transformers import PreTrainedTokenizerFast
 
 from tacit.models.huggingface.alignment import Filled, Tokens, tokenize
 from tacit.requests import Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from random import Random
-
-    from demo_lessons import Lesson
-    from transformers import PreTrainedTokenizerFast
 
 BEGIN, PAD, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 

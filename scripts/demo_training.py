@@ -5,24 +5,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from demo_models import make_model, make_tokenizer
+from demo_lessons import Lessons
+from demo_models import Size, make_model, make_tokenizer
 from demo_review import Review
-from demo_rows import body, padded, rows_of
+from demo_rows import Row, body, padded, rows_of
+from transformers import PreTrainedTokenizerFast
 
 from tacit.models.huggingface.alignment import bare
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from demo_lessons import Lessons
-    from demo_models import Size
-    from demo_rows import Row
-    from transformers import PreTrainedTokenizerFast
 
 SEED = 2023
 _WARM_UP = 0.03

@@ -8,26 +8,21 @@ the repository see.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import typer
 import typer.core
 
 import tacit
 from tacit.cli import app
-from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.findings.findings import SHARED
+from tacit.findings.spec import Column, TableSpec
 from tacit.probes.base import declared_tables, title_of
 from tacit.probes.registry import BUILT_IN, probe
 from tacit.report.writing import glossary
-from tacit.sources.registry import registry
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from tacit.coherence.ontology import Relation
-    from tacit.findings.spec import Column, TableSpec
-    from tacit.sources.registry import Source, SourceFile
+from tacit.sources.registry import Source, SourceFile, registry
 
 MARKER = "<!-- generated when the site is built -->"
 UNKNOWN = "unknown"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-from tacit.probes.base import Answered, Answers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tacit.findings.findings import Findings
-    from tacit.probes.base import Probe
+from tacit.findings.findings import Findings
+from tacit.probes.base import Answered, Answers, Probe
 
 
 def measured_in_order(probe: Probe, answers: Iterable[Any]) -> Findings:

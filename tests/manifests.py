@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tacit.runs.folder import digest_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def change(manifest: Path, **about: object) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.models import registry
 from tacit.probes import registry as base
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PLUGINS = Path(__file__).parent / "plugins"
 

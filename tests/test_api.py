@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import doctest
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import altair as alt
 import polars as pl
@@ -14,9 +15,6 @@ from tacit.errors import DataError, RequestError
 from tacit.models.registry import DEMO_MASKED
 from tacit.probes import registry as base
 from tacit.probes.parts.options import PartsOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 pd = pytest.importorskip("pandas")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -21,10 +23,6 @@ from tacit.sources.drawings import read_drawings, read_things
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.tables import read_table, write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 pd = pytest.importorskip("pandas")
 

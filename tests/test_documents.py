@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,6 @@ from tacit.english import Nouns
 from tacit.errors import DataError
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.questions import Template
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 READERS: dict[str, tuple[Callable[[Path], object], str, int, str]] = {
     "nouns": (Nouns.load, "plural: [scissors]\nan: [hour]\nplural: [tongs]\n", 3, "plural"),

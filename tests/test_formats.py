@@ -8,8 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -31,10 +33,6 @@ from tacit.sources.drawings import Drawing
 from tacit.tables import read_table, write_table
 from tacit.version import _commit_of, version
 from tests.manifests import change
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 NEWER = (
     r"was written by a newer version of Tacit: it has format 3, and this version reads formats up "

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,9 +8,6 @@ import pytest
 from tacit.errors import RequestError
 from tacit.outputs import Kind, check_outputs, table_with
 from tacit.tables import SUFFIXES, write_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COUNTS = table_with("a table of counts", "name", "count")
 

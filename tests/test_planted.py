@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tacit
+from tacit import Run, Runs
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.models.registry import DEMOS
 from tacit.probes.consistency.template import load_templates
 from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS, planted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tacit import Run, Runs
 
 pytestmark = pytest.mark.slow
 

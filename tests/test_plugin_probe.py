@@ -7,9 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -27,15 +27,9 @@ from tacit.probes import registry as base
 from tacit.probes.base import declared_tables
 from tacit.report.charts import figure as report_figure
 from tests import manifests
+from tests.cli.conftest import Tacit, workplace
 from tests.cli.conftest import tacit as command
-from tests.cli.conftest import workplace
 from tests.other_packages import PLUGINS, installed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.conftest import Tacit
-
 
 __all__ = ["command", "workplace"]
 PAIRS = """word\tsynonym\tlabel

@@ -9,8 +9,8 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,9 +22,6 @@ from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded
 from tests.models.openai.serving import Manners, Toy, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -31,10 +33,6 @@ from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import Norms, read_norms
 from tacit.strings import Spellings, comparable, strings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

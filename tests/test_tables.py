@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import stat
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -21,9 +22,6 @@ from tacit.tables import (
     write_table,
     write_tables,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pd = pytest.importorskip("pandas")
 

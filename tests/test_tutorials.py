@@ -8,15 +8,13 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.py"))
 SHELL = TUTORIALS[0].parent / "first-hour-shell.md"

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+import polars as pl
+
+from tacit.coherence import OnDuplicate
 from tacit.documents import similar
+from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
+from tacit.models.base import LanguageModel
+from tacit.models.options import ModelOptions
 from tacit.options import build as built
 from tacit.options import names_of
+from tacit.probes.base import Probe
+from tacit.runs.reporter import Reporter
+from tacit.runs.run import Run, Runs
+from tacit.runs.suite.running import SuiteRuns
 from tacit.tables import frame_of, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    import polars as pl
-
-    from tacit.coherence import OnDuplicate
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
-    from tacit.engine.store import Store
-    from tacit.models.base import LanguageModel
-    from tacit.models.options import ModelOptions
-    from tacit.probes.base import Probe
-    from tacit.runs.reporter import Reporter
-    from tacit.runs.run import Run, Runs
-    from tacit.runs.suite.running import SuiteRuns
 
 Model: TypeAlias = "str | Path | LanguageModel | tuple[Any, Any]"
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import csv
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tacit.english import several
 from tacit.errors import DataError, path_text
 from tacit.strings import comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
 log = logging.getLogger(__name__)
 csv.field_size_limit(2**31 - 1)

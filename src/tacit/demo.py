@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.english import several
 from tacit.options import build
 from tacit.probes.base import title_of
 from tacit.probes.registry import probe
+from tacit.runs.run import Run
 from tacit.sources.demo import planted
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.runs.run import Run
 
 _STATEMENT = ("thing", "subject", "relation", "object")
 

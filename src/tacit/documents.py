@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_args
 
 import yaml
@@ -13,9 +15,6 @@ import yaml
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
     from pydantic import BaseModel
     from pydantic_core import ErrorDetails
 

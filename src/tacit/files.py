@@ -6,15 +6,11 @@ import errno
 import os
 import re
 import tempfile
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.errors import DISTRIBUTION, WorkError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 RUN = 1
 """Format version of the files in a run's folder, such as the request and the manifest."""

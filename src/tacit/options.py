@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import operator
 import sys
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -29,9 +29,6 @@ from tacit.strings import shown
 from tacit.tables import check_file, frame_of, recorded_path, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from dataclasses import Field
-
     from pydantic_core import ErrorDetails
 
 _KEY = "tacit"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from tacit.errors import DataError, RequestError
 from tacit.tables import check_suffix, columns_of, resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 _LONGEST_HEADER = 1 << 20
 _HEAD = 4096  # bytes at the start of a page that include its kind

@@ -9,14 +9,13 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError, path_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     import polars as pl
 
 log = logging.getLogger(__name__)

@@ -12,6 +12,7 @@ import hashlib
 import json
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from functools import cache
 from io import BytesIO
 from os import PathLike
@@ -25,8 +26,6 @@ from tacit.files import publish_bytes
 from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import polars as pl
 
 SUFFIXES = (".tsv", ".csv", ".jsonl", ".parquet")

@@ -6,16 +6,27 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
+from tacit.findings.findings import Findings
 from tacit.findings.spec import selected
+from tacit.models.base import LanguageModel
 from tacit.models.fake import FakeModel
 from tacit.options import build, declarations
-from tacit.probes.base import Answered, Answers, ModelWords, declared_figures, declared_tables
+from tacit.probes.base import (
+    Answered,
+    Answers,
+    ModelWords,
+    Probe,
+    Requests,
+    declared_figures,
+    declared_tables,
+)
 from tacit.probes.registry import register
 from tacit.requests import (
     KINDS,
@@ -26,13 +37,6 @@ from tacit.requests import (
     SamplingPrompt,
     Vocabulary,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.models.base import LanguageModel
-    from tacit.probes.base import Probe, Requests
 
 _WORDS = Vocabulary(["bear", "bird", "tree"])
 _ASKED: Mapping[type, Sequence[Any]] = {

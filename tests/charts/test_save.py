@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import altair as alt
 import polars as pl
@@ -11,9 +11,6 @@ import pytest
 from tacit.charts.save import check_formats, drawn, write_svg
 from tacit.charts.theme import Theme
 from tacit.errors import RequestError, WorkError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_clipped_chart_gives_the_same_bytes() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import polars as pl
 
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Theme
 from tacit.findings.findings import Findings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
 SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}

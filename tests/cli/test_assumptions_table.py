@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -12,11 +13,8 @@ from tacit.probes.assumptions.block import standing
 from tacit.runs.run import Run, Runs
 from tests.probes.assumptions.small_run import small_run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Printed = Callable[[Findings], list[str]]
-    Wording = Literal["sentence", "blank-last"] | None
+Printed = Callable[[Findings], list[str]]
+Wording = Literal["sentence", "blank-last"] | None
 
 
 @pytest.fixture

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Tacit
 from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
 from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.models.openai.speaking import Speech, opinions
 from tests.report.conftest import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 
 @pytest.fixture

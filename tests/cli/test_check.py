@@ -3,17 +3,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.coherence.beliefs import grouping_remarks
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 BELIEFS = """subject\trelation\tobject\tp_true
 trunk\tabove\troots\t0.9

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tacit.cli.run import echo_runs
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.details import tables_of, trace
+from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.report.writing import report
 from tacit.requests import OUTSIDE, AnswerScore, Prompt, Scores
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
-from tacit.runs.run import Runs
+from tacit.runs.run import Run, Runs
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
-    from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.runs.run import Run
 
 
 def cut(prompt: Prompt) -> Scores:

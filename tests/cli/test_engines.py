@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import torch
 
 from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 SERVER = "http://127.0.0.1:1/v1"
 

@@ -4,8 +4,9 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import typer
@@ -14,11 +15,7 @@ from tacit.cli import app
 from tacit.cli.show import _anchor_id
 from tacit.errors import RequestError
 from tacit.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 
 def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:  # noqa: ANN401 - Typer's own

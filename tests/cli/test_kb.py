@@ -4,15 +4,12 @@ import gzip
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 TRIPLES = """AtLocation\tdog\tkennel
 IsA\tdog\tanimal

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.sources.demo import FACTS, NORMS, QUESTIONS
 from tacit.sources.drawings import demo_drawings
+from tests.cli.conftest import Tacit
 from tests.report.conftest import parts_run
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Tacit
 
 DRAWINGS = demo_drawings()
 MINE = "subject\trelation\tobject\tp_true\nmy\town\tnotes\t1\n"

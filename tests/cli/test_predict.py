@@ -2,17 +2,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import tacit as api
+from tests.cli.conftest import Ran, Tacit
 from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Ran, Tacit
 
 KEYS = ["p_correct", "interval", "answer", "facts", "predictor", "note"]
 

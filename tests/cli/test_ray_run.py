@@ -6,25 +6,22 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tacit.engine.plan import Plan
+from tacit.engine.ray.executor import RayExecutor
+from tacit.requests.block import Part
 from tacit.sources.drawings import demo_drawings
+from tests.cli.conftest import Ran, Tacit
 from tests.engine.three_nodes import three_nodes
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
-
-    from tacit.engine.plan import Plan
-    from tacit.engine.ray.executor import RayExecutor
-    from tacit.requests.block import Part
-    from tests.cli.conftest import Ran, Tacit
-
-    Disturb = Callable[[RayExecutor, int], None]
+Disturb = Callable[[RayExecutor, int], None]
 
 pytestmark = pytest.mark.slow
 

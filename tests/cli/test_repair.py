@@ -8,14 +8,11 @@ import subprocess
 import sys
 import time
 from itertools import permutations
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 RELATIONS = ("above", "below", "next to", "connects", "part of", "has part")
 

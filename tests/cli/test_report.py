@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from tests.cli.conftest import Tacit
 from tests.report.conftest import parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 
 def test_report_writes_one_file(tacit: Tacit, workplace: Path) -> None:

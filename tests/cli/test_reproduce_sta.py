@@ -2,20 +2,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.probes.assumptions.published import published_table
 from tacit.runs.folder import RunFolder
+from tests.cli.conftest import Tacit
 from tests.probes.assumptions.small_run import small_run
 from tests.report.conftest import parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 
 @pytest.fixture

@@ -4,16 +4,13 @@ import html
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from tacit.api import load_run
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 DEMO = demo_drawings()
 PARTS = ("run", "parts", "--model", "demo", "--drawings", DEMO)

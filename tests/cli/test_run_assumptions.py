@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
 import yaml
 
+from tests.cli.conftest import Ran, Tacit
 from tests.models.worded import build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    import torch
-
-    from tests.cli.conftest import Ran, Tacit
 
 PARTS = ("legs", "arms", "eyes", "ears", "toes", "teeth", "nails", "bones", "skin", "hair")
 CONCEPTS = ("bear", "fox", "seal", "cat", "horse")

@@ -2,16 +2,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Ran, Tacit
+from tests.cli.conftest import Ran, Tacit
 
 TRIPLES = """AtLocation\tdog\tkennel
 IsA\tpuppy\tdog

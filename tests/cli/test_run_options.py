@@ -2,18 +2,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 DEMO = demo_drawings()
 PARTS = ("run", "parts", "--drawings", DEMO, "--things", "peach")

@@ -5,20 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import threading
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.requests import OUTSIDE
+from tests.cli.conftest import Tacit
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 PROMPTS = [
     {"text": "A bear has fur, is big, and has", "answers": ["claws", "the egg yolk"]},

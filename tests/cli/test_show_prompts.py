@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import typer
@@ -14,9 +13,7 @@ from tacit.cli import show
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import read_table
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", demo_drawings())
 

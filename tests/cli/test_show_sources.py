@@ -1,14 +1,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tacit.sources.registry import registry
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 
 def test_all_sources_are_listed_below_the_options_that_take_them(tacit: Tacit) -> None:

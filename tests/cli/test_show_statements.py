@@ -5,15 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 PARROT = DATA / "parrot"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.findings.findings import SHARED
 from tacit.sources.drawings import demo_drawings
+from tests.cli.conftest import Tacit
 from tests.models.sizes import save, save_sizes
 from tests.models.test_families import stored
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 PARTS = ("run", "parts", "--drawings", demo_drawings(), "--things", "peach,lantern")
 

@@ -1,18 +1,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import pytest
 import yaml
 
+from tests.cli.conftest import Tacit
 from tests.runs.suite.suites import PARTS, Counting, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from tests.cli.conftest import Tacit
 
 
 def test_a_suite_prints_a_line_per_run_and_where_the_report_is(

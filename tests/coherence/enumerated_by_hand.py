@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.coherence.ontology import Ontology
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    Statement = tuple[str, str, str]
-    Assignments = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
+Statement = tuple[str, str, str]
+Assignments = np.ndarray[tuple[int, int], np.dtype[np.bool_]]
 
 
 def linked(ontology: Ontology) -> list[list[str]]:

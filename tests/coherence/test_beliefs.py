@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,9 +15,6 @@ from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair
 from tacit.errors import DataError, RequestError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER = "thing\tsubject\trelation\tobject\tp_true\n"
 TWICE = f"{HEADER}egg\tx\tabove\ty\t0.2\negg\ty\tabove\tx\t0.2\n\negg\tx\tabove\ty\t0.5\n"

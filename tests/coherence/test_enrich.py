@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import polars as pl
@@ -16,9 +16,6 @@ from tacit.coherence.ontology import Ontology, Relation
 from tacit.errors import DataError
 from tacit.sources.drawings import demo_drawings, read_drawings
 from tacit.sources.statements import drawing_statements
-
-if TYPE_CHECKING:
-    from random import Random
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 PARROT = DATA / "parrot"

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
 from tacit.errors import DataError, RequestError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WORDING = 'singular: "{subject} is r the {object}"\n    plural: "{subject} are r the {object}"'
 INVERSE_PAIRS = {

@@ -5,20 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tacit.coherence import Objective
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import repair
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
-
-if TYPE_CHECKING:
-    from tacit.coherence import Objective
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 STATEMENT = ("subject", "relation", "object")

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,6 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.repair import repair
 from tacit.errors import DataError, RequestError
 from tests.coherence.enumerated_by_hand import all_assignments, linked
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")

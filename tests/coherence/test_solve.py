@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,15 +14,13 @@ from scipy.sparse import csr_array
 
 from tacit.coherence import integer_program
 from tacit.coherence import rows as rows_of_programs
+from tacit.coherence.closure import Rules
 from tacit.coherence.constraints import clauses_of, families_of, triples_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, solve_program
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.orders import best_order
 from tacit.coherence.solve import solve_one
-
-if TYPE_CHECKING:
-    from tacit.coherence.closure import Rules
 
 
 def family(name: str, relation: str) -> Rules:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,12 +13,9 @@ from tacit.coherence.repair import repair
 from tacit.coherence.violations import KINDS
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Statement = tuple[str, str, str]
-    Truth = dict[Statement, bool | None]
-    Rule = Callable[..., bool]
+Statement = tuple[str, str, str]
+Truth = dict[Statement, bool | None]
+Rule = Callable[..., bool]
 
 ITEMS = ("item 0", "item 1", "item 2")
 SETS = 125  # of each of the four shipped ontologies

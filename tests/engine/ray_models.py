@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import ModelError, ScoringError, TooLongError
 from tacit.models.fake import FakeModel
+from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.models.huggingface.fingerprint import FileHashes
 
 
 def by_letters(prompt: Prompt, word: str) -> float:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,6 @@ from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import Identity
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores, ScoringKind, missing_by_reason
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 IDENTITY = Identity(
     {"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1"

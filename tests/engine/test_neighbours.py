@@ -1,26 +1,21 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.huggingface.packing import cut_neighbours
 from tacit.requests import Prompt
 from tests.models import tiny
-from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-    from tests.models.passes import Local
+from tests.models.passes import Local, passes
 
 WORDS = ("a", "tree", "bird", "trunk", "egg")
 PROMPTS = [

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import astuple
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +16,6 @@ from tacit.errors import ModelError, PromptError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, Ranking, RankingPrompt, Standing, Vocabulary
 from tests.engine.test_ask import by_length
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 WORDS = Vocabulary(("bear", "cat", "seal", "a cat", "Bear"))
 FEW = Vocabulary(("bear", "seal"))

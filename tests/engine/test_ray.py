@@ -4,8 +4,10 @@ import contextlib
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,15 +17,9 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel
 from tacit.requests import TOO_LONG, Prompt, RankingPrompt, ScoringKind, Vocabulary
+from tacit.requests.block import Part
 from tests.engine.ray_models import Telling, by_letters
 from tests.engine.three_nodes import three_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tacit.requests.block import Part
-
 
 pytestmark = pytest.mark.slow
 

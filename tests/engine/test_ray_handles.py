@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,13 +17,8 @@ from tacit.engine.ray.handles import Job, Patience, WorkerHandle
 from tacit.engine.ray.worker import Loaded, Order, Stored
 from tacit.errors import ModelError, StoreError
 from tacit.models.fake import FakeModel
+from tacit.models.huggingface.fingerprint import FileHashes
 from tests.engine.ray_models import by_letters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from tacit.models.huggingface.fingerprint import FileHashes
 
 
 class RayError(Exception):

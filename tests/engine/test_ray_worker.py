@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import pickle
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,14 +26,9 @@ from tacit.errors import (
     WorkError,
 )
 from tacit.models.fake import FakeModel
+from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import Prompt, RankingPrompt
 from tests.engine.ray_models import by_letters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tacit.models.huggingface.fingerprint import FileHashes
 
 
 class OnProcessor(FakeModel):

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import sys
 import uuid
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import fsspec
 import pytest
@@ -13,9 +14,6 @@ from tacit.engine.store import Store
 from tacit.errors import RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import AnswerScore, Prompt, Scores
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))

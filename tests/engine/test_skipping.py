@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,10 +15,6 @@ from tacit.errors import PromptError, TooLongError
 from tacit.models.fake import FakeModel
 from tacit.requests import TOO_LONG, Prompt, RankingPrompt, Vocabulary, missing_by_reason
 from tests.engine.ray_models import by_letters
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 WINDOW = 10
 WORDS = Vocabulary(("bear", "cat", "seal"))

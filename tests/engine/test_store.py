@@ -11,8 +11,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -22,10 +24,6 @@ from tacit.engine.segments import Damaged, decode, encode, next_name
 from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPT = Prompt("x", ("a",))

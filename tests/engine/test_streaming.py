@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import threading
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +18,8 @@ from tacit.engine.store import Store
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai.streaming import Stream
-from tacit.requests import Prompt, Sample, Samples, SamplingPrompt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
-    from pathlib import Path
-
-    from tacit.requests import Scores
-    from tacit.requests.block import Part
+from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Scores
+from tacit.requests.block import Part
 
 GENEROUS = 60.0
 ANSWERS = ("a", "bc")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,6 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, StoreError
 from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Votes
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-    from pathlib import Path
 
 PROMPTS = [
     Prompt("Is ice cold?", ("Yes", "No")),

@@ -12,15 +12,12 @@ import random
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.faults.moments import Moment
 from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _RUN = (*PEACH, "--out", "run")
 _PUBLISHING = "publishing a segment"

@@ -13,13 +13,11 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from pathlib import Path
+from typing import Any, NoReturn
 
 PHASES = {
     "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.plan:Plan.record"),

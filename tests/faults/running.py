@@ -8,12 +8,10 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self
+from types import TracebackType
+from typing import IO, Self
 
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 PARTS_OF_A_PEACH = ("run", "parts", "--drawings", str(demo_drawings()), "--things", "peach")
 """A run of the parts probe on one thing, without its model."""

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -10,13 +11,7 @@ from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
-from tests.faults.running import PEACH, SMALL_BLOCKS, findings_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.faults.running import Warm
+from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
 
 pytestmark = pytest.mark.slow
 

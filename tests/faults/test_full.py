@@ -6,8 +6,8 @@ import errno
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -17,13 +17,8 @@ from tacit.knowledge.build import Source, build
 from tacit.report.writing import write_report
 from tacit.sources.dumps import Dump
 from tacit.tables import SUFFIXES, write_table
-from tests.faults.running import PEACH, SMALL_BLOCKS, findings_of
+from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
 from tests.report.conftest import parts_run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.faults.running import Warm
 
 pytestmark = pytest.mark.slow
 

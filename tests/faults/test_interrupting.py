@@ -1,17 +1,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.engine.store import Store
-from tests.faults.running import PEACH, SMALL_BLOCKS, findings_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.faults.running import Warm
+from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
 
 pytestmark = pytest.mark.slow
 

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.faults.killing import drawn, kill_all, line_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.faults.running import Warm
+from tests.faults.running import Warm
 
 pytestmark = pytest.mark.slow
 

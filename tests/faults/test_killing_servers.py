@@ -7,7 +7,7 @@ import random
 import signal
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,9 +15,6 @@ import pytest
 from tests.faults.running import PARTS_OF_A_PEACH, Ended, Warm, findings_of
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Toy, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

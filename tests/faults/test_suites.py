@@ -2,17 +2,12 @@ from __future__ import annotations
 
 import json
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from tests.faults.running import SMALL_BLOCKS, findings_of
+from tests.faults.running import SMALL_BLOCKS, Warm, findings_of
 from tests.runs.suite.suites import PARTS, states, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.faults.running import Warm
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,6 @@ from tacit.findings.measure import Measure, mean
 from tacit.findings.numbers import size
 from tacit.statistics import Bootstrap
 from tacit.statistics.tests import holm
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SIZES = {"opt": {"a": 10, "c": 100, "b": 1000}}
 FEW = Bootstrap(resamples=40, seed=2)

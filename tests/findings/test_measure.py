@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
 
 from tacit.findings.findings import Findings
 from tacit.findings.measure import declared_means, mean, ratio, shared
@@ -14,8 +13,6 @@ from tests.plugins.synonyms import Synonyms
 
 TABLES = declared_tables(Synonyms)
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SIZES = [125_000_000, 1_300_000_000, 350_000_000, 13_000_000_000]
 

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tacit.findings import published
 from tacit.findings.published import beside, printed_values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FOUND = pl.DataFrame(
     {

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from hypothesis import strategies as st
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
-    Change: TypeAlias = Callable[[bytes], bytes]
+Change: TypeAlias = Callable[[bytes], bytes]
 
 _NUMBER = re.compile(rb"-?\d+(?:\.\d+)?")
 # What readers stumble over: other types, too large or no numbers, halves of characters, nesting.

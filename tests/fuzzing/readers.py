@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -31,10 +33,6 @@ from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
 from tacit.tables import read_table
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DIGEST = "d" * 64
 PARTS = Ontology.load("parts")

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,10 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from tacit.errors import TacitError
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.readers import Format, formats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 EXAMPLES = int(os.environ.get("TACIT_TEST_EXAMPLES", "25"))
 """Of each format; a long run takes some thousands."""

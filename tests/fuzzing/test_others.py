@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import httpx2
 import polars as pl
@@ -29,9 +29,6 @@ from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 PROMPTS = [Prompt(f"text {n}", ("a", "b")) for n in range(4)]

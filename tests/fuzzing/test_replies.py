@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 import traceback
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx2
 import pytest
@@ -32,9 +33,6 @@ from tests.fuzzing.test_others import ANSWER
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Refusal, Toy, answered
 from tests.models.openai.speaking import ChatRefusal, speak
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEY = "sk-a-secret-that-nobody-may-see"
 PROMPTS = [Prompt("A bear has", ("claws", "True")), Prompt("Is ice", ("cold",))]

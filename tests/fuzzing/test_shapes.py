@@ -4,8 +4,9 @@ import json
 import shutil
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -32,9 +33,6 @@ from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
 from tests.models.test_adapters import adapter
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
 IDENTITY = {"address": "http://h/v1", "served_model": "m"}

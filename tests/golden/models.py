@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from tacit.models.fake import FakeModel
-from tacit.requests import Sample, Samples, SamplingPrompt
+from tacit.models.options import LoadOptions
+from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Vocabulary
 from tacit.sources.demo import NORMS
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    import pytest
-
-    from tacit.models.options import LoadOptions
-    from tacit.requests import Prompt, Vocabulary
 
 SAMPLES = 5
 REPLIES = ("True", "False", "Yes", "No", "True", "False", "Yes", "No", "Yes")

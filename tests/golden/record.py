@@ -15,16 +15,12 @@ import json
 import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.sources.demo import THINGS
 from tests.golden.models import install
-from tests.golden.runs import Inputs, cases, cases_of_replies, digests
-
-if TYPE_CHECKING:
-    from tests.golden.runs import Digests
+from tests.golden.runs import Digests, Inputs, cases, cases_of_replies, digests
 
 FILE = Path(__file__).with_name("digests.json")
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tacit.cli import main
 from tacit.sources.demo import FACTS, NORMS, QUESTIONS, THINGS
 from tests.golden.models import SERVER, share
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Digests = dict[str, dict[str, str]]
 """Of each table, and of each JSON object that was printed, the digest of each column or key."""

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.probes.base import declared_tables
 from tacit.probes.registry import BUILT_IN, probe
 from tests.golden.record import FILE, recorded
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 UNMEASURED = {
     "parts": {"discrimination.accuracy", "discrimination.violation", "questions.annotator"},

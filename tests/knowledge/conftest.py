@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from unittest.mock import patch
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Made: TypeAlias = Callable[..., Path]
+Made: TypeAlias = Callable[..., Path]
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 CN100K = [DATA / "conceptnet" / f"cn100k-{part}.tsv" for part in ("train", "valid", "test")]

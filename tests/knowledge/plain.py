@@ -7,15 +7,13 @@ lemminflect, and wordfreq are used directly.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from spacy.language import Language
+from spacy.language import Language
 
 # As ConceptNet's documentation has them.
 SYMMETRIC = {

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
 
 TABLES = ("relations", "concepts", "terms", "edges", "neighbours")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,10 @@ from hypothesis import strategies as st
 from tacit.knowledge.background import Background, Counts, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.options import BackgroundOptions
+from tacit.knowledge.options import BackgroundOptions, Parts
 from tacit.sources.dumps import Dump
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.knowledge.options import Parts
     from tests.knowledge.conftest import Made
 
     Question = tuple[str, ...]

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from shutil import copy
-from typing import TYPE_CHECKING
 
 import duckdb
 import polars as pl
@@ -11,9 +10,7 @@ import pytest
 
 from tacit.errors import DataError, RequestError
 from tacit.knowledge.base import FORMAT, KnowledgeBase
-
-if TYPE_CHECKING:
-    from tests.knowledge.conftest import Made
+from tests.knowledge.conftest import Made
 
 LINES = ("IsA\tant\tinsect", "IsA\tbee\tinsect", "HasContext\tant\tbee")
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from itertools import permutations
-from typing import TYPE_CHECKING
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -16,13 +16,8 @@ from tacit.knowledge.base import KnowledgeBase, canonical, relation_sets
 from tacit.knowledge.build import Source, build
 from tacit.sources.dumps import Dump
 from tests.knowledge import plain
-from tests.knowledge.conftest import DATA
+from tests.knowledge.conftest import DATA, Made
 from tests.knowledge.tables import edges, same, tables
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.knowledge.conftest import Made
 
 SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"
 needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="the sample of 5.7 is not here")

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 from unittest.mock import patch
 
 import duckdb
@@ -14,10 +15,6 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.sources.dumps import TRIPLES, Dump
 from tests.knowledge.tables import edges
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def made_of(folder: Path, lines: Sequence[str], columns: tuple[str, ...] = TRIPLES) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +13,6 @@ from tacit.knowledge.options import CAP, BackgroundOptions
 from tacit.sources.anchors import read_anchors
 from tests.knowledge import plain
 from tests.knowledge.conftest import DATA
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 QUESTIONS = DATA / "csqa" / "dev.jsonl"
 SOME = slice(None, None, 24)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -11,12 +13,7 @@ from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.options import BackgroundOptions, Overlap
 from tacit.knowledge.words import Part, Words
 from tests.knowledge import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
-    from tests.knowledge.conftest import Made
+from tests.knowledge.conftest import Made
 
 WORDS = ("the", "of", "not", "leaves", "leaf", "being", "makes", "dog", "dogs", "yo-yo", "john's")
 MARKS = ("3", "...", "ice-cream/cone", "cannot", "éclair")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -11,14 +11,9 @@ from tacit.knowledge.background import (
     background,
 )
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.options import BackgroundOptions
+from tacit.knowledge.options import BackgroundOptions, Parts, Verbatim
 from tests.knowledge import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.knowledge.options import Parts, Verbatim
-    from tests.knowledge.conftest import Made
+from tests.knowledge.conftest import Made
 
 LINES = (
     "IsA\tdog\tanimal\t3",

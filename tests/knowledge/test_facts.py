@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unittest.mock import patch
 
@@ -15,9 +17,6 @@ from tacit.knowledge.words import Words
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
     from tests.knowledge.conftest import Made
 
     Assertion: TypeAlias = tuple[str, str, str, float | None]

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 from unittest.mock import patch
 
 import polars as pl
@@ -15,12 +16,7 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.negatives import _of_all_possible, negatives
 from tacit.knowledge.options import BackgroundOptions
 from tests.knowledge import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.knowledge.conftest import Made
+from tests.knowledge.conftest import Made
 
 # All of them are listed in the lexicon.
 NAMES = (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,15 +21,8 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.negatives import negatives, tails_of
 from tacit.knowledge.options import BackgroundOptions, Negatives
 from tests.knowledge import plain
+from tests.knowledge.conftest import Made
 from tests.knowledge.test_negatives import drawn, facts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tests.knowledge.conftest import Made
 
 RELATED: tuple[Negatives, ...] = ("same-relation", "matched")
 LABELS = (

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_args
 from unittest.mock import patch
 
 import pytest
@@ -9,10 +11,6 @@ from tacit.errors import ModelError
 from tacit.knowledge.options import Version
 from tacit.knowledge.words import Words
 from tests.knowledge import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 SENTENCE = "The Leaves aren't running on John's 3 blogs, quickly."
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from tacit.requests import Prompt
 
 CHATML = (
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}"

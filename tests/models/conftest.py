@@ -7,19 +7,16 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tests.models.passes import Local
 
-    from tests.models.passes import Local
-
-    FolderOf = Callable[[str], Path]
-    Loaded = Callable[..., Local]
+FolderOf = Callable[[str], Path]
+Loaded = Callable[..., Local]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+import torch
 
-    import torch
+from tacit.models.huggingface.causal import CausalModel
+from tacit.models.huggingface.masked import MaskedModel
+from tacit.models.huggingface.seq2seq import Seq2SeqModel
 
-    from tacit.models.huggingface.causal import CausalModel
-    from tacit.models.huggingface.masked import MaskedModel
-    from tacit.models.huggingface.seq2seq import Seq2SeqModel
-
-    Local = CausalModel | MaskedModel | Seq2SeqModel
-    Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]
+Local = CausalModel | MaskedModel | Seq2SeqModel
+Hook = Callable[[torch.nn.Module, tuple[object, ...], dict[str, Any]], None]
 
 _PACKED = 4
 """Dimensions of a mask that says of each token which ones it sees."""

@@ -7,19 +7,16 @@ encloses it in special tokens.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from tacit.requests import Prompt
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,11 +14,7 @@ from tacit.errors import ModelError
 from tacit.models.huggingface import adapters
 from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf
+from tests.models.conftest import FolderOf
 
 # peft asks transformers by a name that will be another one.
 pytestmark = pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing`:FutureWarning")

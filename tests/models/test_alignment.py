@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from transformers import PreTrainedTokenizerBase
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import (
@@ -17,11 +18,6 @@ from tacit.models.huggingface.alignment import (
     tokenize,
 )
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from transformers import PreTrainedTokenizerBase
 
 # Letters that merge, spaces, line ends, combining marks and characters of several bytes.
 CHARACTERS = st.sampled_from(

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 import tacit
 from tacit.errors import ModelError
 from tacit.models.loading import load_model
+from tests.cli.conftest import Tacit, workplace
 from tests.cli.conftest import tacit as command
-from tests.cli.conftest import workplace
 from tests.other_packages import installed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 __all__ = ["command", "workplace"]
 NORMS = "concept,feature,pf\n" + "\n".join(

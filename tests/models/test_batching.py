@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import pytest
@@ -14,12 +14,8 @@ from tacit.errors import ScoringError
 from tacit.models.huggingface.batching import Budget, how_many, in_batches
 from tacit.requests import Prompt
 from tests.models import plain, tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.passes import Local
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.passes import Local
 
 PROMPTS = [
     Prompt("In a tree, the trunk is above the roots" + "." * n, ("True", "False", "birdhouse"))

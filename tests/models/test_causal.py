@@ -1,20 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.errors import ModelError, PromptError
 from tacit.requests import Prompt
 from tests.models import plain, tiny
-from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.passes import Local
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.passes import Local, passes
 
 CAUSAL = tiny.names("causal")
 TREE = "In a tree, the trunk is above"

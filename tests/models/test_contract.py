@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import statistics
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +16,8 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError, TooLongError
 from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores
 from tests.models import plain, tiny
+from tests.models.conftest import FolderOf, Loaded
 from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf, Loaded
 
 TOLERANCE = 1e-4
 ONE = 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given, settings
@@ -14,10 +13,8 @@ from tacit.models.huggingface.chat_template import Chat
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models import chatting, tiny
 from tests.models.chatting import STYLES
+from tests.models.conftest import Loaded
 from tests.models.test_encoding import ANSWERS, KINDS, TEXTS
-
-if TYPE_CHECKING:
-    from tests.models.conftest import Loaded
 
 REFUSED = "as a special token"
 

@@ -1,31 +1,27 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import PreTrainedTokenizerBase
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare, locate
 from tacit.models.huggingface.causal import CausalModel
+from tacit.models.huggingface.encoding import Inputs
 from tacit.models.huggingface.tokenization import cut_of, halves, splits
 from tacit.requests import Prompt
 from tests.models import tiny
+from tests.models.conftest import Loaded
 from tests.models.test_contract import prompts_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from transformers import PreTrainedTokenizerBase
-
-    from tacit.models.huggingface.encoding import Inputs
-    from tests.models.conftest import Loaded
 
 PROMPT = Prompt("a tree", ("a",))
 KINDS = {

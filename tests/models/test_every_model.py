@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
+from tacit.models.base import LanguageModel
 from tacit.models.fake import FakeModel
 from tacit.models.loading import load_model
 from tacit.models.openai.options import ServerOptions
@@ -19,16 +22,10 @@ from tacit.requests import (
 )
 from tacit.testing import check_model
 from tests.models import tiny
+from tests.models.conftest import FolderOf
 from tests.models.openai.serving import Manners, Toy, serving
 from tests.models.openai.speaking import Speech
 from tests.other_packages import installed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from tacit.models.base import LanguageModel
-    from tests.models.conftest import FolderOf
 
 
 def _fake(*_: object) -> LanguageModel:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from safetensors import safe_open
@@ -8,9 +8,6 @@ from safetensors import safe_open
 from tacit.errors import RequestError
 from tacit.models.families import described, parameters_in
 from tests.models import sizes, tiny
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OPT = "facebook/opt-350m"
 SERVER = "http://127.0.0.1:8000/v1?a=b"

@@ -6,8 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,12 +18,7 @@ from tacit.models.huggingface.fingerprint import FileHashes, Identity, weight_ha
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf, Loaded
+from tests.models.conftest import FolderOf, Loaded
 
 
 @pytest.fixture

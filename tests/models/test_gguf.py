@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +12,8 @@ from tacit.models.huggingface import gguf
 from tacit.models.loading import load_model, words_of
 from tacit.models.options import LoadOptions
 from tests.models import tiny
+from tests.models.conftest import FolderOf
 from tests.models.test_loading import PROMPTS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf
 
 gguf_package = pytest.importorskip("gguf", reason="gguf is not installed")
 

@@ -6,7 +6,9 @@ import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,11 +16,7 @@ from tacit.errors import ModelError, NetworkError
 from tacit.models.huggingface import source
 from tacit.models.huggingface.source import SETTINGS, Source, loading_error, snapshot
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    Answer = Callable[[Exception | None], list[str]]
+Answer = Callable[[Exception | None], list[str]]
 
 
 class Response:

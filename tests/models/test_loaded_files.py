@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,21 +13,16 @@ from tacit.engine.ask import Engine
 from tacit.engine.ray.worker import Failed, Loaded, Order, Stored, Worker
 from tacit.engine.store import Store
 from tacit.errors import ScoringError
+from tacit.models.base import LanguageModel
 from tacit.models.huggingface.checkpoint import load_weights
-from tacit.models.huggingface.fingerprint import LoadedFiles
+from tacit.models.huggingface.fingerprint import FileHashes, LoadedFiles
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
+from tacit.requests.block import Part
 from tests.models import tiny
+from tests.models.conftest import FolderOf
 from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.models.base import LanguageModel
-    from tacit.models.huggingface.fingerprint import FileHashes
-    from tacit.requests.block import Part
-    from tests.models.conftest import FolderOf
 
 PROMPTS = [Prompt(f"In a tree, {n} trunks are", ("above", "a bird")) for n in range(60)]
 WORDS = Vocabulary(("bird", "claws", "egg"))

@@ -4,7 +4,8 @@ import hashlib
 import json
 import shutil
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,7 @@ from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf
+from tests.models.conftest import FolderOf
 
 PROMPTS = [Prompt("In a tree, the trunk is", ("above", "a bird"))]
 

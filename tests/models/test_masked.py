@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tacit.errors import ModelError, PromptError
 from tacit.requests import Prompt
 from tests.models import plain, tiny
-from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.passes import Pass
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.passes import Pass, passes
 
 MASKED = tiny.names("masked")
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.conftest import FolderOf, Loaded
+from tests.models.conftest import FolderOf, Loaded
 
 TEXTS = (
     "In a tree, the trunk is above the",

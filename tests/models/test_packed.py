@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import wraps
 from itertools import product
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,16 +16,9 @@ from tacit.models import registry
 from tacit.models.huggingface import causal, packed_passes
 from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
-from tests.models.passes import passes
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.passes import Local, passes
 from tests.models.test_contract import differences, encodes, prompts_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import torch
-
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.passes import Local
 
 _PACKED = 4
 CAUSAL = tiny.names("causal")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 import torch
@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from tacit.models.huggingface.logprobs import Read, Row
 from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
 from tacit.models.huggingface.packed_passes import sight
-from tacit.models.huggingface.packing import packs_of
+from tacit.models.huggingface.packing import Pack, packs_of
 from tacit.models.huggingface.prefix_tree import Rows
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.models.huggingface.packing import Pack
 
 attend = torch.nn.functional.scaled_dot_product_attention
 

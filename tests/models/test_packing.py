@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import pairwise, takewhile
 from operator import eq
-from typing import TYPE_CHECKING
+from random import Random
 
 import pytest
 import torch
@@ -11,18 +12,13 @@ from hypothesis import strategies as st
 
 from tacit.models.huggingface import packing, prefix_tree
 from tacit.models.huggingface.alignment import Tokens
+from tacit.models.huggingface.logprobs import Row
 from tacit.models.huggingface.packed_passes import sight
+from tacit.models.huggingface.packing import Pack
 from tacit.models.huggingface.prefix_tree import Rows, rows_of
 from tacit.models.huggingface.self_check import cut
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from random import Random
-
-    from tacit.models.huggingface.logprobs import Row
-    from tacit.models.huggingface.packing import Pack
 
 IDS = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
 LENGTHS = st.integers(1, 40)

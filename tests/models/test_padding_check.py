@@ -2,16 +2,14 @@ from __future__ import annotations
 
 import logging
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tacit.requests import Prompt
 from tests.models import plain, tiny
+from tests.models.conftest import FolderOf, Loaded
 from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from tests.models.conftest import FolderOf, Loaded
 
 CLASSES = {
     "gpt2": "GPT2LMHeadModel",

@@ -1,24 +1,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.errors import PromptError, ScoringError
 from tacit.models.huggingface import ranking, vocabulary
-from tacit.requests import Ranking, RankingPrompt, Vocabulary
+from tacit.requests import Prompt, Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
-from tests.models.passes import passes
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.passes import Local, passes
 from tests.models.test_contract import prompts_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.requests import Prompt
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.passes import Local
 
 TOLERANCE = 1e-4
 TARGETS = ("a", "bird", "birdhouse", "True", "egg yolk", "🐦")

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tacit.engine.ask import Engine
 from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.models import loading
 from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
 from tacit.requests import Prompt
+from tests.models.conftest import FolderOf
 from tests.models.overwriting import other_weights
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.engine.ask import Engine
-    from tests.models.conftest import FolderOf
 
 PROMPTS = [Prompt("A bear has", ("fur", "wings")), Prompt("A tree has", ("roots", "fur"))]
 

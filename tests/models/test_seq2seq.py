@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.errors import ModelError, PromptError
 from tacit.requests import Prompt
 from tests.models import tiny
+from tests.models.conftest import Loaded
 from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.conftest import Loaded
 
 SEQ2SEQ = tiny.names("seq2seq")
 ANSWERS = ("True", "False", "a birdhouse", "a bird", "unbelievable, 12 345 words")

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,16 +17,9 @@ from tacit.models.huggingface.packing import packs_of
 from tacit.models.huggingface.prefix_tree import Rows, prefix_lengths
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
-from tests.models.passes import passes
+from tests.models.conftest import FolderOf
+from tests.models.passes import Local, passes
 from tests.models.test_packing import LENGTHS, prefixes, prompts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import torch
-
-    from tests.models.conftest import FolderOf
-    from tests.models.passes import Local
 
 _PACKED = 4
 KEEPING = ["gpt2-long", "opt-long", "llama-long", "mistral-long", "gemma3-long"]

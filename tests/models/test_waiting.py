@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from torch import Tensor
 
 from tacit.models.huggingface import logprobs, ranking
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
+from tests.models.conftest import Loaded
 from tests.models.passes import passes
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from torch import Tensor
-
-    from tests.models.conftest import Loaded
 
 # Of unequal lengths, with answers of one token and of several.
 ASKED = [

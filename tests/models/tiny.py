@@ -7,18 +7,16 @@ rounding does. Untouched, such models give nearly the same to every answer in ev
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from tokenizers import AddedToken, Tokenizer
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from tokenizers import AddedToken, Tokenizer
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from tests.models.passes import Local
+from tests.models.passes import Local
 
 LINES = (
     "In a tree, the trunk is above the roots and the branches are part of the crown.",

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +14,6 @@ from tacit.findings.findings import Findings
 from tacit.probes.consistency.measures import measures
 from tacit.statistics import Bootstrap
 from tacit.statistics.ranking import chance_level
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FIGURES = [
     "background score, mean over questions",

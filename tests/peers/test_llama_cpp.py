@@ -7,9 +7,10 @@ Its next tokens are right, its echo is not: it gives a token what belongs to the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tacit.errors import ModelError
 from tacit.models.openai.completions import load_server
@@ -18,11 +19,6 @@ from tacit.requests import Prompt
 from tests.models import tiny
 from tests.peers.gguf_file import write_gguf
 from tests.peers.llama_server import TEXTS, running
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
 pytest.importorskip("gguf", reason="gguf is not installed")

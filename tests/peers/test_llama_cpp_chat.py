@@ -6,7 +6,7 @@ To install it: see ``docs/how-to/tests.md``.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +18,6 @@ from tacit.requests import Prompt, SamplingPrompt
 from tests.models import chatting, tiny
 from tests.peers.gguf_file import write_gguf
 from tests.peers.llama_server import TEXTS, running
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
 pytest.importorskip("gguf", reason="gguf is not installed")

@@ -8,23 +8,20 @@ import shutil
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
 import json
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pytest
 
 from tacit.errors import PromptError
+from tacit.models.huggingface.seq2seq import Seq2SeqModel
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tacit.models.huggingface.seq2seq import Seq2SeqModel
-
-    Made = Callable[[str], "Both"]
-    Property = Callable[[str, object], None]
+Made = Callable[[str], "Both"]
+Property = Callable[[str, object], None]
 
 # What it imports, and how, is its own affair.
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -6,20 +6,18 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from minicons.scorer import MaskedLMScorer
 
+from tacit.models.huggingface.masked import MaskedMode
 from tacit.requests import Prompt
 from tests.models import tiny
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from minicons.scorer import MaskedLMScorer
-
-    from tacit.models.huggingface.masked import MaskedMode
     from tests.models.conftest import FolderOf
 
     Property = Callable[[str, object], None]

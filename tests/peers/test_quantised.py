@@ -6,7 +6,9 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from statistics import stdev
 from typing import TYPE_CHECKING
 
@@ -18,9 +20,6 @@ from tests.models.test_contract import encodes
 from tests.models.test_packed import ASKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from tests.models.passes import Local
 
     Folders = Callable[[str, str], Path]

@@ -9,7 +9,8 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
-from typing import TYPE_CHECKING
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,6 @@ import pytest
 from tacit.requests import RankingPrompt
 from tacit.statistics.ranking import auroc, average_precision
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 

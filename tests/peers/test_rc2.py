@@ -5,19 +5,15 @@ from __future__ import annotations
 import importlib.util
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tacit.coherence import Objective
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.repair import repair, weights_of, whole_weights
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from tacit.coherence import Objective
 
 pytest.importorskip("pysat", reason="python-sat is not installed")
 

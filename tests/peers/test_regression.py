@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,9 +10,6 @@ import pytest
 from tacit.statistics import regression
 from tacit.statistics.regression import fit
 from tests.statistics.test_regression import drawn
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 sm: ModuleType = pytest.importorskip("statsmodels.api")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 pytest.importorskip("s3fs", reason="s3fs is not installed")
 moto = pytest.importorskip("moto.server", reason="moto[s3], flask and flask-cors are not installed")

@@ -5,15 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tacit import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 from tacit.errors import ModelError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.models.options import LoadOptions
+from tacit.models.options import LoadOptions
 
 WORDS = ("dog", "cat", "bear", "hat", "egg", "tree", "hammer", "duck", "animal", "fur")
 

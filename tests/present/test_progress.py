@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +15,7 @@ from tacit.models.fake import FakeModel
 from tacit.present import progress
 from tacit.present.progress import show_warnings
 from tacit.requests import Prompt
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.requests.block import Part
-
+from tacit.requests.block import Part
 
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]
 

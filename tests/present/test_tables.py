@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
+import pytest
 
 from tacit.findings.spec import Column, Layout, TableSpec
 from tacit.present.tables import print_table
-
-if TYPE_CHECKING:
-    import pytest
 
 WIDE = TableSpec(
     "wide",

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,11 +15,7 @@ from hypothesis import strategies as st
 from tacit.cli import main
 from tacit.present.terminal import console, visible, visible_output
 from tacit.sources.drawings import demo_drawings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
+from tests.cli.conftest import Tacit
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\r\u202egpj\u2066\x08\x7f\u2028"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -10,17 +12,11 @@ import polars as pl
 from tacit.charts import save
 from tacit.charts.save import write_charts
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Theme
+from tacit.charts.theme import PALETTES, Chart, Theme
 from tacit.findings.findings import Findings
+from tacit.findings.spec import FigureSpec
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
-
-    from tacit.charts.theme import Chart
-    from tacit.findings.spec import FigureSpec
-
-    Figures = Mapping[str, FigureSpec]
+Figures = Mapping[str, FigureSpec]
 
 _SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,6 @@ from tacit.probes import registry
 from tacit.testing import check_probe
 from tests.golden.models import words
 from tests.other_packages import installed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tsmall\tno\nfast\tquick\tyes\ncat\tdog\tno\n"
 

@@ -8,16 +8,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from tacit.models.base import LanguageModel
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tests.models.plain import Plain
-
-if TYPE_CHECKING:
-    from tacit.models.base import LanguageModel
 
 FOLDER = Path(os.environ.get("TACIT_REAL_MODELS", Path(__file__).parents[2] / "build/real-models"))
 

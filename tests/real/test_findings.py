@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.metrics import average_precision_score
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
+from tacit.findings.findings import Findings
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.options import BackgroundOptions
 from tacit.probes.registry import probe
@@ -21,11 +23,6 @@ from tacit.runs.reporter import Reporter
 from tacit.sources.demo import FACTS, QUESTIONS, THINGS
 from tacit.sources.dumps import Dump
 from tests.real.conftest import loaded, plain
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.findings.findings import Findings
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
-from tacit.requests import Prompt
+from tacit.requests import Prompt, Scores
 from tests.real.conftest import loaded, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.requests import Scores
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -7,32 +7,29 @@ import gzip
 import json
 import random
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tacit.coherence.ontology import Ontology
+from tacit.findings.findings import Findings
 from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
+from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
 from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
 from tests.in_order import measured_in_order
 from tests.probes.assumptions.small_run import small_run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.requests import Prompt
 
 EVIL = "<script>alert(1)</script>"
 DRAWINGS = (

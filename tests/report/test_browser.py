@@ -5,22 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 import polars as pl
 import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tacit.report.writing import write_report
 from tacit.sources.drawings import Drawing
 from tests.report.conftest import EVIL, parts_run
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from playwright.sync_api import Browser, Page, ViewportSize
-
-    Scheme: TypeAlias = Literal["light", "dark"]
+Scheme: TypeAlias = Literal["light", "dark"]
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [

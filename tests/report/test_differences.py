@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from tacit.runs.run import Runs
 from tests.manifests import change
 from tests.probes.assumptions.small_run import small_run
 from tests.report.conftest import assumptions_run, parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.slow

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 
 from tacit.coherence.ontology import Ontology
+from tacit.findings.spec import Details
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.report.differences import differences
@@ -12,11 +13,6 @@ from tacit.report.sections import details, section, tables
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.report.conftest import DRAWINGS, parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.findings.spec import Details
 
 PROBE = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +9,6 @@ from tacit.findings.spec import Column, Headline
 from tacit.report.sections import Mark, section
 from tacit.runs.reading import read_runs
 from tests.report.conftest import consistency_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_filter_offers_the_values_of_its_columns(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,9 +15,6 @@ from tacit.report import charts
 from tacit.report.writing import report
 from tacit.runs.reading import read_runs
 from tests.report.conftest import Elements, Page, parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_nothing_is_loaded(page: Page) -> None:

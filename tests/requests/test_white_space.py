@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,8 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.fake import FakeModel
-from tacit.requests import Prompt, RankingPrompt, SamplingPrompt, Vocabulary
+from tacit.requests import Prompt, RankingPrompt, Request, SamplingPrompt, Vocabulary
 from tacit.requests.white_space import doubled
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.requests import Request
 
 WORDS, SPACED = Vocabulary(["Rome", "Paris"]), Vocabulary(["Rome", " Paris"])
 

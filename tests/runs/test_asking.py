@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,10 +16,6 @@ from tacit.probes.base import Requests
 from tacit.requests import Prompt
 from tacit.runs.asking import _warn_of_repeated, answers_to
 from tacit.runs.reporter import Reporter, resumable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 
 class Chatty(FakeModel):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt
 from tacit.runs.next_tokens import PROMPTS, TOKENS, next_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 ASKED = [Prompt(f"Is it {number}?", ("Yes", "No")) for number in range(100)]
 

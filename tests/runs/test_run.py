@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.runs.missing import missing
 from tacit.runs.reading import read_runs
 from tests.report.conftest import assumptions_run, consistency_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import os
 import pickle
 import zipfile
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import duckdb
 import polars as pl
@@ -27,9 +27,6 @@ from tacit.tables import read_table
 from tests.fuzzing.readers import formats
 from tests.fuzzing.test_files import no_hang
 from tests.report.conftest import parts_run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMATS = formats()
 YAML = [name for name, form in FORMATS.items() if form.name.endswith(".yaml")]

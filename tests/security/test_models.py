@@ -6,8 +6,8 @@ import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,9 +17,6 @@ from tacit.models.loading import load_model, words_of
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt
 from tests.models import tiny
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PROMPTS = [Prompt("In a tree, the trunk is", ("above", "a bird"))]
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -21,9 +21,6 @@ from tacit.probes.parts.questions import Template
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
 from tests.probes.drawing import write_figures
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EVIL = (
     "../../outside",

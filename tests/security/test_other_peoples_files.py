@@ -7,24 +7,21 @@ import random
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tacit as api
 from tacit.errors import ModelError
 from tacit.runs.predicting import RunPredictor
+from tests.cli.conftest import Tacit
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
 from tests.runs.suite.suites import PARTS, written
 from tests.security.test_models import Hostile, pickled, with_a_program
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Tacit
 
 KEY = "sk-of-the-person-who-runs-it"
 HARD = (26, 2)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,16 +11,12 @@ from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.report.writing import report
+from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tacit.sources.drawings import Drawing
 from tests.probes.parts.measured import measured
 from tests.report.conftest import Elements, Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.requests import Prompt
 
 EVIL = (
     "<script>alert(1)</script>",

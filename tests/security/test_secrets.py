@@ -6,20 +6,17 @@ import base64
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
+from tests.cli.conftest import Ran, Tacit
 from tests.models import tiny
 from tests.models.openai import serving as served
 from tests.models.openai.serving import Manners, Serving, Toy, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.cli.conftest import Ran, Tacit
 
 KEY = "sk-Ab/cd+EF~?>0987654321"
 PROXY = "pr0xy/9d3f+77aa51cc02"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,9 +15,6 @@ from tacit.sources.alternatives import (
     shifted_rows,
 )
 from tacit.sources.norms import read_norms
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
 

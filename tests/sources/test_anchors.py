@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 import pytest
@@ -16,10 +17,7 @@ from tacit.sources.anchors import Anchor, read_anchors
 from tacit.strings import comparable
 from tacit.tables import write_table
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    Layout: TypeAlias = Callable[[Anchor], dict[str, Any]]
+Layout: TypeAlias = Callable[[Anchor], dict[str, Any]]
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))

@@ -4,8 +4,9 @@ import csv
 import gzip
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -15,9 +16,6 @@ from hypothesis import strategies as st
 from tacit.english import several
 from tacit.errors import DataError, RequestError
 from tacit.sources.dumps import Dump
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 SAMPLE = DATA / "conceptnet" / "assertions-sample.csv"

@@ -4,9 +4,10 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
@@ -18,13 +19,8 @@ from tacit.sources.dumps import Dump
 from tacit.sources.missing import advice
 from tacit.sources.norm_files import SUFFIXES as NORMS_SUFFIXES
 from tacit.sources.norms import LAYOUTS, read_norms
-from tacit.sources.registry import read_registry, registry
+from tacit.sources.registry import Registry, read_registry, registry
 from tacit.tables import SUFFIXES as TABLE_SUFFIXES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.sources.registry import Registry
 
 ROOT = Path(__file__).parents[2]
 DATA = Path(os.environ.get("TACIT_TEST_DATA", ROOT / "../shared/data"))

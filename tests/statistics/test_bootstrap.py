@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 import numpy as np
 import pytest
@@ -10,9 +10,6 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from tacit.statistics import Bootstrap, Estimate, bootstrap
-
-if TYPE_CHECKING:
-    from random import Random
 
 QUICK = Bootstrap(resamples=200)
 

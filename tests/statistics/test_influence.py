@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from tacit.statistics.influence import of_auroc, of_average_precision
+from tacit.statistics.influence import Influence, of_auroc, of_average_precision
 from tacit.statistics.ranking import aurocs, average_precisions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.statistics.influence import Influence
 
 
 def log_shortfall(right: np.ndarray, rows: np.ndarray) -> np.ndarray:

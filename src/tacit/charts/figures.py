@@ -9,15 +9,14 @@ from itertools import product
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+import altair as alt
+
+from tacit.charts.theme import Chart
 from tacit.findings.declared import shipped
-from tacit.findings.spec import FigureSpec
+from tacit.findings.spec import FigureSpec, TableSpec
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart
-    from tacit.findings.spec import TableSpec
 
     Drawn: TypeAlias = tuple[Iterable[Sequence[alt.LayerChart]], Mapping[str, Any]]
     Draw: TypeAlias = Callable[[Shown], Drawn | None]

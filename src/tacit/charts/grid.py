@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 
 from tacit.charts.panels import SIZE, Panel, heading
-from tacit.charts.theme import PAPER
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.charts.theme import Palette
+from tacit.charts.theme import PAPER, Palette
 
 
 @dataclass(frozen=True)

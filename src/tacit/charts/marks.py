@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import altair as alt
 import polars as pl
@@ -21,13 +22,8 @@ from tacit.charts.panels import (
     tipped,
     written,
 )
-from tacit.charts.theme import Series, series
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from tacit.charts.theme import Palette
-    from tacit.findings.spec import Column
+from tacit.charts.theme import Palette, Series, series
+from tacit.findings.spec import Column
 
 _LANE, _ROW = 17, 24  # height in pixels: of a series within a row, and of a row with one lane
 _BETWEEN = 8  # pixels between rows with several lanes

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import altair as alt
 import polars as pl
 
-from tacit.charts.theme import PAPER, Series
+from tacit.charts.theme import PAPER, Chart, Series
 from tacit.findings.numbers import bounds as ends_of
 from tacit.findings.numbers import formatted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tacit.charts.theme import Chart
-    from tacit.findings.spec import Column, Kind
+from tacit.findings.spec import Column, Kind
 
 DASH = "\N{EN DASH}"
 SIZE = 12  # font size of text, in pixels

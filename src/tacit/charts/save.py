@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.theme import config
+from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import RequestError, WorkError
 from tacit.files import publish_bytes
+from tacit.findings.spec import FigureSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-    from pathlib import Path
-
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Chart, Palette, Spec
-    from tacit.findings.spec import FigureSpec
 
 FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 2.0

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
 from tacit.charts.panels import HOLLOW, POINTS, Panel, axis, heading, series_styles, tipped
-from tacit.charts.theme import mixed, series
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.charts.theme import Palette
-    from tacit.findings.spec import Column
+from tacit.charts.theme import Palette, mixed, series
+from tacit.findings.spec import Column
 
 
 @dataclass(frozen=True)

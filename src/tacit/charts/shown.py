@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.english import several
+from tacit.findings.findings import Findings
 from tacit.findings.spec import QUESTIONS
 from tacit.strings import last_part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    import polars as pl
-
     from tacit.charts.theme import Palette, Theme
-    from tacit.findings.findings import Findings
 
 
 @dataclass(frozen=True)

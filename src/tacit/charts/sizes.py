@@ -8,15 +8,15 @@ import polars as pl
 
 from tacit.charts.marks import Curves
 from tacit.charts.panels import in_rows
+from tacit.charts.shown import Shown
 from tacit.english import several
 from tacit.findings.comparison import by_family
+from tacit.findings.measure import Measures
 from tacit.findings.spec import Column
 from tacit.statistics import Bootstrap
 
 if TYPE_CHECKING:
     from tacit.charts.figures import Drawn
-    from tacit.charts.shown import Shown
-    from tacit.findings.measure import Measures
 
 
 def sizes(shown: Shown, measures: Measures) -> Drawn | None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import altair as alt
 
 from tacit.errors import RequestError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import altair as alt
-
-    Chart: TypeAlias = alt.VConcatChart
+Chart: TypeAlias = alt.VConcatChart
 
 Spec: TypeAlias = dict[str, Any]
 """A Vega-Lite chart, or a part of one, as JSON."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -32,9 +33,6 @@ from tacit.files import is_full, unwritable
 from tacit.present.progress import show_warnings
 from tacit.present.terminal import visible, visible_output
 from tacit.version import __version__
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 class Commands(TyperGroup):

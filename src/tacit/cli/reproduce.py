@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,8 +19,6 @@ from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.parts.options import PartsOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import polars as pl
 
     from tacit.outputs import Kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -21,15 +22,12 @@ from tacit.options import declarations, option
 from tacit.present import progress
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
-from tacit.probes.base import declared_tables
+from tacit.probes.base import Probe, declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.comparison import unsized
+from tacit.runs.run import Run, Runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tacit.probes.base import Probe
-    from tacit.runs.run import Run, Runs
     from tacit.runs.workflow import RunRequest
 
 

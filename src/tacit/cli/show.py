@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,14 +18,11 @@ from tacit.english import several
 from tacit.errors import RequestError, TooLongError
 from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
-from tacit.probes.base import ModelWords
+from tacit.probes.base import ModelWords, Probe
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from tacit.models.huggingface.local import LocalModel
-    from tacit.probes.base import Probe
-    from tacit.requests import Prompt
     from tacit.sources.registry import Registry, Source, SourceFile
 
 

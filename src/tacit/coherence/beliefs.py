@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
 
 from tacit.coherence import OnDuplicate
 from tacit.coherence.ontology import Ontology, shipped_ontologies
@@ -13,13 +17,7 @@ from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings, strings
 from tacit.tables import line_of_row, read_table, table_path
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    Complain = Callable[[str, int], DataError]
+Complain = Callable[[str, int], DataError]
 
 log = logging.getLogger(__name__)
 

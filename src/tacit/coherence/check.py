@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT
 from tacit.coherence.beliefs import TRUTHS, carried_columns, check_beliefs
+from tacit.coherence.closure import Booleans, Integers
 from tacit.coherence.constraints import Coded, beside, code
+from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import deadline_of
 from tacit.coherence.violations import (
     KINDS,
@@ -21,12 +24,6 @@ from tacit.coherence.violations import (
     violations,
 )
 from tacit.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.coherence.closure import Booleans, Integers
-    from tacit.coherence.ontology import Ontology
 
 _EVEN = 0.5
 _MOST_SEARCHED = 60  # statements of a group in which a clash is found within seconds

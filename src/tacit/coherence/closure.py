@@ -8,8 +8,9 @@ a table are divided into connected components.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -17,12 +18,9 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit.errors import RequestError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Booleans = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
-    Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-    Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Booleans = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 Link: TypeAlias = tuple[int, int, bool]
 """Two relations r and s by index; if the Boolean is True, s has subject and object swapped."""

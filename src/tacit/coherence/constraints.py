@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,13 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from tacit.coherence.beliefs import group_columns
-from tacit.coherence.closure import Rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tacit.coherence.closure import Booleans, Integers, Link, RelationClass
-    from tacit.coherence.ontology import Ontology
+from tacit.coherence.closure import Booleans, Integers, Link, RelationClass, Rules
+from tacit.coherence.ontology import Ontology
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from tacit.coherence.closure import close, components, denied
 from tacit.errors import DataError, RequestError
@@ -12,8 +13,6 @@ from tacit.strings import Spellings
 from tacit.tables import frame_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tacit.coherence.ontology import Ontology
 
 _COLUMNS = ("subject", "relation", "object")

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.coherence.closure import Booleans, Integers, Rules
 from tacit.coherence.constraints import clauses_of, triples_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.coherence.closure import Booleans, Integers, Rules
 
 # Above these limits, dynamic programming or the general solver is faster than enumeration.
 _MOST_VARIABLES = 24

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array, vstack
 
+from tacit.coherence.closure import Booleans, Floats, Integers, Rules
 from tacit.coherence.constraints import clauses_of
 from tacit.coherence.rows import Rows
-
-if TYPE_CHECKING:
-    from tacit.coherence.closure import Booleans, Floats, Integers, Rules
 
 # Weights are scaled to this maximum, because HiGHS has an absolute tolerance of about 1e-6.
 _SCALE = 1000.0

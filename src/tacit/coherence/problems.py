@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tacit.coherence.closure import swapped
-from tacit.coherence.constraints import clauses_of, families_of
-from tacit.coherence.solve import solve
+from tacit.coherence.closure import Booleans, Floats, Integers, Rules, swapped
+from tacit.coherence.constraints import Coded, Families, clauses_of, families_of
+from tacit.coherence.ontology import Ontology
+from tacit.coherence.solve import Answers, solve
 from tacit.coherence.violations import violations
 from tacit.english import several
 from tacit.errors import RepairError, RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tacit.coherence.closure import Booleans, Floats, Integers, Rules
-    from tacit.coherence.constraints import Coded, Families
-    from tacit.coherence.ontology import Ontology
-    from tacit.coherence.solve import Answers
 
 # Tables of all triples of items are in memory: about 1 GB each for this many items.
 _MOST_JOINED = 500

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT, Objective
 from tacit.coherence.beliefs import STATEMENT, check_beliefs, group_columns
-from tacit.coherence.constraints import beside, code
-from tacit.coherence.problems import best_assignment
+from tacit.coherence.closure import Floats, Integers
+from tacit.coherence.constraints import Coded, beside, code
+from tacit.coherence.ontology import Ontology
+from tacit.coherence.problems import Assignment, best_assignment
 from tacit.errors import RequestError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.coherence.closure import Floats, Integers
-    from tacit.coherence.constraints import Coded
-    from tacit.coherence.ontology import Ontology
-    from tacit.coherence.problems import Assignment
-
 
 _CLIP = 1e-6
 # Integer sums are exact in any order, so assignments of equal value compare equal.

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from tacit.coherence.closure import close, denied
+from tacit.coherence.closure import Booleans, Floats, Integers, Rules, close, denied
 from tacit.coherence.constraints import clauses_of, triples_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.coherence.closure import Booleans, Floats, Integers, Rules
 
 # With more transitive constraints than this, only those that a solution violates are added.
 _MOST_TRIPLES = 4000

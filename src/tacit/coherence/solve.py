@@ -7,13 +7,14 @@ import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.coherence.closure import close
+from tacit.coherence.closure import Booleans, Floats, Integers, close
 from tacit.coherence.constraints import clauses_of
 from tacit.coherence.enumeration import all_assignments, best_assignments
 from tacit.coherence.integer_program import Program, Solution, solve_program
@@ -21,9 +22,6 @@ from tacit.coherence.orders import MOST_ITEMS, best_order
 from tacit.errors import WorkError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.coherence.closure import Booleans, Floats, Integers
     from tacit.coherence.problems import Bucket
 
 _PAIR = 2

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from tacit.coherence.closure import close, components, denied, swapped
+from tacit.coherence.closure import Booleans, Integers, Rules, close, components, denied, swapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tacit.coherence.closure import Booleans, Integers, Rules
     from tacit.coherence.constraints import Coded
 
 KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")

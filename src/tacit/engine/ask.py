@@ -6,15 +6,18 @@ import gc
 import logging
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, Any
+from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tacit.engine.elicitation import answered, asked_of
 from tacit.engine.plan import (
+    Executor,
     Plan,
     cut,
     digest_of,
@@ -24,6 +27,7 @@ from tacit.engine.plan import (
     too_long,
 )
 from tacit.engine.rechecks import Rechecking
+from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import (
     PromptError,
@@ -33,21 +37,10 @@ from tacit.errors import (
     UnreliableError,
     WorkError,
 )
-from tacit.models.base import IN_CHAT, CutsBlocks, Streams, prepared
-from tacit.requests import KINDS, TOO_LONG
+from tacit.models.base import IN_CHAT, CutsBlocks, LanguageModel, Streams, prepared
+from tacit.requests import KINDS, TOO_LONG, Cached, Key, Request
 from tacit.requests.block import Block, Part
 from tacit.requests.white_space import doubled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-    from concurrent.futures import Future
-    from pathlib import Path, PurePosixPath
-
-    from tacit.engine.plan import Executor
-    from tacit.engine.store import Store
-    from tacit.models.base import LanguageModel
-    from tacit.requests import Cached, Key, Request
-
 
 log = logging.getLogger(__name__)
 

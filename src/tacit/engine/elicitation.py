@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from tacit.errors import ModelError
-from tacit.models.base import SamplesReplies
-from tacit.requests import KINDS, Prompt, Samples, SamplingPrompt
+from tacit.models.base import LanguageModel, SamplesReplies
+from tacit.requests import KINDS, Prompt, Request, Samples, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.models.base import LanguageModel
-    from tacit.requests import Request
 
 
 def asked_of(model: LanguageModel, requests: Sequence[Request]) -> Sequence[Request]:

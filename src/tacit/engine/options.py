@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import RequestError
+from tacit.models.base import LanguageModel
+from tacit.models.options import LoadOptions
 from tacit.options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
-    from tacit.models.base import LanguageModel
-    from tacit.models.options import LoadOptions
 
 CLUSTER = "Cluster"
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from tacit.errors import StoreError, TooLongError
 from tacit.files import publish
-from tacit.requests import KINDS
+from tacit.requests import KINDS, Cached, Key, Request
 from tacit.requests.block import Block, Part
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from tacit.requests import Cached, Key, Request
-
 
 R = TypeVar("R")
 

@@ -5,21 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
+import polars as pl
+
+from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.base import Rechecks
-from tacit.requests import KINDS, Prompt
+from tacit.requests import KINDS, Prompt, Scores
 from tacit.requests.scoring import FOR_NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import polars as pl
-
-    from tacit.engine.store import Store
-    from tacit.requests import Scores
 
 log = logging.getLogger(__name__)
 

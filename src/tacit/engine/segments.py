@@ -6,15 +6,13 @@ import hashlib
 import io
 import re
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
 
 from tacit import files
 from tacit.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    import polars as pl
 
 _NAME = re.compile(r"([0-9]{1,18})-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
 

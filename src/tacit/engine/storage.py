@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 from urllib.parse import unquote
 
 from tacit.addresses import check_holds_no_password
 from tacit.errors import RequestError, StoreError, WorkError
 from tacit.files import publish, unwritable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _DAMAGED = "damaged"
 _LOCK = ".lock"

@@ -8,8 +8,11 @@ import json
 import logging
 import os
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from tacit.engine import segments
 from tacit.engine.storage import Storage
@@ -17,11 +20,6 @@ from tacit.english import several
 from tacit.errors import StoreError, WorkError
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import KINDS, Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
 log = logging.getLogger(__name__)
 

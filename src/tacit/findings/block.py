@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import estimate, formatted
-from tacit.findings.spec import selected
+from tacit.findings.spec import Column, Headline, TableSpec, selected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.findings.spec import Column, Headline, TableSpec
     from tacit.findings.verdict import Verdict
 
 

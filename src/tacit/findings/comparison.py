@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.findings import SHARED
+import polars as pl
+
+from tacit.findings.findings import SHARED, Findings
 from tacit.findings.numbers import size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
     from tacit.findings.measure import Measure, Measures
     from tacit.statistics import Bootstrap
 

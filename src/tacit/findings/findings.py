@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tacit.findings.declared import Tables
-from tacit.findings.spec import QUESTIONS, check_tables
+from tacit.findings.spec import QUESTIONS, TableSpec, check_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import polars as pl
 
-    from tacit.findings.spec import TableSpec
     from tacit.requests import Votes
 
 

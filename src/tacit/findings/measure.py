@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
 
-from tacit.findings.spec import QUESTIONS
-from tacit.statistics import FEWEST_CLUSTERS
+from tacit.findings.findings import Findings
+from tacit.findings.spec import QUESTIONS, TableSpec
+from tacit.statistics import FEWEST_CLUSTERS, Bootstrap, Change, Estimate
 from tacit.statistics.bootstrap import sums_by_cluster
 from tacit.statistics.ranking import divided
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    import polars as pl
-    from numpy.typing import ArrayLike, NDArray
-
-    from tacit.findings.findings import Findings
-    from tacit.findings.spec import TableSpec
-    from tacit.statistics import Bootstrap, Change, Estimate
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Measures: TypeAlias = Callable[[Mapping[str, Findings]], Sequence["Measure"]]
+Floats: TypeAlias = NDArray[np.float64]
+Measures: TypeAlias = Callable[[Mapping[str, Findings]], Sequence["Measure"]]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tacit.findings.spec import Kind
+from tacit.findings.spec import Kind
 
 UNDEFINED = "undefined"
 _MINUS = "\N{MINUS SIGN}"

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from tacit.errors import RequestError
+from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import CONDITIONS, eligible, negatives, tails_of
-from tacit.knowledge.options import BackgroundOptions
+from tacit.knowledge.options import BackgroundOptions, Negatives
 from tacit.knowledge.words import Words
 from tacit.strings import strings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.options import Negatives
 
 
 @dataclass(frozen=True)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
+import polars as pl
 import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.strings import comparable, strings
 from tacit.tables import check_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-    from types import TracebackType
-
-    import polars as pl
-
 
 # Incremented whenever the meaning of a file's contents changes.
 FORMAT = 2

@@ -6,25 +6,22 @@ import errno
 import json
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import duckdb
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.files import is_full, publish, unwritable
 from tacit.knowledge.base import FORMAT, canonical, check_name
 from tacit.knowledge.words import add_lexicon
+from tacit.sources.dumps import Dump
 from tacit.strings import Spellings, comparable
 from tacit.tables import resolved
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    import duckdb
-
-    from tacit.sources.dumps import Dump
 
 _MEMORY = "800MB"
 # DuckDB reads tables in groups of this many rows. Small, because a question's keys are far apart.

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
+from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.options import BackgroundOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.words import Part
 
 # The words of a label of which more than half must be in the text: SQL condition, count column.

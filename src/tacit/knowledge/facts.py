@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
     from tacit.knowledge.base import KnowledgeBase
 
 # Number of texts per query, by path length. Three hops can reach much of a knowledge base.

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from tacit.knowledge.base import relation_sets
+import polars as pl
+
+from tacit.knowledge.base import KnowledgeBase, relation_sets
 from tacit.knowledge.options import BackgroundOptions
 from tacit.knowledge.words import Words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
-
-    from tacit.knowledge.base import KnowledgeBase
 
 # Draws per round and fact; only a head that is joined to most candidates needs more.
 _TRIES = 8

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
+
+import duckdb
 
 from tacit.errors import ModelError
 from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    import duckdb
     import pyarrow as pa
     from spacy.language import Language
     from spacy.tokens import Doc, Token

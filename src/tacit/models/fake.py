@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tacit.errors import PromptError
 from tacit.models.base import by_kind
@@ -18,9 +19,6 @@ from tacit.requests import (
     Vocabulary,
 )
 from tacit.strings import strings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 
 class FakeModel:

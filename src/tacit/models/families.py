@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from tacit.errors import RequestError
 from tacit.strings import last_part
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Given: TypeAlias = Mapping[str, object] | Sequence[str] | None
+Given: TypeAlias = Mapping[str, object] | Sequence[str] | None
 
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.base import HasWords
+from tacit.models.base import HasWords, LanguageModel
 from tacit.models.huggingface import gguf
 from tacit.models.huggingface.adapters import (
     adapter_files,
@@ -14,6 +16,7 @@ from tacit.models.huggingface.adapters import (
     parameters_of,
     quantised,
 )
+from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.checkpoint import (
     check_choice,
     check_tokenizer,
@@ -34,27 +37,21 @@ from tacit.models.huggingface.fingerprint import (
     tokenizer_digest,
     weight_hashes,
 )
+from tacit.models.huggingface.self_check import Checks
 from tacit.models.huggingface.source import Source, local_source, named_path, source_of
 from tacit.models.huggingface.trust import check_kernels, code_hashes, keep_kernels_away
-from tacit.models.openai.options import check_address, check_holds_no_key, is_address
+from tacit.models.openai.options import ServerOptions, check_address, check_holds_no_key, is_address
 from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
 from tacit.models.registry import backend_of
 from tacit.options import validated
+from tacit.requests import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.base import LanguageModel
-    from tacit.models.huggingface.chat_template import Chat
-    from tacit.models.huggingface.self_check import Checks
-    from tacit.models.openai.options import ServerOptions
     from tacit.models.registry import Backend
-    from tacit.requests import Vocabulary
 
 
 def load_model(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tacit.errors import RequestError
 from tacit.models.openai.options import ServerOptions, is_address
 from tacit.options import option
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _MODEL = "Model"
 _FULL = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}

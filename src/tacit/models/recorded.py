@@ -8,30 +8,25 @@ import os
 import platform
 import re
 import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from tacit.errors import ModelError
-from tacit.models.base import CutsBlocks, prepared
+from tacit.models.base import CutsBlocks, LanguageModel, PredictsTokens, prepared
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
 from tacit.models.huggingface.source import cached, named_path
 from tacit.models.openai.options import ServerOptions
+from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS, folder_of
-from tacit.requests import KINDS
+from tacit.requests import KINDS, Prompt
+from tacit.requests.block import Block
 from tacit.version import version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from tacit.models.base import LanguageModel, PredictsTokens
-    from tacit.models.options import LoadOptions
-    from tacit.requests import Prompt
-    from tacit.requests.block import Block
 
 _PACKAGES = (
     "torch",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tacit.errors import ModelError
+from tacit.models.base import LanguageModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tacit.models.base import LanguageModel
     from tacit.models.options import LoadOptions
 
     Backend: TypeAlias = Callable[[str, LoadOptions], LanguageModel]

@@ -6,23 +6,21 @@ import logging
 import os
 import sys
 import time
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import typer
 
+from tacit.engine.plan import Plan
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.present.terminal import beneath
+from tacit.requests.block import Part
 from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-
-    from tacit.engine.plan import Plan
-    from tacit.requests.block import Part
     from tacit.runs.estimate import Cost
 
 

@@ -8,12 +8,11 @@ import io
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from rich.console import Console
 
 _PLAIN = str.maketrans(

@@ -6,26 +6,23 @@ answers, resuming runs, and printing and comparing results are implemented once 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tacit.requests import Ranking, Samples, Scores, Votes
+from tacit.findings.block import Block
+from tacit.findings.findings import Findings
+from tacit.findings.spec import Details, FigureSpec, GraphSet, Headline, TableSpec
+from tacit.requests import AnswerScore, Ranking, Request, Samples, Scores, Vocabulary, Votes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
     import polars as pl
 
     from tacit.charts.shown import Shown
     from tacit.charts.theme import Spec, Theme
-    from tacit.findings.block import Block
-    from tacit.findings.findings import Findings
     from tacit.findings.measure import Measure
-    from tacit.findings.spec import Details, FigureSpec, GraphSet, Headline, TableSpec
-    from tacit.requests import AnswerScore, Request, Vocabulary
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,16 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from importlib import import_module, metadata, util
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import RequestError
 from tacit.probes.base import Probe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 GROUP = "tacit.probes"
 """The entry-point group in which other packages declare their probe classes."""

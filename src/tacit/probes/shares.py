@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
+
+import polars as pl
 
 from tacit.charts.figures import marks_by
 from tacit.english import several
 from tacit.errors import FindingsError, RequestError
 from tacit.findings.findings import Findings
-from tacit.findings.spec import QUESTIONS, Column, Headline, Layout, TableSpec
-from tacit.probes.base import Probe, Requests, declared_tables
-from tacit.requests import Prompt, RankingPrompt, Samples, Scores, Votes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.findings.spec import FigureSpec
-    from tacit.probes.base import Answers
-    from tacit.requests import Request
+from tacit.findings.spec import QUESTIONS, Column, FigureSpec, Headline, Layout, TableSpec
+from tacit.probes.base import Answers, Probe, Requests, declared_tables
+from tacit.requests import Prompt, RankingPrompt, Request, Samples, Scores, Votes
 
 log = logging.getLogger(__name__)
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.charts.theme import config
+from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import WorkError
 from tacit.files import publish_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tacit.charts.theme import Chart, Palette, Spec
-    from tacit.findings.spec import FigureSpec
+from tacit.findings.spec import FigureSpec
 
 
 @contextmanager

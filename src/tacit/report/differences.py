@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -17,11 +17,7 @@ from tacit.options import declarations, names_of
 from tacit.probes.registry import probe
 from tacit.report.sections import Section
 from tacit.runs.comparison import by_probe, unsized, warnings_of_questions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from tacit.runs.run import Run, Runs
+from tacit.runs.run import Run, Runs
 
 
 def refusals(runs: Sequence[Run]) -> dict[str, list[str]]:

@@ -6,14 +6,14 @@ import base64
 import gzip
 import hashlib
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+from tacit.findings.spec import Details
 
-    from tacit.findings.spec import Details
+if TYPE_CHECKING:
     from tacit.report.charts import Figure
 
 _DIGITS = 6  # significant digits of a number in a table

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from tacit.charts.save import charts
 from tacit.charts.theme import Theme
 from tacit.english import several
-from tacit.findings.block import counted, measured
+from tacit.findings.block import Entry, counted, measured
 from tacit.findings.numbers import formatted, interval
-from tacit.findings.spec import Column, Details
+from tacit.findings.spec import Column, Details, GraphSet, Headline, TableSpec
 from tacit.probes.base import declared_figures, declared_tables, title_of
 from tacit.probes.registry import probe
 from tacit.report.charts import Figure, figure, themed
 from tacit.runs.figures import shown_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tacit.findings.block import Entry
-    from tacit.findings.spec import GraphSet, Headline, TableSpec
-    from tacit.runs.run import Run
+from tacit.runs.run import Run
 
 MOST_ROWS = 30_000
 """Maximum number of rows of a table in the report, summed over all models."""

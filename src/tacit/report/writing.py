@@ -7,30 +7,25 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path, PurePath
+from typing import Any, Literal
 
 import yaml
 
 from tacit.english import number_of, several
 from tacit.files import publish_text
+from tacit.findings.spec import GraphSet
 from tacit.models.registry import DEMOS
 from tacit.probes.registry import probes
 from tacit.report import charts
-from tacit.report.charts import unchecked
+from tacit.report.charts import Figure, unchecked
 from tacit.report.differences import differences, refusals
 from tacit.report.packing import packed, shared, table_data
+from tacit.report.sections import Section
 from tacit.runs.comparison import by_probe, warnings_of_elicitation
 from tacit.runs.reading import read_runs
+from tacit.runs.run import Run
 from tacit.version import __version__
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.findings.spec import GraphSet
-    from tacit.report.charts import Figure
-    from tacit.report.sections import Section
-    from tacit.runs.run import Run
 
 # Entries of a manifest that the page omits: the summary, which the sections show, and digests.
 _FOUND = frozenset({"summary", "sha256"})

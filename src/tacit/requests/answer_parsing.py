@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from tacit.requests.sampling import Votes
+from tacit.requests.sampling import Sample, Votes
 from tacit.strings import comparable, strings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.requests.sampling import Sample
 
 ANSWER_TOKENS = 16
 """The maximum number of tokens to request for a reply, not counting reasoning."""

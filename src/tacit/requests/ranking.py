@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import Kind, improper
-from tacit.requests.scoring import Prompt
+from tacit.requests.kind import Key, Kind, improper
+from tacit.requests.scoring import Prompt, Scores
 from tacit.requests.vocabulary import Vocabulary
 from tacit.strings import convert_strings, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from tacit.requests.kind import Key
-    from tacit.requests.scoring import Scores
 
 TOP = 20
 """Default number of top candidates in a ranking."""

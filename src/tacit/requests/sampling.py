@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from tacit.requests.kind import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from tacit.requests.kind import Key
+from tacit.requests.kind import Key, Kind
 
 State = Literal["whole", "cut", "thinking"]
 """How a reply ended: complete, truncated, or truncated before the reasoning ended."""

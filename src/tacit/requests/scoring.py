@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Kind, improper
+from tacit.requests.kind import Key, Kind, improper
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     import polars as pl
 
-    from tacit.requests.kind import Key
 
 _LARGEST = 700.0  # the exponential of a larger number may overflow
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.requests.ranking import RankingPrompt
 from tacit.requests.scoring import Prompt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tacit.requests.vocabulary import Vocabulary
+from tacit.requests.vocabulary import Vocabulary
 
 _SHOWN = 40
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.engine.ask import paused
+from tacit.engine.ask import Engine, paused
+from tacit.engine.plan import Plan
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.findings import votes_summary
-from tacit.probes.base import Answered, Answers
-from tacit.requests import Scores, Votes, missing_by_reason
+from tacit.findings.findings import Findings, votes_summary
+from tacit.probes.base import Answered, Answers, Probe, Requests
+from tacit.requests import Request, Scores, Votes, missing_by_reason
+from tacit.runs.folder import RunFolder
 from tacit.runs.missing import missing
 from tacit.runs.next_tokens import next_tokens
-from tacit.runs.reporter import resumable
+from tacit.runs.reporter import Reporter, resumable
 from tacit.strings import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tacit.engine.ask import Engine
-    from tacit.engine.plan import Plan
-    from tacit.findings.findings import Findings
-    from tacit.probes.base import Probe, Requests
-    from tacit.requests import Request
-    from tacit.runs.folder import RunFolder
-    from tacit.runs.reporter import Reporter
 
 _LISTED = 3
 

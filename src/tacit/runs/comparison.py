@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tacit.probes.registry import probe, probes
-from tacit.runs.run import Runs
+from tacit.runs.run import Run, Runs
 from tacit.tables import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from tacit.runs.run import Run
 
 _WORDS = {"family": "family", "parameters": "number of parameters"}
 

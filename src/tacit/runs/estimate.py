@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.models.base import LanguageModel
+from tacit.models.openai.options import ServerOptions
+from tacit.requests import Request
+from tacit.requests.block import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
     from tacit.engine.ask import Engine
-    from tacit.models.base import LanguageModel
-    from tacit.models.openai.options import ServerOptions
-    from tacit.requests import Request
-    from tacit.requests.block import Block
 
 
 _BYTES_PER_TOKEN = 4

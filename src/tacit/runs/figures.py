@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.charts.save import check_formats, drawn, write_charts, write_svg
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme, themed
+from tacit.charts.theme import Chart, Theme, themed
 from tacit.errors import RequestError
 from tacit.options import declarations
 from tacit.probes.base import declared_figures
@@ -15,10 +17,6 @@ from tacit.probes.registry import probe
 from tacit.strings import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.charts.theme import Chart
     from tacit.runs.run import Run, Runs
     from tacit.runs.workflow import RunRequest
 

@@ -6,31 +6,27 @@ import hashlib
 import json
 import platform
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import polars as pl
 import yaml
 
 from tacit import files
 from tacit.documents import read_yaml
 from tacit.errors import DataError, RequestError, WorkError
 from tacit.files import publish_text
+from tacit.findings.findings import Findings
 from tacit.models import registry
 from tacit.probes.base import declared_tables
 from tacit.probes.registry import BUILT_IN, GROUP, probe
 from tacit.strings import shown
 from tacit.tables import read_table, write_table
 from tacit.version import version
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 _LIBRARIES = (
     *("altair", "numpy", "polars", "pyarrow", "scipy", "tokenizers", "torch", "transformers"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tacit.english import several
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 def missing(summary: Mapping[str, Any], *, listed: bool = True) -> Iterator[str]:

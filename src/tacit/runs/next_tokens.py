@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine.plan import digest_of
+from tacit.engine.plan import Plan, digest_of
 from tacit.english import several
 from tacit.findings.numbers import percent
 from tacit.models.base import PredictsTokens
 from tacit.requests import Prompt, RankingPrompt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from tacit.engine.ask import Engine
-    from tacit.engine.plan import Plan
 
 TOKENS = 8
 PROMPTS = 32

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.engine.ask import Engine
 from tacit.engine.options import EngineOptions
+from tacit.engine.store import Store
 from tacit.errors import RequestError
-from tacit.models.options import ModelOptions
+from tacit.models.options import LoadOptions, ModelOptions
 from tacit.options import build, declarations, sha256_of
+from tacit.probes.base import Answers
 from tacit.probes.consistency import new_question, predictors
 from tacit.probes.consistency.features import BOTH
-from tacit.probes.consistency.options import of_knowledge_base
+from tacit.probes.consistency.new_question import AnswerPrediction
+from tacit.probes.consistency.options import ConsistencyOptions, of_knowledge_base
+from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
 from tacit.runs import asking
@@ -21,16 +28,6 @@ from tacit.runs.estimate import Cost, chats_of
 from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tacit.engine.ask import Engine
-    from tacit.engine.store import Store
-    from tacit.models.options import LoadOptions
-    from tacit.probes.base import Answers
-    from tacit.probes.consistency.new_question import AnswerPrediction
-    from tacit.probes.consistency.options import ConsistencyOptions
-    from tacit.probes.consistency.predictors import Predictor
     from tacit.runs.run import Run
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.findings.findings import SHARED, SKIPPED
@@ -12,10 +13,6 @@ from tacit.probes.base import declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.folder import read_findings, read_manifest, read_request
 from tacit.runs.run import Run, named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:

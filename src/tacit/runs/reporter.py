@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from contextlib import AbstractContextManager
-
     from tacit.engine.plan import Plan
     from tacit.requests.block import Part
     from tacit.runs.estimate import Cost

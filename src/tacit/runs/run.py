@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit.documents import similar
 from tacit.errors import RequestError
 from tacit.files import legible, publish_text
-from tacit.findings.block import block_of, measured
+from tacit.findings.block import Block, block_of, measured
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import number
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
@@ -23,15 +24,10 @@ from tacit.strings import last_part
 from tacit.tables import read_parquet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import NoReturn
-
     import polars as pl
 
     from tacit.charts.theme import Chart
     from tacit.engine.store import Store
-    from tacit.findings.block import Block
-    from tacit.findings.findings import Findings
     from tacit.findings.verdict import Verdict
     from tacit.probes.consistency.new_question import AnswerPrediction
 

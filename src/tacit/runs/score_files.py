@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import DataError, PromptError
 from tacit.files import publish_text
-from tacit.requests import Prompt, Votes, missing_by_reason
+from tacit.requests import AnswerScore, Prompt, Scores, Votes, missing_by_reason
 from tacit.tables import read_json_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.requests import AnswerScore, Scores
 
 
 def read_prompts(path: Path, separator: str = " ") -> list[Prompt]:

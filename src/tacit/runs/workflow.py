@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tacit.engine.ask import Engine
 from tacit.engine.options import EngineOptions
+from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError
 from tacit.files import file_names
-from tacit.models.options import ModelOptions
+from tacit.findings.findings import Findings
+from tacit.models.base import LanguageModel
+from tacit.models.options import LoadOptions, ModelOptions
 from tacit.options import declarations, digests, requested, sha256_of
-from tacit.probes.base import ModelWords
+from tacit.probes.base import ModelWords, Probe
 from tacit.probes.registry import probe
 from tacit.runs import asking
 from tacit.runs.comparison import warnings, write_comparison
@@ -21,16 +26,6 @@ from tacit.runs.folder import RunFolder
 from tacit.runs.reporter import Reporter, resumable
 from tacit.runs.run import Run, Runs, named
 from tacit.tables import recorded_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tacit.engine.ask import Engine
-    from tacit.engine.store import Store
-    from tacit.findings.findings import Findings
-    from tacit.models.base import LanguageModel
-    from tacit.models.options import LoadOptions
-    from tacit.probes.base import Probe
 
 REPORT = "report.html"
 """The file name of the report."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from tacit.strings import Spellings, comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 UNALIGNED = "alternatives not aligned with participants"
 UNNAMED = "alternatives without participants"

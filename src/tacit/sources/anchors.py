@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from tacit.errors import DataError
 from tacit.sources.choices import (
@@ -26,11 +28,7 @@ from tacit.tables import (
     table_path,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    Row: TypeAlias = dict[str, Any]
+Row: TypeAlias = dict[str, Any]
 
 _WITHIN = ("choices", "question_concept")
 _PIQA = ("goal", "sol1", "sol2")

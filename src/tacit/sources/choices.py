@@ -6,14 +6,11 @@ import ast
 import json
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tacit.strings import Spellings, comparable, convert_strings, shown
 from tacit.tables import once
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _FEWEST = 2
 _UNKNOWN = ("", "-1")  # PIQA's test split has -1 for withheld labels

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from importlib import resources
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.delimited import read_rows
 from tacit.english import several
@@ -16,9 +17,6 @@ from tacit.errors import DataError, RequestError
 from tacit.sources.missing import advice, check_exists
 from tacit.strings import Spellings, convert_strings, strings
 from tacit.tables import columns_of, line_of_row, read_table, table_path
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 _PATTERN = "annotations-*.tsv"
 _COLUMNS = "annotator, thing, ---, subject, relation, object"

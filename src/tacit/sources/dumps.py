@@ -7,23 +7,21 @@ import hashlib
 import logging
 import re
 import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from io import BufferedIOBase, BufferedReader
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError, path_text
 from tacit.sources.missing import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import line_of_row, read_table, table_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from io import BufferedIOBase, BufferedReader
-    from pathlib import Path
-
-    import polars as pl
 
 log = logging.getLogger(__name__)
 

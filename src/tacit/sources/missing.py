@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tacit.errors import DataError
 from tacit.tables import resolved
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:

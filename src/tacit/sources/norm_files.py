@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tacit.delimited import SEPARATORS, read_rows, with_header
 from tacit.errors import DataError, MissingPackage
 from tacit.sources.missing import check_exists
 from tacit.tables import line_of_row, read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 _TABLES = (".jsonl", ".parquet")
 _WORKBOOK = ".xlsx"

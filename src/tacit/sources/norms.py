@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import DataError
 from tacit.sources import norm_files
@@ -17,10 +19,6 @@ from tacit.sources.alternatives import (
 from tacit.sources.norm_files import Row, Sheet, read_sheet
 from tacit.strings import Spellings, comparable, convert_strings
 from tacit.tables import table_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
 NO_FEATURE = "no feature"
 REPEATED = "repeated"

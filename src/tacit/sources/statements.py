@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
-from tacit.sources.drawings import is_things, read_drawings
+from tacit.sources.drawings import Drawing, is_things, read_drawings
 from tacit.strings import strings
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tacit.sources.drawings import Drawing
 
 _COLUMNS = ("thing", "annotator", "subject", "relation", "object")
 

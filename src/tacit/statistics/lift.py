@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.special import expit
 
@@ -24,16 +26,11 @@ from tacit.statistics.ranking import (
     summed,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Ints: TypeAlias = NDArray[np.intp]
-    Labels: TypeAlias = NDArray[np.bool_]
-    # The values of a statistic in several samples, and their standard errors up to a factor.
-    Scaled: TypeAlias = tuple[Floats, Floats]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Labels: TypeAlias = NDArray[np.bool_]
+# The values of a statistic in several samples, and their standard errors up to a factor.
+Scaled: TypeAlias = tuple[Floats, Floats]
 
 # Fewer clusters have too few permutations.
 FEWEST_CLUSTERS = 10

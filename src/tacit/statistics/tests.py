@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tacit.statistics.bootstrap import FEWEST_CLUSTERS, Bootstrap
 from tacit.statistics.estimate import Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
 
 FEWEST_CHANGES = 6
 """Minimum number of changed answers for a confidence interval of the change in accuracy.

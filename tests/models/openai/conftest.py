@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -11,10 +13,6 @@ from tacit.models.openai.completions import ServerModel, load_server
 from tacit.models.openai.options import Backoff, ServerOptions
 from tests.models import tiny
 from tests.models.openai.serving import Language, Manners, Serving, Toy, serving
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 class Serve(Protocol):

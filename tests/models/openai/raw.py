@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Answer = Callable[[socket.socket], None]
+Answer = Callable[[socket.socket], None]
 
 PATIENCE = 30.0
 """Seconds after which a connection is hung up on, whatever happens."""

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from tests.models.openai.conftest import load
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.openai.conftest import Serve, load
 from tests.models.openai.serving import Refusal
 from tests.models.test_contract import CONTINUED, EVERYWHERE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import numpy as np
-    from numpy.typing import NDArray
-    from tokenizers import Tokenizer
-
-    from tests.models.conftest import FolderOf, Loaded
-    from tests.models.openai.conftest import Serve
 
 TOLERANCE = 1e-4
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,18 +13,16 @@ from tacit.errors import ModelError, RequestError, ScoringError
 from tacit.models.loading import load_model
 from tacit.models.openai.chat import ChatReply
 from tacit.models.openai.chat_checks import MOST_CALLS, same_replies
+from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import Backoff, ServerOptions, check_address
+from tacit.models.openai.sampling import SampledModel
 from tacit.models.openai.server import TEXTS
 from tacit.models.options import LoadOptions
 from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
+from tests.models.openai.conftest import Serve
+from tests.models.openai.serving import Serving
 from tests.models.openai.speaking import Speech, opinions
-
-if TYPE_CHECKING:
-    from tacit.models.openai.first_tokens import FirstTokensModel
-    from tacit.models.openai.sampling import SampledModel
-    from tests.models.openai.conftest import Serve
-    from tests.models.openai.serving import Serving
 
 ANSWERS = ("True", "False")
 

@@ -6,11 +6,12 @@ import asyncio
 import gzip
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
@@ -19,10 +20,6 @@ from tacit.models.openai import client as client_module
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
 from tests.models.openai.raw import raw
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable
 
 GENEROUS = 60.0
 """Seconds that half a second of time-out may take on a machine that is busy."""

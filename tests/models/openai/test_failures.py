@@ -8,7 +8,8 @@ import json
 import re
 import threading
 import traceback
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -23,14 +24,8 @@ from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import Prompt
-from tests.models.openai.conftest import load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.models.openai.conftest import Serve
-    from tests.models.openai.serving import Toy
+from tests.models.openai.conftest import Serve, load
+from tests.models.openai.serving import Toy
 
 KEY = "sk-a-secret-that-nobody-may-see"
 

@@ -6,7 +6,7 @@ import json
 import logging
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -21,13 +21,8 @@ from tacit.models.openai.options import (
     key_from_environment,
 )
 from tacit.requests import Prompt
-from tests.models.openai.conftest import load
+from tests.models.openai.conftest import Serve, load
 from tests.models.openai.serving import Toy
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.openai.conftest import Serve
 
 PROMPT = Prompt("A bear has", ("claws",))
 

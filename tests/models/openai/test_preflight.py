@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.errors import ModelError, NetworkError, ScoringError
 from tests.models import tiny
-from tests.models.openai.conftest import load
+from tests.models.openai.conftest import Serve, load
 from tests.models.openai.serving import Toy
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.openai.conftest import Serve
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,13 +15,8 @@ from tacit.models.huggingface.encoding import fill
 from tacit.models.openai import completions
 from tacit.requests import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
-from tests.models.openai.conftest import load
+from tests.models.openai.conftest import Serve, load
 from tests.models.openai.serving import Toy, spelled
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.models.openai.conftest import Serve
 
 PROMPTS = [
     Prompt("A bear has fur, is big, and has", ("claws", "claw", "the egg yolk", "a")),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
 import threading
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -16,10 +17,6 @@ from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.streaming import Stream
 from tests.models.openai.raw import raw
-
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Coroutine, Iterator
 
 GENEROUS = 60.0
 WHOLE = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 13\r\n\r\n{"model":"m"}'

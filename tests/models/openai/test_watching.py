@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -18,14 +20,8 @@ from tacit.models.openai.server import Server
 from tacit.models.openai.tokens import Token, differences
 from tacit.models.openai.watch import EVERY, Watch
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
-from tests.models.openai.conftest import load
+from tests.models.openai.conftest import Serve, load
 from tests.models.openai.serving import Toy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tests.models.openai.conftest import Serve
 
 PROMPTS = [Prompt(f"Number {number} has", ("a", "claws")) for number in range(60)]
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.sources.norms import Norms, read_norms
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
 _VISUAL, _FUNCTIONAL, _ENCYCLOPAEDIC = "visual perceptual", "functional", "encyclopaedic"

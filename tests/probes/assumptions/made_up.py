@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tacit.findings.findings import Findings
+from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.options import AssumptionsOptions
+from tacit.probes.assumptions.probe import AssumptionsProbe
 from tacit.probes.assumptions.tables import TABLES
 from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
-from tacit.sources.norms import read_norms
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.models.fake import FakeModel
-    from tacit.probes.assumptions.probe import AssumptionsProbe
-    from tacit.sources.norms import Norms
+from tacit.sources.norms import Norms, read_norms
 
 RETRIEVAL = TABLES["retrieval"].schema
 ELICITATION = TABLES["elicitation"].schema

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions
 from tacit.probes.base import ModelWords
+from tacit.requests import Prompt
 from tacit.sources.norms import Norms, Property
 from tests.golden.models import share
 from tests.probes.assumptions.made_up import measured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tacit.findings.findings import Findings
-    from tacit.requests import Prompt
 
 CONCEPTS = (
     *("bear", "ladder", "tiger", "piano", "seal", "rocket", "spoon", "banjo"),

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.probes.assumptions.alternatives import worded
 from tacit.probes.assumptions.properties import word_properties
 from tests.probes.assumptions.made_up import norms_of, options
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

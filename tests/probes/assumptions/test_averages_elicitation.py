@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,14 +17,12 @@ from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,
     ELICITATION_TOP,
+    Prompt,
     elicitation,
     random_prompt,
     ranked,
     top,
 )
-
-if TYPE_CHECKING:
-    from tests.probes.assumptions.made_up import Prompt
 
 FEW = Bootstrap(50)
 PROMPTS = st.builds(

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.elicitation import Elicited, elicit, elicitation_text
 from tacit.requests import Prompt
+from tacit.sources.norms import Norms
 from tests.probes.assumptions.made_up import options
-
-if TYPE_CHECKING:
-    from tacit.sources.norms import Norms
 
 
 def words(prompt: Elicited) -> dict[str, int]:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,9 +15,6 @@ from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.ranks import chance_mrr
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import candidates, elicitation, retrieval
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 RETRIEVED = [
     "mean reciprocal rank",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import Assumptions, AssumptionsProbe
@@ -19,9 +20,6 @@ from tacit.probes.base import ModelWords
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tacit.sources.norms import Norms, Property
 from tests.probes.assumptions.made_up import measured
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
 
 WORDS = ("bear", "seal", "fox", "fur", "hair", "legs", "animal", "unicorn", "person", "parents")
 

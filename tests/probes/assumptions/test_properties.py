@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.errors import DataError
 from tacit.probes.assumptions.corrections import Correction, Corrections, read_corrections
-from tacit.probes.assumptions.properties import word_properties
-from tacit.sources.norms import read_norms
+from tacit.probes.assumptions.properties import WordedNorms, word_properties
+from tacit.sources.norms import Norms, read_norms
 from tests.probes.assumptions.made_up import norms_of, options
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.probes.assumptions.properties import WordedNorms
-    from tacit.sources.norms import Norms
 
 
 def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:

@@ -2,19 +2,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.findings.published import printed_values
 from tacit.probes.assumptions.published import MODELS, published_table
 from tacit.probes.assumptions.template import load_templates
 from tests.probes.assumptions.small_run import small_run
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
 
 
 @pytest.fixture(scope="module")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -12,9 +13,6 @@ from tacit.probes.assumptions.averages import elicitation_by_relation
 from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
 from tacit.statistics import Bootstrap
 from tests.probes.assumptions.made_up import elicitation
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @pytest.mark.parametrize("n", [1, 2, 34, 1876])

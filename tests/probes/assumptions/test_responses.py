@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.probes.assumptions.elicitation import elicit
+from tacit.probes.assumptions.options import ResponsePreset
 from tacit.probes.assumptions.responses import Response, completion
 from tests.probes.assumptions.made_up import norms_of, options
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.probes.assumptions.options import ResponsePreset
 
 HAIR = "bear\thas fur_hair\t5\thas fur;has hair\t1 2 3;4 5"
 KEYS = "accordion\thas keys\t5\thas keys;a keyboard\t1 2 3;4 5"

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,9 +24,6 @@ from tacit.probes.assumptions.retrieval import (
 from tacit.requests import Prompt, Vocabulary
 from tacit.sources.norms import Norms, Property, read_norms
 from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, options
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 
 def chosen(norms: Norms, vocabulary: Collection[str] | None = None, **changed: Any) -> Chosen:  # noqa: ANN401 - options

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
+from tacit.findings.spec import Details
 from tacit.probes.assumptions.probe import Assumptions
 from tests.probes.assumptions.small_run import small_run
-
-if TYPE_CHECKING:
-    from tacit.findings.spec import Details
 
 FINDINGS = small_run()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import polars as pl
 import pytest
@@ -12,12 +12,8 @@ from wordfreq import zipf_frequency
 from tacit.findings.verdict import Verdict
 from tacit.probes.assumptions.block import standing
 from tacit.probes.assumptions.probe import Assumptions
+from tacit.requests import Prompt
 from tests.probes.assumptions.small_run import CONCEPTS, noise, small_run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.requests import Prompt
 
 
 def knowing(prompt: Prompt, answer: str, seed: int) -> float:

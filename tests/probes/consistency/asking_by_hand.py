@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
+from tacit.findings.findings import Findings
 from tacit.knowledge.background import Background
 from tacit.knowledge.options import BackgroundOptions
 from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
-    from tacit.sources.anchors import Anchor
+from tacit.sources.anchors import Anchor
 
 META = {
     1: "{q}?",

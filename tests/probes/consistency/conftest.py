@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from tacit.findings.findings import Findings
 from tests.probes.consistency.asking_by_hand import Dice, measured, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
 
 
 @pytest.fixture(

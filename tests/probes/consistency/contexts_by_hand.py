@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, probe_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from tacit.probes.consistency.probe import ConsistencyProbe
 
 COUNTS = (3, 1, 2, 3, 2, 4, 1, 3, 2, 3, 2, 4)
 """The number of facts of each anchor. Even anchors have their correct choice as a fact's tail."""

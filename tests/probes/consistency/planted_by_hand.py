@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from tacit.sources.anchors import Anchor
-from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact
-
-if TYPE_CHECKING:
-    from tests.probes.consistency.asking_by_hand import Says
+from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, Says
 
 QUESTIONS = [
     Case(

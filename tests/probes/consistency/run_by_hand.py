@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from tacit.findings.findings import Findings
+from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
 from tacit.statistics.ranking import chance_level
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import Case, Fact, Reply, Says, Scored, Taken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.probes.consistency.probe import ConsistencyProbe
 
 # Whether an anchor is right, and its background score.
 Pair: TypeAlias = tuple[bool, Fraction]

@@ -5,8 +5,8 @@ That answers are those of loops over single prompts is tested with whole runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,9 +24,6 @@ from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Prompt, Scores
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import PAIRS, probe_of
 from tests.probes.consistency.run_by_hand import CASES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 METHODS = [
     Method(),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
 from tacit.probes.consistency import background, findings
 from tacit.probes.consistency.answers import ModelAnswers
@@ -17,20 +18,13 @@ from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency.asking_by_hand import answers_of, measured, probe_of
+from tests.probes.consistency.asking_by_hand import Says, answers_of, measured, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
-from tests.probes.consistency.run_by_hand import exact, knows, mean, share
+from tests.probes.consistency.run_by_hand import Run, exact, knows, mean, share
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.findings.findings import Findings
-    from tests.probes.consistency.asking_by_hand import Says
-    from tests.probes.consistency.run_by_hand import Run
-
-    Answer = bool | None
-    # Of the anchor: its facts' own questions and their negatives', whether answered right.
-    Row = tuple[int, Answer, Answer]
+Answer = bool | None
+# Of the anchor: its facts' own questions and their negatives', whether answered right.
+Row = tuple[int, Answer, Answer]
 
 FEW = Permutations(199)
 

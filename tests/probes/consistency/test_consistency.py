@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -13,12 +13,7 @@ from tacit.probes.consistency import consistency
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency.run_by_hand import figures
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.probes.consistency.run_by_hand import Run
+from tests.probes.consistency.run_by_hand import Run, figures
 
 FEW = Permutations(permutations=50)
 

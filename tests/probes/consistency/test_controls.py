@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -26,9 +25,7 @@ from tacit.sources.anchors import Anchor
 from tacit.statistics.lift import measure_lift
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
-
-if TYPE_CHECKING:
-    from tests.probes.consistency.run_by_hand import Run
+from tests.probes.consistency.run_by_hand import Run
 
 QUICK = Permutations(100)
 N, CHOICES = 60, 3

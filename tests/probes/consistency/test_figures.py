@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.charts.shown import Shown
 from tacit.charts.theme import PALETTES, Theme, mixed
+from tacit.findings.findings import Findings
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
@@ -19,12 +20,6 @@ from tests.peers.test_consistency_measures import made
 from tests.probes.consistency.asking_by_hand import measured
 from tests.probes.consistency.contexts_by_hand import copies, probe_in_context
 from tests.probes.drawing import drawn, joined_text, rows, svg, texts, tips, write_figures
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.findings.findings import Findings
-
 
 DASH = "\N{EN DASH}"
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import md5
-from typing import TYPE_CHECKING
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.consistency.intervention import CONDITIONS, Contexts
 from tacit.probes.consistency.template import RelationTemplate
-from tests.probes.consistency.asking_by_hand import POSITIVE, measured
+from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, measured
 from tests.probes.consistency.contexts_by_hand import (
     COUNTS,
     IN_CONTEXT,
@@ -20,13 +22,6 @@ from tests.probes.consistency.contexts_by_hand import (
     hurt,
     probe_in_context,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from tacit.findings.findings import Findings
-    from tests.probes.consistency.asking_by_hand import Case, Fact
 
 
 def contexts(cases: Sequence[Case] = IN_CONTEXT, most: int = 5, seed: int = 0) -> Contexts:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,9 +17,6 @@ from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 FACTS = (Fact("dog", "IsA", "animal", "carrot"), Fact("dog", "HasA", "tail", "wheel"))
 CHOICES = ("kennel", "tree")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -21,11 +22,7 @@ from tacit.statistics import Bootstrap
 from tacit.statistics.regression import cross_validated
 from tests.knowledge.test_negatives import ANIMALS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    Lines = Callable[[np.random.Generator], list[str]]
+Lines = Callable[[np.random.Generator], list[str]]
 
 QUICK = Bootstrap(resamples=50)
 FACT = ["head", "relation", "tail"]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,12 +14,21 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.consistency import predictors
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.requests import Prompt
 from tests.probes.consistency import run_by_hand as figures
-from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, measured, probe_of
+from tests.probes.consistency.asking_by_hand import (
+    Case,
+    Dice,
+    Fact,
+    Reply,
+    Taken,
+    measured,
+    probe_of,
+)
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model
 from tests.probes.consistency.run_by_hand import (
     CASES,
@@ -29,13 +39,6 @@ from tests.probes.consistency.run_by_hand import (
     knows,
     knows_other,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from tacit.findings.findings import Findings
-    from tests.probes.consistency.asking_by_hand import Reply, Taken
 
 SAYS = Dice(5, SILENT)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tacit.probes.consistency.probe import ConsistencyProbe
@@ -14,9 +12,6 @@ from tacit.requests import Prompt
 from tacit.sources.anchors import Anchor
 from tests.probes.consistency.asking_by_hand import META, PAIRS, Case, Fact, probe_of
 from tests.probes.consistency.run_by_hand import DOG
-
-if TYPE_CHECKING:
-    from tacit.probes.consistency.probe import ConsistencyProbe
 
 TEMPLATES = load_templates()
 WORDS = tuple(word for pair in PAIRS for word in pair)

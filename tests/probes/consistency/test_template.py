@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.errors import DataError, RequestError
 from tacit.probes.consistency.template import load_templates
 from tacit.probes.consistency.wording import grammatical, wording
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OWN = """\
 relations:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tests.probes.consistency import asking_by_hand as asking
-from tests.probes.consistency.asking_by_hand import PAIRS, Dice
+from tests.probes.consistency.asking_by_hand import PAIRS, Dice, Reply
 from tests.probes.consistency.run_by_hand import (
     CASES,
     SILENT,
@@ -14,11 +15,6 @@ from tests.probes.consistency.run_by_hand import (
     figures,
     mean,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tests.probes.consistency.asking_by_hand import Reply
 
 
 def check(run: Run, replies: Mapping[str, Reply], *way: object) -> dict[str, Any]:

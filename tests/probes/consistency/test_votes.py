@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.consistency.questions import prompt_variants
+from tacit.probes.consistency.questions import PromptVariant, prompt_variants
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt, Votes
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import PAIRS, POSITIVE, probe_of
 from tests.probes.consistency.run_by_hand import CASES
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
-    from tacit.probes.consistency.questions import PromptVariant
 
 VARIANTS = prompt_variants(load_templates())
 COLUMNS = ("share", "unparsed", "truncated")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from tacit.coherence.ontology import Ontology
+from tacit.findings.findings import Findings
 from tacit.probes.base import Answered, Answers
 from tacit.probes.parts.beliefs import scored
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.requests import AnswerScore, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tacit.findings.findings import Findings
-    from tacit.requests import Votes
-    from tacit.sources.drawings import Drawing
+from tacit.requests import AnswerScore, Scores, Votes
+from tacit.sources.drawings import Drawing
 
 PARTS = Ontology.load("parts")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,10 +18,7 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.repair import STAGES
 from tests.probes.parts.measured import PARTS, only
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 SETS = ("all", "agreed by all annotators", "without symmetric relations")
 STATEMENT = ("thing", "annotator", "subject", "relation", "object")

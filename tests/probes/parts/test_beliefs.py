@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,10 +11,6 @@ from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.probe import PartsProbe
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import write_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 PROBE = PartsProbe.read(demo_drawings(), ["peach"])
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,6 @@ from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 THINGS = tacit.demo_data("drawings")
 STATEMENT = ["thing", "annotator", "subject", "relation", "object"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -12,18 +13,12 @@ import pytest
 
 import tacit
 from tacit.charts.save import FORMATS
-from tacit.charts.theme import Theme
+from tacit.charts.theme import Chart, Theme
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.probe import PartsProbe
 from tests.probes.drawing import drawn, rows, svg, texts, write_figures
 from tests.probes.drawing import shown as of_one
 from tests.probes.parts.measured import believing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tacit.charts.theme import Chart
 
 
 def _tables() -> Mapping[str, pl.DataFrame]:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -10,18 +10,13 @@ import pytest
 
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Theme
+from tacit.charts.theme import PALETTES, Spec, Theme
 from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
 from tacit.probes.parts.details import graph_files
-from tacit.probes.parts.edges import edges, without_implied
+from tacit.probes.parts.edges import Edge, edges, without_implied
 from tacit.probes.parts.graph import parts_graphs
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tacit.charts.theme import Spec
-    from tacit.probes.parts.edges import Edge
 PARTS = Ontology.load("parts")
 
 LETTER = 0.6  # the mean width of letters in DejaVu Sans, as a share of its size, is less

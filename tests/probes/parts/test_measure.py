@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tacit.findings.findings import Findings
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.repair import STAGES
 from tacit.probes.parts.tables import TABLES
 from tacit.sources.drawings import Drawing
 from tests.probes.parts.measured import believing, knowing, only, probe_of
-
-if TYPE_CHECKING:
-    from tacit.findings.findings import Findings
 
 # Above: shade, stand, base, so also shade above base; the bulb is in the shade. With the inverses
 # 8 statements are true, and the reverses of these 8 are false.

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -11,9 +11,6 @@ from tacit import FakeModel, Ontology, Prompt
 from tacit.charts.theme import Theme
 from tacit.probes.parts.details import graph_set
 from tests.coherence.test_check import count_by_hand
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FAMILY = """
 name: family

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -13,13 +13,9 @@ from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template, Wording
+from tacit.requests import Prompt
 from tacit.sources.drawings import demo_drawings
 from tests.probes.parts.measured import belief_of, measured
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.requests import Prompt
 
 SAID = [
     ("tree", "twig", "connects", "branches", "a tree, twig is directly connected to the branches"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +12,6 @@ from tacit.probes.parts.questions import Template
 from tacit.requests import TOO_LONG, AnswerScore, Scores, ScoringKind
 from tacit.sources.drawings import demo_drawings
 from tests.probes.parts.measured import belief_of, measured
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PEACH = PartsProbe.read(demo_drawings(), ["peach"])
 OWN = """\

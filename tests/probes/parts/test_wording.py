@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
 from tacit.probes.parts.questions import Wording
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GRAMMAR = Wording.of("grammar")
 PAPER = Wording.of("paper")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 from weakref import WeakSet
 
+import pytest
+
 from tacit import FakeModel, build_kb, demo_data
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    import pytest
-
-    from tacit.requests import Prompt
+from tacit.requests import Prompt
 
 PARTS: dict[str, Any] = {"probe": "parts", "drawings": "things", "limit": 1}
 CONSISTENCY: dict[str, Any] = {

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,9 +10,6 @@ from tacit.runs.suite.estimates import ELSEWHERE, FINISHED, UNKNOWN, estimates
 from tacit.runs.suite.file import SuiteFile
 from tacit.runs.suite.plan import Plan
 from tests.runs.suite.suites import CONSISTENCY, PARTS, written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,10 +15,6 @@ from tacit.errors import DataError, RequestError
 from tests.faults.running import findings_of
 from tests.other_packages import installed
 from tests.runs.suite.suites import PARTS, Counting, states, written
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)

@@ -8,15 +8,13 @@ import os
 import re
 import socket
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.addresses import check_holds_no_password
 from tacit.english import several
 from tacit.errors import MissingPackage, RequestError, WorkError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)

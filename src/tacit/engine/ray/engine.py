@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.engine.ask import Engine
 from tacit.engine.ray.cluster import RayOptions, Share, connect, nodes, share_out
@@ -14,18 +15,14 @@ from tacit.engine.ray.executor import RayExecutor
 from tacit.engine.ray.handles import Patience
 from tacit.engine.ray.worker import Loader, Order
 from tacit.engine.storage import is_address
+from tacit.engine.store import Store
 from tacit.errors import RequestError
+from tacit.models.base import LanguageModel
+from tacit.models.huggingface.fingerprint import FileHashes
+from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tacit.engine.store import Store
-    from tacit.models.base import LanguageModel
-    from tacit.models.huggingface.fingerprint import FileHashes
-    from tacit.models.options import LoadOptions
-    from tacit.requests import Vocabulary
-    from tacit.requests.block import Block
+from tacit.requests import Vocabulary
+from tacit.requests.block import Block
 
 
 class RayModel:

@@ -6,23 +6,18 @@ import logging
 import time
 import weakref
 from collections import deque
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.engine.ray.cluster import alive
+from tacit.engine.plan import Plan
+from tacit.engine.ray.cluster import Share, alive
 from tacit.engine.ray.handles import Job, Lost, Patience, WorkerHandle
-from tacit.engine.ray.worker import Failed, Loaded
+from tacit.engine.ray.worker import Failed, Loaded, Order, Stored
 from tacit.engine.storage import Storage
 from tacit.errors import ModelError, ScoringError, StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
-
-    from tacit.engine.plan import Plan
-    from tacit.engine.ray.cluster import Share
-    from tacit.engine.ray.worker import Order, Stored
-    from tacit.requests.block import Block, Part
+from tacit.requests.block import Block, Part
 
 log = logging.getLogger(__name__)
 

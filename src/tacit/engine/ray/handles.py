@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tacit.engine.ray.worker import Loaded, Worker
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tacit.engine.ray.cluster import Share
-    from tacit.engine.ray.worker import Order
+from tacit.engine.ray.cluster import Share
+from tacit.engine.ray.worker import Loaded, Order, Worker
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import logging
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
@@ -31,9 +31,6 @@ from tacit.errors import (
 )
 from tacit.models.base import CutsBlocks, LanguageModel
 from tacit.models.huggingface.fingerprint import FileHashes
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 Loader = Callable[[FileHashes], LanguageModel]
 """A function that a worker calls to load the model."""

@@ -6,14 +6,13 @@ import json
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import ModelError
 from tacit.models.huggingface.trust import HOW_TO_PICKLE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
 

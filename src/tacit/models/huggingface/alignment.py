@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from tokenizers import Tokenizer
+
 from tacit.errors import ModelError, PromptError
 from tacit.requests import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerBase
 
 

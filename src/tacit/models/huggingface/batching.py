@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gc
 import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import ScoringError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 log = logging.getLogger(__name__)
 

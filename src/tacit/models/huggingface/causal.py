@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.huggingface.alignment import bare
+from tacit.models.huggingface import vocabulary
+from tacit.models.huggingface.alignment import Filled, bare
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.encoding import Encoder, Inputs, fill
-from tacit.models.huggingface.local import Written
+from tacit.models.huggingface.local import Checkpoint, Written
 from tacit.models.huggingface.logprobs import (
     Found,
     Read,
@@ -27,7 +30,7 @@ from tacit.models.huggingface.logprobs import (
 )
 from tacit.models.huggingface.packed_passes import Packer
 from tacit.models.huggingface.packing import Pack, added_tokens, cut_neighbours, packs_of
-from tacit.models.huggingface.prefix_tree import Rows, prefix_lengths, ragged, rows_of
+from tacit.models.huggingface.prefix_tree import Ints, Rows, prefix_lengths, ragged, rows_of
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import (
     DEPTH,
@@ -37,22 +40,14 @@ from tacit.models.huggingface.self_check import (
     cut,
     renumbered,
 )
-from tacit.requests import Prompt
+from tacit.models.huggingface.vocabulary import Frame
+from tacit.requests import Prompt, Scores
 from tacit.requests.block import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
     from transformers import PreTrainedConfig
 
-    from tacit.models.huggingface import vocabulary
-    from tacit.models.huggingface.alignment import Filled
-    from tacit.models.huggingface.local import Checkpoint
-    from tacit.models.huggingface.prefix_tree import Ints
     from tacit.models.huggingface.self_check import Floats
-    from tacit.models.huggingface.vocabulary import Frame
-    from tacit.requests import Scores
 
 SCORER = "causal-2"
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 import hashlib
 import random
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime
-from typing import TYPE_CHECKING
+from datetime import date, datetime, tzinfo
+from typing import TYPE_CHECKING, Self
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import ControlTokens, Filled
-from tacit.requests import shown
+from tacit.requests import Prompt, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from datetime import tzinfo
-    from typing import Self
-
     from transformers import PreTrainedTokenizerBase
 
-    from tacit.requests import Prompt
 
 SCORER = "chat-2"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,16 +12,13 @@ from tacit.english import several
 from tacit.errors import ModelError, NetworkError
 from tacit.models.huggingface.adapters import placing, quantised, with_adapter
 from tacit.models.huggingface.gguf import as_plain, dequantising
-from tacit.models.huggingface.source import cached, first_line, loading_error, snapshot
+from tacit.models.huggingface.source import Source, cached, first_line, loading_error, snapshot
 from tacit.models.huggingface.trust import HOW_TO_PICKLE, HOW_TO_TRUST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.huggingface.source import Source
     from tacit.models.options import LoadOptions
 
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import PromptError
-from tacit.models.huggingface.alignment import Filled, Tokens, tokenize
+from tacit.models.huggingface.alignment import Filled, Specials, Tokens, tokenize
 from tacit.models.huggingface.logprobs import Reads
-from tacit.models.huggingface.prefix_tree import Rows, ragged, starts_of
-from tacit.models.huggingface.tokenization import halves, splits, whole
+from tacit.models.huggingface.prefix_tree import Ints, Rows, ragged, starts_of
+from tacit.models.huggingface.tokenization import Halves, halves, splits, whole
+from tacit.models.huggingface.vocabulary import Written
+from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
-
-    from tacit.models.huggingface.alignment import Specials
-    from tacit.models.huggingface.prefix_tree import Ints
-    from tacit.models.huggingface.tokenization import Halves
-    from tacit.models.huggingface.vocabulary import Written
-    from tacit.requests import Prompt
 
 
 @dataclass(frozen=True, eq=False)

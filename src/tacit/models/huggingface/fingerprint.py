@@ -9,16 +9,15 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
 from tacit.files import publish_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
     from transformers import PreTrainedConfig, PreTrainedTokenizerBase
 
 

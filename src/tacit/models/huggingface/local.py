@@ -5,15 +5,18 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
-from tacit.models.huggingface.alignment import Specials, bare
+from tacit.models.huggingface.alignment import Specials, Tokens, bare
 from tacit.models.huggingface.batching import Budget, in_batches
-from tacit.models.huggingface.logprobs import Tally
+from tacit.models.huggingface.chat_template import Chat
+from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
+from tacit.models.huggingface.logprobs import Found, Row, Tally
 from tacit.models.huggingface.self_check import (
     DEPTH,
     TEXT,
@@ -25,15 +28,9 @@ from tacit.models.huggingface.self_check import (
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from tacit.models.huggingface.alignment import Tokens
-    from tacit.models.huggingface.chat_template import Chat
-    from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
-    from tacit.models.huggingface.logprobs import Found, Row
     from tacit.models.huggingface.self_check import Floats
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
 
 from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
 from tacit.models.huggingface.batching import in_batches
+from tacit.models.huggingface.local import Checkpoint
 from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, padded, read_off
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tacit.models.huggingface.local import Checkpoint
-    from tacit.models.huggingface.vocabulary import Frame, Written
-    from tacit.requests import Prompt, Scores
+from tacit.models.huggingface.vocabulary import Frame, Written
+from tacit.requests import Prompt, Scores
 
 SCORER = "masked-3"
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ScoringError
-from tacit.models.huggingface.batching import how_many, in_batches
+from tacit.models.huggingface.batching import Budget, how_many, in_batches
 from tacit.models.huggingface.logprobs import (
+    Found,
     Tally,
     Values,
     captured,
@@ -21,17 +23,12 @@ from tacit.models.huggingface.logprobs import (
     read_states,
     read_values,
 )
+from tacit.models.huggingface.packing import Pack
+from tacit.models.huggingface.prefix_tree import Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
     from transformers import PreTrainedModel
-
-    from tacit.models.huggingface.batching import Budget
-    from tacit.models.huggingface.logprobs import Found
-    from tacit.models.huggingface.packing import Pack
-    from tacit.models.huggingface.prefix_tree import Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.models.huggingface.logprobs import Reads
-from tacit.models.huggingface.prefix_tree import Rows, starts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tacit.models.huggingface.prefix_tree import Ints
+from tacit.models.huggingface.prefix_tree import Ints, Rows, starts_of
 
 # Cut a pack where inputs share least, provided that this fraction of its length is filled.
 _LATEST = 7 / 8

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ScoringError
 from tacit.models.base import by_kind
+from tacit.models.huggingface.alignment import Filled
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint, LocalModel
 from tacit.models.huggingface.logprobs import (
+    Row,
     head_of,
     narrowed,
     on_device,
@@ -17,19 +20,19 @@ from tacit.models.huggingface.logprobs import (
     padded,
     read_values,
 )
-from tacit.models.huggingface.vocabulary import CandidateTokens, whole_words
-from tacit.requests import Prompt, Ranking, RankingPrompt, rank
+from tacit.models.huggingface.vocabulary import (
+    Candidates,
+    CandidateTokens,
+    Frame,
+    Written,
+    whole_words,
+)
+from tacit.requests import Prompt, Ranking, RankingPrompt, Scores, Vocabulary, rank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import torch
 
-    from tacit.models.huggingface.alignment import Filled
-    from tacit.models.huggingface.logprobs import Row
     from tacit.models.huggingface.self_check import Floats, Reference
-    from tacit.models.huggingface.vocabulary import Candidates, Frame, Written
-    from tacit.requests import Scores, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,15 +11,13 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.models.huggingface.logprobs import Read, Row
 from tacit.models.huggingface.prefix_tree import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     import torch
-    from numpy.typing import NDArray
     from transformers import PreTrainedModel
 
     from tacit.models.huggingface.batching import Budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, cast
@@ -17,18 +18,16 @@ from tacit.models.huggingface.alignment import (
     tokenize,
 )
 from tacit.models.huggingface.batching import how_many, in_batches
+from tacit.models.huggingface.local import Checkpoint
 from tacit.models.huggingface.logprobs import Found, Row, Tally, on_device, padded, read_off
 from tacit.models.huggingface.prefix_tree import rows_of
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
+from tacit.models.huggingface.vocabulary import Frame, Written
+from tacit.requests import Prompt, Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
 
-    from tacit.models.huggingface.local import Checkpoint
-    from tacit.models.huggingface.vocabulary import Frame, Written
-    from tacit.requests import Prompt, Scores
 
 SCORER = "seq2seq-2"
 

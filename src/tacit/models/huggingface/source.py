@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.documents import similar
-from tacit.errors import ModelError, NetworkError
+from tacit.errors import ModelError, NetworkError, TacitError
 from tacit.models.huggingface import gguf
 from tacit.models.registry import DEMOS, folder_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.errors import TacitError
 
 log = logging.getLogger(__name__)
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from transformers import PreTrainedConfig
 
 _REMOTE = "transformers_modules"

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tacit.errors import ModelError, PromptError
-from tacit.models.huggingface.alignment import Filled, locate
-from tacit.requests import Vocabulary
+from tacit.models.huggingface.alignment import Filled, Tokens, locate
+from tacit.requests import Prompt, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    import numpy as np
-    from numpy.typing import NDArray
     from transformers import PreTrainedTokenizerBase
-
-    from tacit.models.huggingface.alignment import Tokens
-    from tacit.requests import Prompt, RankingPrompt
 
 
 MOST_SEVERAL = 1000

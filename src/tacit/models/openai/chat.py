@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from tacit.models.openai.client import RefusalError
+from tacit.models.openai.options import Thinking
 from tacit.models.openai.schema import Answer, Completion, Replied
 from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
-from tacit.models.openai.tokens import TOPS, read_tokens
+from tacit.models.openai.tokens import TOPS, Token, read_tokens
 from tacit.requests import Sample
 from tacit.requests.answer_parsing import ANSWER_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tacit.models.openai.options import Thinking
-    from tacit.models.openai.tokens import Token
 
 OPENS, CLOSES = "<think>", "</think>"
 

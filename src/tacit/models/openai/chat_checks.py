@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.chat import OPEN_ENDED, OPENS, ChatReply, ChatServer
@@ -20,13 +20,8 @@ from tacit.models.openai.checks import (
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, first_accepted
 from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
-from tacit.models.openai.tokens import TOPS, agree
+from tacit.models.openai.tokens import TOPS, Token, agree
 from tacit.requests.answer_parsing import ANSWER_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tacit.models.openai.tokens import Token
 
 DRAWN = 4
 """Replies to the open-ended prompt, which should differ."""

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tacit.errors import ModelError
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, CompletionsServer, Server
 from tacit.models.openai.tokenizer import MOST_BEFORE
 from tacit.models.openai.tokens import LARGEST, agree, are_rescaled
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 log = logging.getLogger(__name__)
 

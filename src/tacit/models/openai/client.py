@@ -7,21 +7,17 @@ import json
 import math
 import weakref
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+import httpx2
 
 from tacit.english import several
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
-from tacit.models.openai.options import is_this_machine
+from tacit.models.openai.options import ServerOptions, is_this_machine
 from tacit.models.openai.schema import whole
 from tacit.models.openai.streaming import Stream, background, waited
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-
-    import httpx2
-
-    from tacit.models.openai.options import ServerOptions
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

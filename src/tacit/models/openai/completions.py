@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import ScoringError, TooLongError
 from tacit.models.base import WHOLE
-from tacit.models.huggingface.alignment import Tokens, answer_tokens
+from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.encoding import fill
 from tacit.models.openai.checks import (
     fits_the_tokenizer,
@@ -27,17 +29,9 @@ from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.served import ScoringServer
 from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokenizer import TokenizerFile
-from tacit.models.openai.tokens import find, least_listed, likeliest
+from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
+from tacit.models.openai.tokens import Token, find, least_listed, likeliest
 from tacit.requests import OUTSIDE, UNKNOWN, UNSAID, AnswerScore, Prompt, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.models.huggingface.alignment import Filled
-    from tacit.models.openai.tokenizer import Cut, Echoed
-    from tacit.models.openai.tokens import Token
 
 LATER = "one of its later tokens is not among the most probable tokens that the server returns"
 RECUT = "cannot be separated from its text: the server tokenizes the text alone differently"

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tacit.english import several
 from tacit.errors import ScoringError
 from tacit.models.openai.checks import LONG, Finding
 from tacit.models.openai.client import RefusalError
+from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import MOST_BEFORE, align, cut_by_texts
-from tacit.models.openai.tokens import TYPICAL, agree, identifies_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tacit.models.openai.server import CompletionsServer
-    from tacit.models.openai.tokens import Token
+from tacit.models.openai.tokens import TYPICAL, Token, agree, identifies_token
 
 _SHORT = 10.0
 """Default timeout in seconds of the first echo request, which asks for zero generated tokens.

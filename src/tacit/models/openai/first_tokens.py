@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import ScoringError
 from tacit.models.base import FIRST, IN_CHAT
@@ -13,14 +15,8 @@ from tacit.models.openai.chat_checks import FIRST_TOKENS
 from tacit.models.openai.checks import preflight
 from tacit.models.openai.identity import canaries_of, recognised, same_answers
 from tacit.models.openai.served import ScoringServer
-from tacit.models.openai.tokens import find, least_listed, likeliest
+from tacit.models.openai.tokens import Token, find, least_listed, likeliest
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tacit.models.openai.tokens import Token
 
 SCORER = "server-chat-1"
 INSTEAD = "; alternatively, use vote shares, with --samples N"

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.english import several
-from tacit.models.openai.schema import ReplyError
+from tacit.models.openai.schema import Answer, ChoiceT, ReplyError
 
 if TYPE_CHECKING:
-    from tacit.models.openai.schema import Answer, ChoiceT
     from tacit.models.openai.tokenizer import TokenizerFile
 
 _FAILURES = frozenset({"error", "content_filter", "abort", "aborted", "cancelled", "canceled"})

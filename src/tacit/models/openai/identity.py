@@ -5,15 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
-from tacit.models.openai.tokens import agree, find
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from tacit.models.openai.tokens import Token
+from tacit.models.openai.tokens import Token, agree, find
 
 Canary = dict[str, Any]
 """A server's stored answer to a prompt, with which later answers are compared.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.chat import ChatServer
@@ -12,9 +13,6 @@ from tacit.models.openai.client import HIDDEN, Client
 from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.sampling import SampledModel
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 log = logging.getLogger(__name__)
 

@@ -5,29 +5,23 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tacit.errors import ScoringError
 from tacit.models.base import IN_CHAT
 from tacit.models.openai.chat_checks import VOTES, VotesServer, same_replies
 from tacit.models.openai.checks import preflight
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.identity import canaries_of, recognised, same_answers
+from tacit.models.openai.identity import Canary, canaries_of, recognised, same_answers
+from tacit.models.openai.options import Thinking
 from tacit.models.openai.served import ServedModel
-from tacit.models.openai.watch import VotesWatch
-from tacit.requests import Samples, SamplingPrompt
+from tacit.models.openai.watch import VotesWatch, Watch
+from tacit.requests import Sample, Samples, SamplingPrompt
 from tacit.requests.answer_parsing import ANSWER_TOKENS
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-    from pathlib import Path
-
-    from tacit.models.openai.identity import Canary
-    from tacit.models.openai.options import Thinking
-    from tacit.models.openai.watch import Watch
-    from tacit.requests import Sample
 
 SCORER = "server-votes-2"
 

@@ -7,7 +7,8 @@ from the answer, because a value may be the API key.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -19,13 +20,9 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from tacit.errors import ScoringError, UnreliableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pydantic_core import ErrorDetails
 
 NEVER = -9000.0
 """Servers report the log-probability of an impossible token as -9999 or less."""

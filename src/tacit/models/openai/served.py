@@ -5,21 +5,17 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tacit.models.openai.client import RefusalError
+from tacit.models.openai.identity import Canary
+from tacit.models.openai.server import Server
 from tacit.models.openai.tokens import LARGEST
 from tacit.models.openai.watch import Watch
-from tacit.requests import Prompt
+from tacit.requests import Prompt, Scores
 from tacit.requests.scoring import FOR_NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from tacit.models.openai.identity import Canary
-    from tacit.models.openai.server import Server
-    from tacit.requests import Scores
 
 S = TypeVar("S", bound="Server")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -18,7 +19,7 @@ from tacit.models.openai.schema import (
     twice,
     validated,
 )
-from tacit.models.openai.tokenizer import align
+from tacit.models.openai.tokenizer import Echoed, TokenizerFile, align
 from tacit.models.openai.tokens import (
     TOPS,
     UNKNOWN_NOISE,
@@ -33,10 +34,7 @@ from tacit.models.openai.tokens import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from tacit.models.openai.client import Client
-    from tacit.models.openai.tokenizer import Echoed, TokenizerFile
 
 TEXTS = (
     "The sun rises in the",

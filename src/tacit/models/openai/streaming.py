@@ -7,15 +7,13 @@ import math
 import socket
 import threading
 import time
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tacit.errors import UnreliableError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Iterable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.models.openai.tokens import identifies_token
+from tacit.models.openai.tokens import Token, identifies_token
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from tacit.models.openai.tokens import Token
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 _FEWEST = 10
 _LEAST_LISTED = -30.0  # nats; a less probable token counts as not listed

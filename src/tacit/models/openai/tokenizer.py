@@ -5,20 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from tokenizers import Tokenizer
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.openai.tokens import identifies_token
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from tokenizers import Tokenizer
-
-    from tacit.models.openai.tokens import Token
+from tacit.models.openai.tokens import Token, identifies_token
 
 MOST_BEFORE = 2
 """The maximum number of special tokens that a server may put before a text."""

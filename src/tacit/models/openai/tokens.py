@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import re
 import statistics
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from tacit.models.openai.schema import ReplyError, TokenColumns, TokenObjects, written_id
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tacit.models.openai.schema import Answer, Completion, TopToken
+from tacit.models.openai.schema import (
+    Answer,
+    Completion,
+    ReplyError,
+    TokenColumns,
+    TokenObjects,
+    TopToken,
+    written_id,
+)
 
 TOPS = (100, 20, 5, 1)
 """Numbers of most probable tokens to request, tried in order until the server accepts one."""

@@ -7,21 +7,15 @@ import logging
 import math
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 from tacit.english import several
 from tacit.errors import UnreliableError
 from tacit.models.openai.chat import OPEN_ENDED
-from tacit.models.openai.chat_checks import REFUSE, TELL
+from tacit.models.openai.chat_checks import REFUSE, TELL, VotesServer
 from tacit.models.openai.checks import QUIET
-from tacit.models.openai.server import TEXTS, CompletionsServer
+from tacit.models.openai.server import TEXTS, CompletionsServer, Server
 from tacit.models.openai.tokens import LARGEST, agree
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from tacit.models.openai.chat_checks import VotesServer
-    from tacit.models.openai.server import Server
 
 log = logging.getLogger(__name__)
 

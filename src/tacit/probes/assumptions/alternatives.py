@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import (
@@ -14,9 +14,6 @@ from tacit.probes.assumptions.wording import (
     predicate,
     shipped_nouns,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _ARTICLES = frozenset({"a", "an", "the"})
 _DETERMINERS = _ARTICLES | frozenset(

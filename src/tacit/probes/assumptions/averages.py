@@ -5,20 +5,16 @@ A concept or a response without a rank is counted as missing and is excluded fro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
 
 from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
 from tacit.probes.assumptions.retrieval import MOST
 from tacit.probes.assumptions.tables import TABLES
-from tacit.statistics import Bootstrap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.sources.norms import Norms
-    from tacit.statistics import Estimate
+from tacit.sources.norms import Norms
+from tacit.statistics import Bootstrap, Estimate
 
 RANDOM = "random"
 """The value of the column ``order`` for means over all random orders of properties."""

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from tacit.english import several
 from tacit.findings.block import Block, Entry, sentence
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
 from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 _FEWEST = 10
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.requests import BLANK
 from tacit.sources.norm_files import feature_text
+from tacit.sources.norms import Norms, Property
 from tacit.strings import comparable
 from tacit.tables import line_of_row, read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tacit.sources.norms import Norms, Property
 
 _COLUMNS = ("concept", "feature", "wording")
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tacit.english import several
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import Details
 from tacit.probes.assumptions.tables import DETAILS, MAIN, NUMBERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tacit.findings.findings import Findings
 
 _BEHIND = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from tacit.probes.assumptions.corrections import Corrections
+import polars as pl
+
+from tacit.probes.assumptions.corrections import Correction, Corrections
+from tacit.probes.assumptions.options import AssumptionsOptions, ConceptPreset
 from tacit.probes.assumptions.properties import SEVERAL_WORDS, TAGGED, Step, apply_filters
 from tacit.probes.assumptions.responses import Response, read_responses
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import bare, is_plural, is_tagged, shipped_nouns
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, RankingPrompt, Vocabulary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    import polars as pl
-
-    from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.options import AssumptionsOptions, ConceptPreset
-    from tacit.sources.norms import Norms
+from tacit.sources.norms import Norms
 
 OF_ELICITATION = "concepts for elicitation"
 """What filters are applied to, as in the column ``of`` of tables."""

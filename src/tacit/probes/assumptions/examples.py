@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 
 from tacit.charts.grid import Grid
 from tacit.charts.panels import written
-from tacit.charts.shown import spread
-from tacit.charts.theme import PAPER, mixed
+from tacit.charts.shown import Shown, spread
+from tacit.charts.theme import PAPER, Palette, mixed
 from tacit.english import several
 from tacit.findings.numbers import score
+from tacit.findings.spec import Kind
 from tacit.probes.assumptions.ranks import chance_mrr
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import altair as alt
-
     from tacit.charts.figures import Drawn
-    from tacit.charts.shown import Shown
-    from tacit.charts.theme import Palette
-    from tacit.findings.spec import Kind
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Figures
 from tacit.charts.grid import Grid
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
-from tacit.charts.shown import counted, spread
+from tacit.charts.shown import Shown, counted, spread
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
@@ -22,12 +24,7 @@ from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.tables import MAIN, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    import altair as alt
-
     from tacit.charts.figures import Drawn
-    from tacit.charts.shown import Shown
 
 ALL = "all categories"
 _MOST = 5

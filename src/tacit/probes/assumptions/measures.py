@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from tacit.english import several
+from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure, mean, shared
 from tacit.probes.assumptions.averages import by_concept, measured
 from tacit.probes.assumptions.tables import MAIN, NUMBERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 _MRR = "mean reciprocal rank"
 _ELICITED = {

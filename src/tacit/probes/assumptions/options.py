@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tacit.errors import RequestError
 from tacit.options import option, sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Articles = Literal["fixed", "candidate"]
 ConceptPreset = Literal["paper", "tagged", "all"]

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
+
+import polars as pl
 
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings
+from tacit.findings.spec import Headline, TableSpec
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
+from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.details import details
-from tacit.probes.assumptions.elicitation import Asking, elicit
+from tacit.probes.assumptions.elicitation import Asking, Elicitation, elicit
 from tacit.probes.assumptions.measures import different_questions, measures
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
     OF_PROPERTIES,
+    Chosen,
+    WordedNorms,
     all_removed,
     choose_concepts,
     word_properties,
@@ -24,21 +31,10 @@ from tacit.probes.assumptions.properties import (
 from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, TIES, Retrieval, has_ties
 from tacit.probes.assumptions.tables import HEADLINES, TABLES
 from tacit.probes.assumptions.vocabulary import Words
-from tacit.probes.base import Answered, Answers, Probe, Requests
+from tacit.probes.base import Answered, Answers, ModelWords, Probe, Requests
 from tacit.requests import Vocabulary
+from tacit.sources.norms import Norms
 from tacit.statistics import Bootstrap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.findings.spec import Headline, TableSpec
-    from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.elicitation import Elicitation
-    from tacit.probes.assumptions.properties import Chosen, WordedNorms
-    from tacit.probes.base import ModelWords
-    from tacit.sources.norms import Norms
 
 log = logging.getLogger(__name__)
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.probes.assumptions.alternatives import worded
-from tacit.probes.assumptions.corrections import Corrections
+from tacit.probes.assumptions.corrections import Correction, Corrections
+from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate, shipped_nouns
+from tacit.sources.norms import Norms, Property
 from tacit.strings import Spellings, comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from tacit.probes.assumptions.corrections import Correction
-    from tacit.probes.assumptions.options import AssumptionsOptions
-    from tacit.sources.norms import Norms, Property
-
 
 RARE = "named by too few people"
 UNWORDED = "no wording"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from tacit.errors import RequestError
-from tacit.findings.published import beside, printed_values
+from tacit.findings.published import PrintedValue, beside, printed_values
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.wording import american
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    import polars as pl
-
-    from tacit.findings.published import PrintedValue
 
 PAPER = "assumptions"
 

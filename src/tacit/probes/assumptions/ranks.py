@@ -5,18 +5,15 @@ A word has no rank and no log-probability if the tokenizer cannot encode it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from tacit.probes.assumptions.tables import MAIN, TABLES
+from tacit.probes.base import Answers, Requests
 from tacit.requests import RankingPrompt
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.probes.base import Answers, Requests
 
 
 @cache

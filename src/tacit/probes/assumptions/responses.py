@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tacit.probes.assumptions.alternatives import expanded, worded
+from tacit.probes.assumptions.corrections import Corrections
+from tacit.probes.assumptions.options import ResponsePreset
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
+from tacit.sources.norms import Property
 from tacit.strings import comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tacit.probes.assumptions.corrections import Corrections
-    from tacit.probes.assumptions.options import ResponsePreset
-    from tacit.sources.norms import Property
 
 # Words that cannot be a one-word response: they negate, or the text after them is cut off.
 _NO_RESPONSE = frozenset({"a", "an", "the", "no", "not", "of", "made"})

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
+import polars as pl
+
+from tacit.probes.assumptions.options import Articles
+from tacit.probes.assumptions.properties import Concept, Worded
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import joined
 from tacit.requests import BLANK, Prompt, Ranking, RankingKind, RankingPrompt, Vocabulary, rank
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    import polars as pl
-
-    from tacit.probes.assumptions.options import Articles
-    from tacit.probes.assumptions.properties import Concept, Worded
 
 MOST = 10
 """Maximum number of properties per prompt, as in Weir et al. (2020)."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from tacit.english import Nouns, head
 from tacit.probes.assumptions.template import load_templates
 from tacit.strings import comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _AS_IT_STANDS = frozenset({"is", "has", "can", "cannot", "can't", "isn't", "hasn't", "doesn't"})
 _PLURAL = {"are": "is", "have": "has", "aren't": "isn't", "haven't": "hasn't", "don't": "doesn't"}

@@ -7,18 +7,15 @@ number of votes; null if missing) and ``most`` (the highest value that it can ha
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from tacit.probes.consistency.options import Method
 from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, VERIFY
 from tacit.probes.consistency.tables import TABLES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics import Estimate
+from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.estimate import t_interval
-from tacit.statistics.permutation import laid, p_value
+from tacit.statistics.permutation import Permutations, laid, p_value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.statistics import Bootstrap
-    from tacit.statistics.permutation import Permutations
 
 ALL = "all"
 ACCURACIES = ("positive_accuracy", "negative_accuracy")

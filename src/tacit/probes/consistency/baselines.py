@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from tacit.probes.consistency.tables import TABLES
+from tacit.statistics import Bootstrap
 from tacit.statistics.estimate import Estimate
 from tacit.statistics.ranking import at_thresholds, average_precision, chance_level, chance_levels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.sources.anchors import Anchor
-    from tacit.statistics import Bootstrap
 
 MODEL, RANDOM = "model", "random"
 

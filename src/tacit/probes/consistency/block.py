@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
 
 from tacit.english import several
 from tacit.findings.block import Block, Entries, sentence
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
 from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.controls import IRRELEVANT
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.lift import FEWEST_CLUSTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 _SIGNIFICANT = 0.05
 

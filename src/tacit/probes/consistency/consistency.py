@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,16 +10,13 @@ import polars as pl
 
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics.lift import LEAST_ROWS, measure_lift, strata_of
+from tacit.statistics import Bootstrap
+from tacit.statistics.lift import LEAST_ROWS, Lift, measure_lift, strata_of
+from tacit.statistics.permutation import Permutations
 from tacit.statistics.tests import benjamini_hochberg
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.statistics import Bootstrap
-    from tacit.statistics.lift import Lift
-    from tacit.statistics.permutation import Permutations
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
 CONCEPTS = 14

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,14 +13,12 @@ import polars as pl
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.consistency import measured, within_strata
 from tacit.probes.consistency.tables import TABLES
+from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.answers import ModelAnswers
     from tacit.sources.anchors import Anchor
-    from tacit.statistics.permutation import Permutations
 
 WHOLE = "whole background"
 IRRELEVANT = "another question's background"

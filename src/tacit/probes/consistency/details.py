@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.findings.spec import Details
+from tacit.findings.spec import Details, TableSpec
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.questions import FACT, bare, prompt_variants
 from tacit.probes.consistency.tables import DETAILS, TABLES
 from tacit.probes.consistency.template import load_templates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tacit.findings.findings import Findings
-    from tacit.findings.spec import TableSpec
-    from tacit.probes.consistency.answers import ModelAnswers
 
 TRACED = ("anchors", "links", "facts", "fact_answers", "choices", "consistency")
 """The tables that ``trace`` reads."""

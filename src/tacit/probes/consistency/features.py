@@ -5,19 +5,14 @@ No feature depends on which choice is correct.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from tacit.probes.consistency.answers import values_of_choices
+from tacit.probes.consistency.answers import ModelAnswers, values_of_choices
 from tacit.probes.consistency.background import YES, by_anchor
 from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, PRIOR
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.sources.anchors import Anchor
+from tacit.sources.anchors import Anchor
 
 BASE_RATE, MARGIN, BACKGROUND = "base_rate", "margin", "background"
 ANSWER, BOTH = "answer", "both"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Figures
@@ -20,8 +21,6 @@ from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.tables import TABLES
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from tacit.charts.figures import Drawn
 
 FARTHEST = 6

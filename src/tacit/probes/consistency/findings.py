@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import polars as pl
 
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.background import mean_zipf
+from tacit.probes.base import Answers
 from tacit.probes.consistency import background, consistency, intervention, predictors
 from tacit.probes.consistency.answers import (
     ModelAnswers,
@@ -39,9 +41,6 @@ from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tacit.probes.base import Answers
     from tacit.probes.consistency.probe import ConsistencyProbe
 
 

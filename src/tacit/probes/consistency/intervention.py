@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from tacit.errors import RequestError
+from tacit.knowledge.background import Background
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT, Question, about_anchors
 from tacit.probes.consistency.tables import TABLES
+from tacit.probes.consistency.template import Templates
 from tacit.probes.consistency.wording import grammatical
+from tacit.sources.anchors import Anchor
 from tacit.statistics.tests import holm, paired_change
 from tacit.strings import comparable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tacit.knowledge.background import Background
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.probes.consistency.template import Templates
-    from tacit.sources.anchors import Anchor
 
 CONDITIONS = ("true", "false", "irrelevant")
 """The question's own facts, their negatives stated as facts, another question's own facts."""

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure, mean, shared
 from tacit.statistics.lift import strata_of
 from tacit.statistics.ranking import aurocs, average_precisions, lifts_within_strata
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from tacit.findings.findings import Findings
-
-    Floats: TypeAlias = NDArray[np.float64]
-    Ints: TypeAlias = NDArray[np.intp]
-    Statistic: TypeAlias = Callable[[Floats, Floats], Floats]
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.intp]
+Statistic: TypeAlias = Callable[[Floats, Floats], Floats]
 
 _CELLS = 2_000_000  # counts per batch of resamples; bounds the memory
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.probes.base import Answers
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.features import BOTH, MARGIN, features, of_background
 from tacit.probes.consistency.findings import answered, scored
+from tacit.probes.consistency.options import ConsistencyOptions
+from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.anchors import Anchor
 from tacit.strings import Spellings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from tacit.probes.base import Answers
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.probes.consistency.options import ConsistencyOptions
-    from tacit.probes.consistency.predictors import Predictor
 
 _FEWEST = 2
 

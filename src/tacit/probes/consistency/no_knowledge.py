@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT
 from tacit.probes.consistency.tables import TABLES
+from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.regression import cross_validated
-
-if TYPE_CHECKING:
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.statistics import Bootstrap, Estimate
 
 NO_NEGATIVE = "no fact has a negative"
 ONE_HEAD = "all facts have the same first concept"

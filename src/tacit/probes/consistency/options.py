@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path  # noqa: TC003 - the types of options are read
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import RequestError
@@ -11,8 +12,6 @@ from tacit.knowledge.options import BackgroundOptions
 from tacit.options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
 from tacit.findings.numbers import estimate
 from tacit.probes.consistency.features import (
@@ -19,20 +22,12 @@ from tacit.probes.consistency.features import (
     PREDICTORS,
 )
 from tacit.probes.consistency.tables import TABLES
-from tacit.statistics import regression
+from tacit.statistics import Bootstrap, regression
 from tacit.statistics.estimate import Estimate
 from tacit.statistics.ranking import aurocs, divided, weighted_thresholds
 from tacit.statistics.regression import Logistic
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-    from numpy.typing import NDArray
-
-    from tacit.statistics import Bootstrap
-
-    Floats: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float64]
 
 OPTIONAL = ("prior", "frequency")
 """Features that predictors use only if an anchor question of the run has a value for them."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.base import Probe
+from tacit.findings.block import Block
+from tacit.findings.findings import Findings
+from tacit.findings.spec import Details, Headline, TableSpec
+from tacit.knowledge.background import Background
+from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.consistency import questions
 from tacit.probes.consistency.options import ConsistencyOptions, Method
 from tacit.probes.consistency.questions import (
@@ -23,18 +28,11 @@ from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt
+from tacit.sources.anchors import Anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tacit.findings.block import Block
-    from tacit.findings.findings import Findings
     from tacit.findings.measure import Measure
-    from tacit.findings.spec import Details, Headline, TableSpec
-    from tacit.knowledge.background import Background
-    from tacit.probes.base import Answers, Requests
     from tacit.probes.consistency.intervention import Contexts
-    from tacit.sources.anchors import Anchor
 
 
 @dataclass(frozen=True)

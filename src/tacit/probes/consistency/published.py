@@ -6,6 +6,7 @@ shows its results only in plots.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -14,8 +15,6 @@ from tacit.findings.published import beside, printed_values
 from tacit.probes.consistency.consistency import frequent_concepts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.probes.consistency.probe import ConsistencyProbe
 
 _ARXIV = "arxiv"

@@ -7,21 +7,20 @@ question, the meta-prompt and the pair of answer words that the prompt names.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
 
 from tacit.errors import RequestError
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, Prompt
+from tacit.sources.anchors import Anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import polars as pl
-
     from tacit.probes.consistency.template import Templates
     from tacit.probes.consistency.wording import Wording
-    from tacit.sources.anchors import Anchor
 
 BACKGROUND, CHOICE, VERIFY, PRIOR = "background", "choice", "verify", "prior"
 """The groups of prompts. In ``PRIOR``, the choices follow an empty question."""

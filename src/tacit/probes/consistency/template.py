@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping  # noqa: TC003 - pydantic resolves it
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -13,9 +14,6 @@ from tacit.documents import check_placeholders, read_as
 from tacit.findings.declared import shipped
 from tacit.requests import BLANK
 from tacit.strings import comparable
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _CONCEPTS = ("c1", "c2")
 _WORDED = ("", "a_", "plural_", "doing_", "to_")

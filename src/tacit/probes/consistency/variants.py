@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
-from tacit.probes.consistency.answers import is_sampled, yes_or_no
+from tacit.probes.consistency.answers import ModelAnswers, is_sampled, yes_or_no
 from tacit.probes.consistency.background import ACCURACIES, YES, by_anchor, mean_of
-from tacit.probes.consistency.options import Method
+from tacit.probes.consistency.options import Method, Preset
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.ranking import average_precision, chance_level, lift
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.probes.consistency.options import Preset
 
 
 def background_variants(scores: pl.DataFrame, found: ModelAnswers) -> pl.DataFrame:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from tacit.english import Nouns, before_preposition, head
 from tacit.errors import RequestError
 from tacit.probes.consistency.template import RelationTemplate, load_templates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Wording: TypeAlias = Callable[[RelationTemplate, str, str], str]
 """Words a fact as a question, with a capital first letter and without a question mark."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+
+import polars as pl
 
 from tacit.probes.parts.beliefs import DRAWING
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.repair import OBJECTIVES, STAGES
 from tacit.probes.parts.tables import AGREED, ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.sources.statements import agreed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    import polars as pl
 
 PERCENTS = (50, 60, 70, 80, 90, 100)
 _BAND = 20

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
 
 from tacit.coherence.beliefs import read_beliefs
+from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.errors import DataError, path_text
-from tacit.probes.parts.questions import QUESTION, questions
+from tacit.probes.parts.questions import QUESTION, Template, questions
 from tacit.requests import TOO_LONG
 from tacit.statistics import Bootstrap
 from tacit.strings import Spellings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.questions import Template
-
 
 log = logging.getLogger(__name__)
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
 
 from tacit.english import several
 from tacit.findings import verdict as rule
 from tacit.findings.block import Block, Entries, Entry, sentence
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 _SMALL = 1e-3  # a smaller probability of either answer is warned about
 _MAIN = {"set": WITHOUT_SYMMETRIC, "stage": "before"}

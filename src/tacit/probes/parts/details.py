@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
+from tacit.charts.shown import Shown
+from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.files import file_names
+from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import Details, GraphSet
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
-    import polars as pl
-
-    from tacit.charts.shown import Shown
     from tacit.charts.theme import Spec, Theme
-    from tacit.coherence.ontology import Ontology
-    from tacit.findings.findings import Findings
 
 MOST_GRAPHS = 40
 """Maximum number of graphs per model; each takes about 5 kB of the report."""

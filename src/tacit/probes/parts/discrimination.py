@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
+
+import polars as pl
 
 from tacit.coherence.check import check
+from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.repair import types
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap, Estimate
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    import polars as pl
-
-    from tacit.coherence.ontology import Ontology
 
 BEFORE, CALIBRATED = "before", "calibrated"
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from tacit.coherence.beliefs import STATEMENT
 from tacit.coherence.check import check
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.coherence.ontology import Ontology
+from tacit.coherence.ontology import Ontology
 
 _SEVERITY = {
     "asymmetric": 0,

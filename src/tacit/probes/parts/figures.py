@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from tacit.charts.figures import Figures
 from tacit.charts.marks import Curves, Rows
-from tacit.charts.shown import counted
+from tacit.charts.shown import Shown, counted
 from tacit.charts.sizes import sizes
-from tacit.charts.theme import Series
+from tacit.charts.theme import Series, Theme
 from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import Column
@@ -18,11 +19,7 @@ from tacit.probes.parts.measures import measures
 from tacit.probes.parts.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.charts.figures import Drawn
-    from tacit.charts.shown import Shown
-    from tacit.charts.theme import Theme
 
 _COLUMN = 20  # things per column
 _BEFORE = "before repair"

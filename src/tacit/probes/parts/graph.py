@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.charts.theme import FONT, PAPER
+import polars as pl
+
+from tacit.charts.theme import FONT, PAPER, Palette, Spec, Theme
+from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.findings.numbers import percent
-from tacit.probes.parts.edges import edges, without_implied
+from tacit.probes.parts.edges import Edge, edges, without_implied
 from tacit.probes.parts.ring import (
     FACTORS,
     LABEL,
@@ -24,13 +28,6 @@ from tacit.probes.parts.ring import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    import polars as pl
-
-    from tacit.charts.theme import Palette, Spec, Theme
-    from tacit.coherence.ontology import Ontology
-    from tacit.probes.parts.edges import Edge
     from tacit.probes.parts.ring import Line, Point
 
 

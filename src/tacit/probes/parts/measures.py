@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure, ratio
 from tacit.probes.parts import accuracy
 from tacit.probes.parts.tables import AGREED, ALL
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
 
 VIOLATION = "violation, micro, before repair"
 _PARTS = ("over", "under")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path  # noqa: TC003 - the types of options are read
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import RequestError
 from tacit.options import option, sha256_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from tacit.probes.parts.questions import Template
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import polars as pl
+
+from tacit.charts.shown import Shown
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
 from tacit.findings.findings import Findings, votes_summary
+from tacit.findings.measure import Measure
+from tacit.findings.spec import Headline, TableSpec
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
 from tacit.probes.parts.beliefs import answers_in
@@ -17,26 +24,17 @@ from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
+from tacit.probes.parts.repair import RepairedBeliefs
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.probes.parts.tables import HEADLINES, TABLES
-from tacit.sources.drawings import is_things, read_drawings, undrawn
+from tacit.requests import Prompt
+from tacit.sources.drawings import Drawing, is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
 from tacit.statistics import Bootstrap
 from tacit.strings import Spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    import polars as pl
-
-    from tacit.charts.shown import Shown
     from tacit.charts.theme import Spec
-    from tacit.findings.measure import Measure
-    from tacit.findings.spec import Headline, TableSpec
-    from tacit.probes.parts.repair import RepairedBeliefs
-    from tacit.requests import Prompt
-    from tacit.sources.drawings import Drawing
 
 
 _LABELS = ("labelled", "contradicted")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from tacit.findings.published import beside, printed_values
+import polars as pl
+
+from tacit.findings.findings import Findings
+from tacit.findings.published import PrintedValue, beside, printed_values
+from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.tables import TABLES
 from tacit.sources.statements import agreement, counts, drawing_statements
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import polars as pl
-
-    from tacit.findings.findings import Findings
-    from tacit.findings.published import PrintedValue
-    from tacit.probes.parts.probe import PartsProbe
 
 PAPER = "parrot"
 _ENDS = ("ours_low", "ours_high")

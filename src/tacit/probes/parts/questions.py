@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
+import polars as pl
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -23,10 +25,6 @@ from tacit.findings.declared import shipped
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    import polars as pl
-
     from tacit.coherence.ontology import Relation
 
 

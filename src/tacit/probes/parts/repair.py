@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
 
 from tacit.coherence import Objective
+from tacit.coherence.check import Check
+from tacit.coherence.ontology import Ontology
+from tacit.coherence.repair import Repaired
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import TABLES
 from tacit.statistics import Bootstrap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    import polars as pl
-
-    from tacit.coherence.check import Check
-    from tacit.coherence.ontology import Ontology
-    from tacit.coherence.repair import Repaired
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 STAGES = ("before", *OBJECTIVES)

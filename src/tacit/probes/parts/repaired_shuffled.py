@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 
 from tacit.coherence.constraints import code, families_of
+from tacit.coherence.ontology import Ontology
 from tacit.coherence.problems import best_assignment
 from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.repair import shuffled
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
-
-    from tacit.coherence.ontology import Ontology
 
 SHUFFLES = 20
 SEED = 1

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tacit.english import several
 from tacit.findings.declared import Tables
 from tacit.findings.spec import Headline
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 ALL, AGREED = "all", "agreed by all annotators"
 """The sets of labelled statements; of the drawings of Gu et al. (2023), ParRoT and ParRoT++."""

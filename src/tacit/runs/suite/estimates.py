@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import gc
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
+from tacit.engine.ask import Engine
 from tacit.errors import TacitError
 from tacit.requests import KINDS
 from tacit.runs import asking
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tacit.engine.ask import Engine
-    from tacit.runs.suite.plan import Plan, PlannedRun
+from tacit.runs.suite.plan import Plan, PlannedRun
 
 FINISHED = "finished"
 ELSEWHERE = "the model is not on this machine"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -18,10 +19,7 @@ from tacit.models.registry import DEMOS
 from tacit.options import OptionError, build, declarations
 from tacit.probes.registry import probe, probes
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    Location: TypeAlias = tuple[str, int]
+Location: TypeAlias = tuple[str, int]
 
 SHIPPED = Path(__file__).parents[2] / "data" / "suites"
 

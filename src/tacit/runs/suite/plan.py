@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.engine.options import EngineOptions
+from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
 from tacit.runs.folder import read_findings
 from tacit.runs.reporter import Reporter
 from tacit.runs.workflow import RunRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tacit.engine.store import Store
     from tacit.runs.suite.file import RunEntry, SuiteFile
 
 

@@ -9,7 +9,8 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from tacit.english import several
 from tacit.errors import RequestError, TacitError
@@ -19,12 +20,8 @@ from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.reading import read_runs
 from tacit.runs.reporter import resumable
 from tacit.runs.run import Runs, named
+from tacit.runs.suite.plan import Plan, PlannedRun
 from tacit.runs.workflow import REPORT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tacit.runs.suite.plan import Plan, PlannedRun
 
 log = logging.getLogger("tacit")
 

@@ -7,22 +7,24 @@ import hashlib
 import json
 import math
 import threading
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from tests.models.openai.matrix.honest import TEMPLATE, Honest
+from tests.models.openai.matrix.honest import TEMPLATE, Answer, Honest
 from tests.models.openai.matrix.language import language, tokenizer
-from tests.models.openai.matrix.positions import Entry, Position, changed, entries, tops, values
-from tests.models.openai.matrix.server import Sent
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
-    from tests.models.openai.matrix.honest import Answer
-    from tests.models.openai.matrix.positions import Positions
-    from tests.models.openai.matrix.server import Asked, Respond, Server
+from tests.models.openai.matrix.positions import (
+    Entry,
+    Position,
+    Positions,
+    changed,
+    entries,
+    tops,
+    values,
+)
+from tests.models.openai.matrix.server import Asked, Respond, Sent, Server
 
 Road = Literal["echo", "echo+tokenizer", "next+tokenizer", "chat", "votes"]
 """How a server is used: completions that echo, without and with a tokenizer; next tokens alone;

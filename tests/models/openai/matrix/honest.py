@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tests.models.openai.matrix.language import language, replies, tokenizer
 from tests.models.openai.serving import Manners, answered
 from tests.models.openai.speaking import Speech, speak
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 Answer = dict[str, Any]
 Form = Literal["vllm", "llama.cpp"]

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from tacit.models.huggingface.alignment import bare, tokenize
 from tacit.models.huggingface.encoding import fill
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.openai.serving import Toy, spelled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-    from tokenizers import Tokenizer
 
 ANSWERS = ("True", "False", "Yes", "No", "Perhaps")
 """What replies in the chat may begin with."""

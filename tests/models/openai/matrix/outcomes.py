@@ -8,22 +8,25 @@ import math
 import re
 import shutil
 import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.openai.completions import load_server
+from tacit.models.openai.completions import ServerModel, load_server
+from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.loading import load_first_tokens, load_sampled
 from tacit.models.openai.options import Backoff, ServerOptions
+from tacit.models.openai.sampling import SampledModel
 from tacit.requests import Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
-from tests.models.openai.matrix.faults import PATIENCE
+from tests.models.openai.matrix.faults import PATIENCE, Fault, Road, Start
 from tests.models.openai.matrix.honest import Honest
 from tests.models.openai.matrix.language import (
     ANSWERS,
@@ -37,15 +40,7 @@ from tests.models.openai.matrix.language import (
 )
 from tests.models.openai.matrix.server import NEVER, Server, running
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tacit.models.openai.completions import ServerModel
-    from tacit.models.openai.first_tokens import FirstTokensModel
-    from tacit.models.openai.sampling import SampledModel
-    from tests.models.openai.matrix.faults import Fault, Road, Start
-
-    Model = ServerModel | FirstTokensModel | SampledModel
+Model = ServerModel | FirstTokensModel | SampledModel
 
 Kind = Literal[
     "right",  # all that an honest server gives is there, and true

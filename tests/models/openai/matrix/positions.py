@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.models.openai.matrix.honest import Answer
+from tests.models.openai.matrix.honest import Answer
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,14 @@ import socketserver
 import struct
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from tests.models.openai.matrix.honest import Honest
+from tests.models.openai.matrix.honest import Answer, Honest
 from tests.models.openai.serving import Refusal
 from tests.models.openai.speaking import ChatRefusal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from tests.models.openai.matrix.honest import Answer
 
 NEVER = 10**9
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,23 +16,14 @@ from tacit.engine.store import Store
 from tacit.errors import UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai import watch
-from tacit.requests import Prompt
+from tacit.requests import Prompt, Scores
+from tacit.requests.block import Part
 from tests.models.openai.matrix import faults
-from tests.models.openai.matrix.honest import Honest
+from tests.models.openai.matrix.faults import Road
+from tests.models.openai.matrix.honest import Answer, Form, Honest
 from tests.models.openai.matrix.language import prompts, questions, true_opinions, true_scores
 from tests.models.openai.matrix.outcomes import CLOSE, loaded
-from tests.models.openai.matrix.server import NEVER, Server, running
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from tacit.requests import Scores
-    from tacit.requests.block import Part
-    from tests.models.openai.matrix.faults import Road
-    from tests.models.openai.matrix.honest import Answer, Form
-    from tests.models.openai.matrix.server import Asked
-
+from tests.models.openai.matrix.server import NEVER, Asked, Server, running
 
 FAULTS = {fault.name: fault.make for fault in faults.FAULTS}
 SPELLS = (
