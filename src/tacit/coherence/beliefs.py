@@ -148,8 +148,6 @@ def _spelled(
 
 def _warn_about_case(frame: pl.DataFrame, columns: list[str]) -> None:
     """Warn if two items (subjects or objects) of a group differ only in letter case."""
-    import polars as pl
-
     sides = [frame.select(*columns, item=pl.col(name).cast(pl.String)) for name in ITEMS]
     items = pl.concat(sides).unique().with_columns(key=pl.col("item").str.to_lowercase())
     clash = items.filter(pl.col("item").n_unique().over(*columns, "key") > 1)
@@ -204,7 +202,6 @@ def _grouping_hint(carried: list[str]) -> str:
 
 
 def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    import polars as pl
 
     names = [name for name in (*columns, *STATEMENT) if frame[name].dtype == pl.String]
     return frame.with_columns(pl.col(names).str.strip_chars().replace("", None))
@@ -212,8 +209,6 @@ def _stripped(frame: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
 
 def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:
     """Cast the columns of a table of beliefs to text, floats and Booleans."""
-    import polars as pl
-
     for name in STATEMENT:
         column = frame[name]
         if column.dtype != pl.String:
@@ -228,7 +223,6 @@ def _typed(frame: pl.DataFrame, complain: Complain) -> pl.DataFrame:
 
 
 def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
-    import polars as pl
 
     if column.dtype == pl.String:
         numbers = column.str.strip_chars().cast(pl.Float64, strict=False)
@@ -249,7 +243,6 @@ def _probabilities(column: pl.Series, complain: Complain) -> pl.Series:
 
 
 def _truths(column: pl.Series, complain: Complain) -> pl.Series:
-    import polars as pl
 
     if column.dtype in (pl.Boolean, pl.Null):
         return column.cast(pl.Boolean)
@@ -264,7 +257,6 @@ def _truths(column: pl.Series, complain: Complain) -> pl.Series:
 
 
 def _refuse_bad_rows(frame: pl.DataFrame, ontology: Ontology, complain: Complain) -> None:
-    import polars as pl
 
     for name in STATEMENT:
         blank = frame[name].is_null() | (frame[name].str.strip_chars() == "")
@@ -311,7 +303,6 @@ def _once_each(
     complain: Complain,
     line: Callable[[int], str],
 ) -> pl.DataFrame:
-    import polars as pl
 
     if on_duplicate not in get_args(OnDuplicate):
         raise RequestError(f"on_duplicate is {on_duplicate!r}; expected error, mean or first")

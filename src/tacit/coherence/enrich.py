@@ -56,8 +56,6 @@ def enrich(statements: pl.DataFrame | Any, ontology: Ontology) -> pl.DataFrame: 
         >>> "below" in labelled["relation"].to_list()
         True
     """
-    import polars as pl
-
     given = frame_of(statements)
     if given is None:
         raise RequestError("expected the statements as a polars or pandas frame")
@@ -107,8 +105,6 @@ def _group_text(statements: pl.DataFrame, groups: list[str]) -> str:
 
 def _labels(given: pl.DataFrame, groups: list[str], ontology: Ontology) -> pl.DataFrame:
     """Return all implied statements in the documented order; a contradictory one has no label."""
-    import polars as pl
-
     # An item of a group is numbered by the position of its first mention.
     position, item = pl.col("position"), pl.concat_list("subject", "object")
     mentions = (

@@ -18,8 +18,6 @@ _BAND = 20
 
 def tables(beliefs: pl.DataFrame, symmetric: Collection[str]) -> dict[str, pl.DataFrame]:
     """Compute all accuracy tables; without gold labels, the tables have no rows."""
-    import polars as pl
-
     right = judge(beliefs)
     without = judge(beliefs.filter(~pl.col("relation").is_in(list(symmetric))))
     sets = {ALL: right, AGREED: right.filter("agreed"), WITHOUT_SYMMETRIC: without}
@@ -47,8 +45,6 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
     Without a belief, ``missing`` is true and the others are null. Of beliefs that the threshold of
     a shifted stage divides, each is right to the same share.
     """
-    import polars as pl
-
     shifts = {f"{stage} shifted": shifted(stage) for stage in OBJECTIVES}
     gold = beliefs.with_columns(**shifts).filter(pl.col("label").is_not_null())
     common = agreed(gold).with_columns(agreed=pl.lit(value=True))
@@ -70,8 +66,6 @@ def judge(beliefs: pl.DataFrame) -> pl.DataFrame:
 
 def shifted(stage: str) -> pl.Expr:
     """Judge beliefs by a threshold at which as many statements are true as at a stage."""
-    import polars as pl
-
     p = pl.col("p_true")
     true = (pl.col(stage) & p.is_not_null()).sum()
     above = p.rank("min", descending=True).cast(pl.Int64) - 1
@@ -86,8 +80,6 @@ def _long(rows: pl.DataFrame, key: str, of: Sequence[str]) -> pl.DataFrame:
 
 def _baselines(every: pl.DataFrame) -> pl.DataFrame:
     """Return whether baselines without a model are right, where there is a belief."""
-    import polars as pl
-
     true = pl.col("always true")
     right = {"always true": true, "always false": 1 - true}
     right["majority by relation"] = true == (true.mean().over("set", "relation") >= 1 / 2)
@@ -97,8 +89,6 @@ def _baselines(every: pl.DataFrame) -> pl.DataFrame:
 
 def _gains(every: pl.DataFrame) -> pl.DataFrame:
     """Return the gain of repair, and its parts: a shift of the threshold, and consistency."""
-    import polars as pl
-
     before = pl.col("before")
     parts = {
         objective: {
@@ -116,8 +106,6 @@ def _gains(every: pl.DataFrame) -> pl.DataFrame:
 
 def _shares(right: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     """Count the statements with and without a belief, and average over the former."""
-    import polars as pl
-
     return right.group_by(by, maintain_order=True).agg(
         pl.col("before").count().alias("n"),
         pl.col("missing").count(),
@@ -127,8 +115,6 @@ def _shares(right: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
 
 def _reached(by_drawing: pl.DataFrame) -> pl.DataFrame:
     """Return whether each drawing has at least s % accuracy, for each s and stage."""
-    import polars as pl
-
     # Equal fractions have the same nearest double, so >= is exact.
     least = pl.DataFrame({"s": PERCENTS, "least": [s / 100 for s in PERCENTS]})
     each = by_drawing.join(least, how="cross")
@@ -138,8 +124,6 @@ def _reached(by_drawing: pl.DataFrame) -> pl.DataFrame:
 
 def _of_things(right: pl.DataFrame) -> pl.DataFrame:
     """Rank things by the accuracy before repair; each has a row per stage."""
-    import polars as pl
-
     rank, known = pl.col("rank"), pl.col("n") > 0
     things = (
         _shares(right, ["thing"])

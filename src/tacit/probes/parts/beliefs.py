@@ -31,8 +31,6 @@ def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
 
     ``frame`` is that of ``Answers.frame`` for scores.
     """
-    import polars as pl
-
     score = pl.col("score")
 
     def side(answers: Sequence[str]) -> pl.Expr:
@@ -62,7 +60,6 @@ def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
 
 def voted(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
     """Return the votes for true and false, and the share of true, of each question."""
-    import polars as pl
 
     def count(answers: Sequence[str]) -> pl.Expr:
         return pl.col("score").filter(pl.col("answer").is_in(answers)).sum().cast(pl.Int64)
@@ -95,8 +92,6 @@ def by_drawing(answers: pl.DataFrame) -> bool:
 
 def answered_summary(answers: pl.DataFrame) -> dict[str, Any]:
     """Return summary statistics of the answers to the distinct questions."""
-    import polars as pl
-
     p = pl.col("p_true").cast(pl.Float64)
     of_thing = answers.group_by("thing").agg(true=(p > _EVEN).sum(), known=p.count())
     share = Bootstrap().ratio(of_thing["thing"], of_thing["true"], of_thing["known"])
@@ -113,8 +108,6 @@ def answered_summary(answers: pl.DataFrame) -> dict[str, Any]:
 
 def answer_probability(answers: pl.DataFrame) -> float | None:
     """Return the median of P(true) + P(false) over the questions."""
-    import polars as pl
-
     both = answers.select("logprob_true", "logprob_false").drop_nulls()
     mass = both.select(pl.sum_horizontal(pl.all().exp())).to_series().median()
     return float(mass) if isinstance(mass, int | float) else None
@@ -122,8 +115,6 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Return the probe's questions with the beliefs from a file (null if missing)."""
-    import polars as pl
-
     beliefs = read_beliefs(path, ontology)
     if "thing" not in beliefs.columns:
         raise DataError(

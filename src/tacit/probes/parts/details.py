@@ -59,8 +59,6 @@ def graph_files(
     shown: Shown, ontology: Ontology, things: Collection[str] | None
 ) -> dict[str, Spec]:
     """Return the graphs of the drawings of things, or of a typical drawing, by file name."""
-    import polars as pl
-
     from tacit.probes.parts.graph import parts_graphs
 
     beliefs, drawings = shown.alone("beliefs"), shown.alone("violation_by_drawing")

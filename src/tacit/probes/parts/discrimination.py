@@ -21,16 +21,12 @@ _EQUAL = 1e-9
 
 def with_log_odds(beliefs: pl.DataFrame) -> pl.DataFrame:
     """Return the table with the log-odds of the beliefs, as for repair; null if missing."""
-    import polars as pl
-
     odds = pl.Series(weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), "log-odds"))
     return beliefs.with_columns(log_odds=pl.when(pl.col("p_true").is_not_null()).then(odds))
 
 
 def thresholds(answers: pl.DataFrame, *, calibrate: bool) -> dict[str, float]:
     """Return, by stage, the log-odds above which a statement counts as true."""
-    import polars as pl
-
     mean = with_log_odds(answers).select(pl.col("log_odds").mean()).item()
     if not calibrate or mean is None:
         return {BEFORE: 0.0}
@@ -41,8 +37,6 @@ def calibrated(
     beliefs: pl.DataFrame, ontology: Ontology, above: Mapping[str, float]
 ) -> dict[str, pl.DataFrame]:
     """Return the violations by drawing of the stage ``calibrated``, if it is wanted."""
-    import polars as pl
-
     if CALIBRATED not in above:
         return {}
     true = with_log_odds(beliefs).with_columns(true=pl.col("log_odds") > above[CALIBRATED])
@@ -57,8 +51,6 @@ def discrimination(
     violations: Mapping[str, pl.DataFrame],
 ) -> pl.DataFrame:
     """Return the table ``discrimination``, without rows if there are no gold labels."""
-    import polars as pl
-
     labelled = with_log_odds(judged).drop_nulls(["label", "log_odds"])
     asked = with_log_odds(answers).drop_nulls("log_odds")
     rows = []
@@ -94,14 +86,11 @@ def _things(labelled: pl.DataFrame) -> int:
 
 def _share(rows: pl.DataFrame) -> Estimate:
     """Return the share of rows in which the column ``true`` is true."""
-    import polars as pl
-
     of = rows.group_by("thing").agg(pl.col("true").sum(), n=pl.len())
     return Bootstrap().ratio(of["thing"], of["true"], of["n"])
 
 
 def _shares(distinct: pl.DataFrame, labelled: pl.DataFrame) -> dict[str, Estimate]:
-    import polars as pl
 
     true, label = pl.col("true"), pl.col("label")
     right = {"hits": (true & label).sum(), "rejected": (~true & ~label).sum()}
@@ -116,7 +105,6 @@ def _shares(distinct: pl.DataFrame, labelled: pl.DataFrame) -> dict[str, Estimat
 
 
 def _violation(groups: pl.DataFrame, kinds: Collection[str]) -> Estimate:
-    import polars as pl
 
     violated, applicable, undecided = (
         groups.select(pl.sum_horizontal(f"{kind}_{of}" for kind in kinds)).to_series()

@@ -47,8 +47,6 @@ def edges(
 
     The counts are the drawing's row of ``Check.groups``.
     """
-    import polars as pl
-
     plain = beliefs.select(*groups, *STATEMENT, "p_true", believed=stage)
     checked = check(plain, ontology, believed="believed", groups=groups)
     key = [*groups, "relation", "tail", "head"]
@@ -72,8 +70,6 @@ def edges(
 
 def _ends(ontology: Ontology) -> dict[str, pl.Expr]:
     """Return the relation, tail and head of a statement's edge."""
-    import polars as pl
-
     relations = ontology.relations
     first: dict[str, str] = {}  # the edge has the relation that is declared before its inverse
     for name, of in relations.items():
@@ -91,7 +87,6 @@ def _ends(ontology: Ontology) -> dict[str, pl.Expr]:
 
 def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) -> pl.DataFrame:
     """Return the severity of each edge's worst violation, and its violations in words."""
-    import polars as pl
 
     def worded(joint: str, *, believed: bool) -> pl.Expr:
         statements = (

@@ -19,8 +19,6 @@ _PARTS = ("over", "under")
 
 def measures(found: Mapping[str, Findings]) -> list[Measure]:
     """The accuracy on each set of statements, before and after repair, and the violation rate."""
-    import polars as pl
-
     sums = (_sums(each).with_columns(model=pl.lit(model)) for model, each in found.items())
     every = pl.concat(sums).partition_by("measure", as_dict=True, maintain_order=True)
 
@@ -38,8 +36,6 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
 
 def _sums(findings: Findings) -> pl.DataFrame:
     """The numerator and denominator of each measure for each thing; the violation rate is last."""
-    import polars as pl
-
     right = accuracy.judge(findings.tables["beliefs"])
     stages = {"before repair": pl.col("before"), "after repair": pl.col("paper")}
     sums = [

@@ -180,8 +180,6 @@ class PartsProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from answers; see ``Probe.measure``."""
-        import polars as pl
-
         frame, votes = answers.frame("questions"), answers.sampled
         found = (beliefs.voted if votes else beliefs.scored)(frame, self.template)
         asked = self.questions.with_columns(text=pl.Series([one.text for one in self.prompts]))

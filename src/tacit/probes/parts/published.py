@@ -54,7 +54,6 @@ def model_tables(findings: Findings) -> pl.DataFrame:
 def _compared(
     tables: Mapping[str, pl.DataFrame], how: str | None, *, of_models: bool
 ) -> pl.DataFrame:
-    import polars as pl
 
     no_things = pl.DataFrame(schema={"thing": pl.String})
     every = printed_values(PAPER, {"agreed": no_things, **tables})
@@ -79,7 +78,6 @@ def _interval(
 
 
 def _frame(rows: Any) -> pl.DataFrame:  # noqa: ANN401 - rows by name
-    import polars as pl
 
     return pl.DataFrame(list(rows), schema_overrides={"value": pl.Float64})
 

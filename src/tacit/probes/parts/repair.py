@@ -98,9 +98,6 @@ def baselines(
     beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> dict[str, dict[str, float | None]]:
     """Return the violation rates of two baselines without knowledge, by constraint type."""
-    import numpy as np
-    import polars as pl
-
     from tacit.coherence.check import check
 
     def rates(one: pl.DataFrame) -> dict[str, float | None]:
@@ -120,8 +117,6 @@ def baselines(
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:
     """Shuffle the known beliefs among the statements about the same drawing."""
-    import polars as pl
-
     missing = beliefs.filter(pl.col("p_true").is_null())
     known = beliefs.filter(pl.col("p_true").is_not_null())
     known = known.with_columns(order=pl.Series(generator.permutation(known.height)))
@@ -168,8 +163,6 @@ def repair_effects(repairs: Mapping[Objective, Repaired], by_drawing: pl.DataFra
 
 def repair_by_drawing(repairs: Mapping[Objective, Repaired]) -> pl.DataFrame:
     """Return the repair results, with one row per drawing and objective of repair."""
-    import polars as pl
-
     return pl.concat(
         repaired.table.select(pl.lit(objective).alias("objective"), pl.all())
         for objective, repaired in repairs.items()

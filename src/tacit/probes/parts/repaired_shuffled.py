@@ -23,8 +23,6 @@ def repaired_shuffled(
     judged: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> pl.DataFrame:
     """Return the table ``repaired_shuffled``, empty if no labelled statement has a belief."""
-    import polars as pl
-
     family, _, _ = families_of(ontology).places
     families = dict(zip(ontology.relations, family.tolist(), strict=True))
     numbered = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
@@ -65,8 +63,6 @@ def _accuracies(
     drawn: pl.DataFrame, repaired: pl.Series, ontology: Ontology
 ) -> Iterator[pl.DataFrame]:
     """Yield the accuracy of shuffled beliefs before and after repair, by set of statements."""
-    import polars as pl
-
     right = drawn.select(
         "relation",
         before=(pl.col("p_true") > 1 / 2) == pl.col("label"),
