@@ -19,7 +19,7 @@ import tacit
 from tacit import figure
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.findings.findings import Findings
 from tacit.models.registry import DEMO_MASKED
@@ -135,7 +135,7 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     """A row for each, not only those of the other tables."""
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
     spec = declared_tables(base.probe("synonyms"))["questions"]
-    shown = Shown({"demo": run.findings}, {}, Theme())
+    shown = Shown({"demo": run.findings}, {}, HOUSE)
     chart = tacit.marks_by(spec, "right", "synonym")(shown)
     assert chart is not None
     held = [row for rows in chart.to_dict()["datasets"].values() for row in rows]
@@ -146,12 +146,12 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
 def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
     """Any Altair chart, as a file and in the report."""
     run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
-    shown = Shown({"demo": run.findings}, {}, Theme())
+    shown = Shown({"demo": run.findings}, {}, HOUSE)
     assert beliefs.name == "beliefs"
     chart = beliefs(shown)
     assert chart is not None
-    assert drawn(chart.to_dict(), Theme().colours).startswith("<svg")
-    page = report_figure("synonyms", beliefs, chart, Theme().colours)
+    assert drawn(chart.to_dict(), HOUSE).startswith("<svg")
+    page = report_figure("synonyms", beliefs, chart, HOUSE)
     assert (page.declared.name, page.declared.title) == ("synonyms-beliefs", "Beliefs")
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.errors import TacitError
     from tacit.findings.block import Block
+    from tacit.findings.display import Details, FigureSpec, Headline, figure
     from tacit.findings.findings import Findings
-    from tacit.findings.spec import Column, Details, FigureSpec, Headline, Layout, TableSpec, figure
+    from tacit.findings.spec import Column, Layout, TableSpec
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
     from tacit.models.loading import load_model
@@ -59,11 +60,9 @@ _MODULES = {
     "tacit.engine.store": ("Store",),
     "tacit.errors": ("TacitError",),
     "tacit.findings.block": ("Block",),
+    "tacit.findings.display": ("Details", "FigureSpec", "Headline", "figure"),
     "tacit.findings.findings": ("Findings",),
-    "tacit.findings.spec": (
-        *("Column", "Details", "FigureSpec", "Headline", "Layout", "TableSpec"),
-        "figure",
-    ),
+    "tacit.findings.spec": ("Column", "Layout", "TableSpec"),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
     "tacit.models.loading": ("load_model",),

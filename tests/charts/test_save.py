@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tacit.charts.save import check_formats, drawn, write_svg
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE, palette_of
 from tacit.errors import RequestError, WorkError
 
 
@@ -17,8 +17,8 @@ def test_a_clipped_chart_gives_the_same_bytes() -> None:
     """The converter numbers clip paths through the life of the process; we do not."""
     table = pl.DataFrame({"x": [1, 2], "y": [3, 4]})
     chart = alt.vconcat(alt.Chart(table).mark_line(clip=True).encode(x="x", y="y")).to_dict()
-    svg = drawn(chart, Theme().colours)
-    assert svg == drawn(chart, Theme().colours)
+    svg = drawn(chart, HOUSE)
+    assert svg == drawn(chart, HOUSE)
     assert 'id="clip0"' in svg
     assert "url(#clip0)" in svg
 
@@ -28,7 +28,7 @@ def test_an_unknown_format_or_palette_is_refused() -> None:
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
         check_formats(["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):
-        _ = Theme("pink").colours
+        palette_of("pink")
 
 
 def test_a_figure_that_is_no_svg_is_an_error(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE
 from tacit.findings.findings import Findings
 
 OPT = {"x/opt-125m": 125_000_000, "x/opt-1.3b": 1_300_000_000}
@@ -16,7 +16,7 @@ SIZES: dict[str, int | None] = {"y/gpt2": 124_000_000, "server": None, **OPT}
 
 def shown(*names: str, sizes: Mapping[str, int | None] | None = None) -> Shown:
     """Models of these names without findings."""
-    return Shown({name: Findings(pl.DataFrame(), {}) for name in names}, sizes or {}, Theme())
+    return Shown({name: Findings(pl.DataFrame(), {}) for name in names}, sizes or {}, HOUSE)
 
 
 def test_a_model_is_called_by_the_end_of_its_name() -> None:
@@ -40,5 +40,5 @@ def test_two_sizes_make_an_axis() -> None:
 
 def test_a_model_of_an_unknown_family_has_its_own() -> None:
     """Whatever its name is."""
-    models = Shown(shown(*OPT, "y/gpt2").found, {}, Theme(), {"x/opt-125m": "opt", "y/gpt2": "opt"})
+    models = Shown(shown(*OPT, "y/gpt2").found, {}, HOUSE, {"x/opt-125m": "opt", "y/gpt2": "opt"})
     assert models.families == {"opt-125m": "opt", "opt-1.3b": "opt-1.3b", "gpt2": "opt"}

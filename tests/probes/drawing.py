@@ -12,16 +12,16 @@ import polars as pl
 from tacit.charts import save
 from tacit.charts.save import write_charts
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Chart, Theme
+from tacit.charts.theme import HOUSE, PALETTES, Chart, Palette
+from tacit.findings.display import FigureSpec
 from tacit.findings.findings import Findings
-from tacit.findings.spec import FigureSpec
 
 Figures = Mapping[str, FigureSpec]
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
-def shown(tables: Mapping[str, pl.DataFrame], look: Theme | None = None) -> Shown:
+def shown(tables: Mapping[str, pl.DataFrame], colours: Palette = HOUSE) -> Shown:
     """One model's tables, or those of the models that their column ``model`` names."""
     models = [
         name
@@ -30,14 +30,14 @@ def shown(tables: Mapping[str, pl.DataFrame], look: Theme | None = None) -> Show
         for name in table["model"].unique(maintain_order=True)
     ]
     if not models:
-        return Shown({"m": _findings(tables)}, {}, look or Theme())
+        return Shown({"m": _findings(tables)}, {}, colours)
     found = {
         name: _findings(
             {key: table.filter(model=name).drop("model") for key, table in tables.items()}
         )
         for name in dict.fromkeys(models)
     }
-    return Shown(found, {}, look or Theme())
+    return Shown(found, {}, colours)
 
 
 def write_figures(
@@ -45,10 +45,10 @@ def write_figures(
     found: Mapping[str, Findings],
     folder: Path,
     formats: Collection[str] = ("svg",),
-    look: Theme | None = None,
+    colours: Palette = HOUSE,
 ) -> list[Path]:
     """Writes the figures that findings allow, by model."""
-    return write_charts(figures, Shown(found, {}, look or Theme()), folder, formats)
+    return write_charts(figures, Shown(found, {}, colours), folder, formats)
 
 
 def _findings(tables: Mapping[str, pl.DataFrame]) -> Findings:

@@ -6,8 +6,8 @@ import altair as alt
 import polars as pl
 
 from tacit.charts.panels import page
-from tacit.charts.theme import Theme
-from tacit.findings.spec import FigureSpec
+from tacit.charts.theme import HOUSE
+from tacit.findings.display import FigureSpec
 from tacit.report.charts import figure
 
 
@@ -20,7 +20,7 @@ def test_the_page_shows_each_line_of_a_caption_in_one_piece() -> None:
     lines = (" ".join(["word"] * 60), "second: line")
     drawn = page("title", lines, [[_chart()]])
     assert len(drawn.to_dict()["title"]["subtitle"]) > len(lines)
-    found = figure("parts", FigureSpec("any", "", "", lambda _: drawn), drawn, Theme().colours)
+    found = figure("parts", FigureSpec("any", "", "", lambda _: drawn), drawn, HOUSE)
     assert found.caption == lines
     assert "usermeta" not in found.chart
 
@@ -29,5 +29,5 @@ def test_a_chart_of_a_plug_in_keeps_its_subtitle() -> None:
     """Of one line or of several."""
     for subtitle in ("one", ["one", "two"]):
         drawn = alt.vconcat(_chart(), title=alt.TitleParams("title", subtitle=subtitle))
-        found = figure("own", FigureSpec("any", "", "", lambda _: drawn), drawn, Theme().colours)  # noqa: B023 - called here
+        found = figure("own", FigureSpec("any", "", "", lambda _: drawn), drawn, HOUSE)  # noqa: B023 - called here
         assert list(found.caption) == ([subtitle] if isinstance(subtitle, str) else subtitle)

@@ -7,7 +7,8 @@ import random
 
 import polars as pl
 
-from tacit.findings.spec import Column, Details, FigureSpec, TableSpec
+from tacit.findings.display import Details, FigureSpec
+from tacit.findings.spec import Column, TableSpec
 from tacit.report.charts import Figure
 from tacit.report.packing import packed, shared, table_data
 from tests.report.conftest import EVIL

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 
 from tacit.coherence.ontology import Ontology
-from tacit.findings.spec import Details
+from tacit.findings.display import Details
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.report.differences import differences

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tacit.findings.block import Entry
-from tacit.findings.spec import Column, Headline
+from tacit.findings.display import Headline
+from tacit.findings.spec import Column
 from tacit.report.sections import Mark, section
 from tacit.runs.reading import read_runs
 from tests.report.conftest import consistency_run

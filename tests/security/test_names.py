@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.charts.save import drawn, write_svg
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE
 from tacit.coherence.ontology import Ontology
 from tacit.files import file_name
 from tacit.probes.parts.details import graph_files
@@ -83,9 +83,9 @@ def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
     findings = probe.measure_beliefs(probe.questions.with_columns(pl.lit(0.7).alias("p_true")))
     folder = tmp_path / "a" / "figures"
     written = write_figures(FIGURES, {"m": findings}, folder)
-    shown = Shown({"m": findings}, {}, Theme())
+    shown = Shown({"m": findings}, {}, HOUSE)
     for name, graph in graph_files(shown, ontology, things).items():
-        written += write_svg(drawn(graph, shown.look.colours), folder / name, ("svg",))
+        written += write_svg(drawn(graph, shown.colours), folder / name, ("svg",))
     graphs = [path for path in written if path.name.startswith("parts_graph")]
     assert len({path.name.casefold() for path in graphs}) == len(drawings)
     assert {path.parent for path in written} == {folder}

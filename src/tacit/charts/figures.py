@@ -13,7 +13,8 @@ import altair as alt
 
 from tacit.charts.theme import Chart
 from tacit.findings.declared import shipped
-from tacit.findings.spec import FigureSpec, TableSpec
+from tacit.findings.display import FigureSpec
+from tacit.findings.spec import TableSpec
 
 if TYPE_CHECKING:
     from tacit.charts.shown import Shown

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import RequestError, WorkError
 from tacit.files import publish_bytes
-from tacit.findings.spec import FigureSpec
+from tacit.findings.display import FigureSpec
 
 if TYPE_CHECKING:
     from tacit.charts.shown import Shown
@@ -44,11 +44,10 @@ def write_charts(
     figures: Mapping[str, FigureSpec], shown: Shown, folder: Path, formats: Collection[str]
 ) -> list[Path]:
     """Write to a folder each figure that has data, and return the paths of all files."""
-    colours = shown.look.colours
     return [
         path
         for spec, chart in charts(figures, shown)
-        for path in write_svg(drawn(chart.to_dict(), colours), folder / spec.name, formats)
+        for path in write_svg(drawn(chart.to_dict(), shown.colours), folder / spec.name, formats)
     ]
 
 

@@ -16,7 +16,7 @@ from tacit.findings.spec import QUESTIONS
 from tacit.strings import last_part
 
 if TYPE_CHECKING:
-    from tacit.charts.theme import Palette, Theme
+    from tacit.charts.theme import Palette
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,8 @@ class Shown:
 
     found: Mapping[str, Findings]
     sizes: Mapping[str, int | None]
-    look: Theme
+    colours: Palette
     known_families: Mapping[str, str | None] = field(default_factory=dict)
-
-    @property
-    def colours(self) -> Palette:
-        """The palette."""
-        return self.look.colours
 
     @cached_property
     def by_size(self) -> bool:

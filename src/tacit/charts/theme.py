@@ -75,21 +75,14 @@ PALETTES = {
 }
 
 
-@dataclass(frozen=True)
-class Theme:
-    """The style of figures, and the repair objective whose results the figures show."""
+HOUSE = PALETTES["house"]
 
-    palette: str = "house"
-    objective: str = "paper"
 
-    @property
-    def colours(self) -> Palette:
-        """The ``Palette`` object whose name is stored in the attribute ``palette``."""
-        if self.palette not in PALETTES:
-            raise RequestError(
-                f"there is no palette {self.palette!r}; expected one of {', '.join(PALETTES)}"
-            )
-        return PALETTES[self.palette]
+def palette_of(name: str) -> Palette:
+    """Return the palette with the given name, or raise an error if there is none."""
+    if name not in PALETTES:
+        raise RequestError(f"there is no palette {name!r}; expected one of {', '.join(PALETTES)}")
+    return PALETTES[name]
 
 
 @dataclass(frozen=True)

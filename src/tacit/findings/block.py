@@ -8,9 +8,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
+from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import estimate, formatted
-from tacit.findings.spec import Column, Headline, TableSpec, selected
+from tacit.findings.spec import Column, TableSpec, selected
 
 if TYPE_CHECKING:
     from tacit.findings.verdict import Verdict

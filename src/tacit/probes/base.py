@@ -13,15 +13,16 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tacit.findings.block import Block
+from tacit.findings.display import Details, FigureSpec, GraphSet, Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import Details, FigureSpec, GraphSet, Headline, TableSpec
+from tacit.findings.spec import TableSpec
 from tacit.requests import AnswerScore, Ranking, Request, Samples, Scores, Vocabulary, Votes
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tacit.charts.shown import Shown
-    from tacit.charts.theme import Spec, Theme
+    from tacit.charts.theme import Palette, Spec
     from tacit.findings.measure import Measure
 
 
@@ -319,9 +320,9 @@ class Probe:
         return {}
 
     @staticmethod
-    def report_graphs(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
+    def report_graphs(found: Mapping[str, Findings], colours: Palette) -> GraphSet | None:
         """Return a set of graphs for the report from the findings of each model."""
-        del found, look
+        del found, colours
         return None
 
     @classmethod

@@ -13,8 +13,9 @@ import polars as pl
 from tacit.charts.figures import marks_by
 from tacit.english import several
 from tacit.errors import FindingsError, RequestError
+from tacit.findings.display import FigureSpec, Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import QUESTIONS, Column, FigureSpec, Headline, Layout, TableSpec
+from tacit.findings.spec import QUESTIONS, Column, Layout, TableSpec
 from tacit.probes.base import Answers, Probe, Requests, declared_tables
 from tacit.requests import Prompt, RankingPrompt, Request, Samples, Scores, Votes
 

@@ -15,7 +15,7 @@ from typing import Any
 from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import WorkError
 from tacit.files import publish_text
-from tacit.findings.spec import FigureSpec
+from tacit.findings.display import FigureSpec
 
 
 @contextmanager

@@ -10,8 +10,9 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.display import Details
 from tacit.findings.findings import SHARED
-from tacit.findings.spec import Column, Details
+from tacit.findings.spec import Column
 from tacit.models.options import ModelOptions
 from tacit.options import declarations, names_of
 from tacit.probes.registry import probe

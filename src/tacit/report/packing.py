@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.findings.spec import Details
+from tacit.findings.display import Details
 
 if TYPE_CHECKING:
     from tacit.report.charts import Figure

@@ -9,11 +9,12 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from tacit.charts.save import charts
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE, Palette
 from tacit.english import several
 from tacit.findings.block import Entry, counted, measured
+from tacit.findings.display import Details, GraphSet, Headline
 from tacit.findings.numbers import formatted, interval
-from tacit.findings.spec import Column, Details, GraphSet, Headline, TableSpec
+from tacit.findings.spec import Column, TableSpec
 from tacit.probes.base import declared_figures, declared_tables, title_of
 from tacit.probes.registry import probe
 from tacit.report.charts import Figure, figure, themed
@@ -107,10 +108,10 @@ class Section:
         return [table for table in self.tables if table.behind is None]
 
 
-def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
+def section(runs: Sequence[Run], colours: Palette = HOUSE) -> Section:
     """Return a probe's section of the report, with tiles, figures, graphs and tables."""
-    kind, look = probe(runs[0].probe), look or Theme()
-    drawn = charts(declared_figures(kind), shown_of(runs, look))
+    kind = probe(runs[0].probe)
+    drawn = charts(declared_figures(kind), shown_of(runs, colours))
     return Section(
         id=kind.name,
         title=title_of(kind),
@@ -118,8 +119,8 @@ def section(runs: Sequence[Run], look: Theme | None = None) -> Section:
         headlines={run.name: run.block.lines for run in runs if run.block},
         notes={run.name: run.notes for run in runs},
         tiles=tuple(tile(headline, runs) for headline in kind.headlines),
-        graphs=tuple(graphs(runs, look)),
-        figures=tuple(figure(kind.name, spec, chart, look.colours) for spec, chart in drawn),
+        graphs=tuple(graphs(runs, colours)),
+        figures=tuple(figure(kind.name, spec, chart, colours) for spec, chart in drawn),
         tables=(*tables(runs), *details(runs)),
         filters={name: values_of(name, runs) for name in kind.filters},
     )
@@ -185,11 +186,11 @@ def details(runs: Sequence[Run]) -> Iterator[Details]:
                 yield replace(each, spec=spec, opens=opens)
 
 
-def graphs(runs: Sequence[Run], look: Theme) -> Iterator[GraphSet]:
+def graphs(runs: Sequence[Run], colours: Palette) -> Iterator[GraphSet]:
     """Yield the probe's set of graphs, if it draws one."""
-    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, look)
+    found = probe(runs[0].probe).report_graphs({run.name: run.findings for run in runs}, colours)
     if found is not None:
-        drawn = tuple((labels, themed(each, look.colours)) for labels, each in found.graphs)
+        drawn = tuple((labels, themed(each, colours)) for labels, each in found.graphs)
         yield replace(found, name=f"{runs[0].probe}-{found.name}", graphs=drawn)
 
 

@@ -14,7 +14,7 @@ import yaml
 
 from tacit.english import number_of, several
 from tacit.files import publish_text
-from tacit.findings.spec import GraphSet
+from tacit.findings.display import GraphSet
 from tacit.models.registry import DEMOS
 from tacit.probes.registry import probes
 from tacit.report import charts

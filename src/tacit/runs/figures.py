@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tacit.charts.save import check_formats, drawn, write_charts, write_svg
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Chart, Theme, themed
+from tacit.charts.theme import Chart, Palette, palette_of, themed
 from tacit.errors import RequestError
 from tacit.options import declarations
 from tacit.probes.base import declared_figures
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Figures:
-    """The options of figures: the file formats and the theme."""
+    """The options of figures: the file formats and the palette."""
 
     formats: tuple[str, ...]
-    theme: Theme
+    colours: Palette
 
     @classmethod
     def of(cls, formats: str | None, palette: str) -> Figures:
         """Parse the figure options, and raise an error if an option is invalid."""
-        theme, chosen = Theme(palette), listed(formats)
+        chosen = listed(formats)
         check_formats(chosen)
-        _ = theme.colours  # raises if the palette is unknown
-        return cls(chosen, theme)
+        return cls(chosen, palette_of(palette))
 
     def check(self, request: RunRequest) -> None:
         """Raise an error if an option for figures has no effect, or requests a missing graph."""
@@ -49,28 +48,28 @@ class Figures:
         """Draw the figures for runs of one probe."""
         if not self.formats:
             return
-        kind, shown = probe(request.probe), shown_of(runs.runs, self.theme)
+        kind, shown = probe(request.probe), shown_of(runs.runs, self.colours)
         write_charts(declared_figures(kind), shown, folder, self.formats)
         for name, graph in kind.graphs(shown, request.made, request.options).items():
-            write_svg(drawn(graph, self.theme.colours), folder / name, self.formats)
+            write_svg(drawn(graph, self.colours), folder / name, self.formats)
 
 
-def shown_of(runs: Sequence[Run], theme: Theme) -> Shown:
+def shown_of(runs: Sequence[Run], colours: Palette) -> Shown:
     """Collect the data that figures need: the models' findings, sizes and families."""
     sizes = {run.name: run.model.get("parameters") for run in runs}
     families = {run.name: run.model.get("family") for run in runs}
-    return Shown({run.name: run.findings for run in runs}, sizes, theme, families)
+    return Shown({run.name: run.findings for run in runs}, sizes, colours, families)
 
 
 def chart(runs: Sequence[Run], name: str, palette: str = "house") -> Chart:
     """Return an Altair chart that shows the models of several runs of one probe."""
-    figures, theme = declared_figures(probe(runs[0].probe)), Theme(palette)
+    figures, chosen = declared_figures(probe(runs[0].probe)), palette_of(palette)
     if name not in figures:
         raise RequestError(
             f"the probe {runs[0].probe} has no figure {name!r}; "
             f"its figures are {', '.join(figures) or 'none'}"
         )
-    found = figures[name](shown_of(runs, theme))
+    found = figures[name](shown_of(runs, chosen))
     if found is None:
         raise RequestError(f"the findings contain no data for the figure {name!r}")
-    return themed(found, theme.colours)
+    return themed(found, chosen)

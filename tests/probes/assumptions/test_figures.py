@@ -10,7 +10,7 @@ import pytest
 
 from tacit.charts.panels import DASH
 from tacit.charts.shown import Shown
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.probes.assumptions.examples import chosen
@@ -34,13 +34,13 @@ def three() -> Shown:
     """Three models, one of them asked with the blank last."""
     found = [small_run(), small_run(1), small_run(2, "blank-last")]
     names = ("x/roberta-large", "x/bert-base", "x/gpt2")
-    return Shown(dict(zip(names, found, strict=True)), {}, Theme())
+    return Shown(dict(zip(names, found, strict=True)), {}, HOUSE)
 
 
 def shown(**changed: pl.DataFrame) -> Shown:
     """One model, some of whose tables are changed."""
     found = Findings(FOUND.questions, {**FOUND.tables, **changed}, FOUND.summary)
-    return Shown({"x/roberta-large": found}, {}, Theme())
+    return Shown({"x/roberta-large": found}, {}, HOUSE)
 
 
 def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
@@ -191,7 +191,7 @@ def test_favoured_words_are_the_most_frequent_top_candidates(one: Shown) -> None
 def test_a_whole_sentences_probability_is_not_drawn() -> None:
     """Of a causal model in the wording sentence the one among the candidates stands for it."""
     found = small_run(wording="sentence")
-    causal = Shown({"gpt2": found}, {}, Theme())
+    causal = Shown({"gpt2": found}, {}, HOUSE)
     table = found.tables["retrieval_by_number"].filter(
         pl.col("category").is_null(), order=MAIN, n=4
     )

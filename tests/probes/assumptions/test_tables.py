@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tacit.findings.spec import Details
+from tacit.findings.display import Details
 from tacit.probes.assumptions.probe import Assumptions
 from tests.probes.assumptions.small_run import small_run
 

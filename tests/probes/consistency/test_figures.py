@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Theme, mixed
+from tacit.charts.theme import HOUSE, PALETTES, mixed
 from tacit.findings.findings import Findings
 from tacit.probes.consistency.figures import FIGURES
 from tacit.probes.consistency.tables import TABLES
@@ -26,7 +26,7 @@ DASH = "\N{EN DASH}"
 
 def shown(*of: Findings, sizes: tuple[int, ...] = ()) -> Shown:
     found = dict(zip(("one", "two", "three"), of, strict=False))
-    return Shown(found, dict(zip(found, sizes, strict=False)), Theme(), dict.fromkeys(found, "f"))
+    return Shown(found, dict(zip(found, sizes, strict=False)), HOUSE, dict.fromkeys(found, "f"))
 
 
 def changed(found: Findings, **tables: pl.DataFrame) -> Findings:
@@ -173,7 +173,7 @@ def test_measures_stand_at_the_size_of_models_one_line_per_family() -> None:
     made_up = {name: anchors_of(made(seed, 60)) for seed, name in enumerate("abcd")}
     families = {"a": "opt", "b": "opt", "c": "bert", "d": "opt"}
     sizes = {"a": 10**6, "b": 10**8, "c": 10**7, "d": None}
-    chart = FIGURES["size_of_models"](Shown(made_up, sizes, Theme(), families))
+    chart = FIGURES["size_of_models"](Shown(made_up, sizes, HOUSE, families))
     marks = {row["label"]: row for row in rows(chart) if row["measure"] == "questions right"}
     assert set(marks) == set("abc")
     for name, row in marks.items():

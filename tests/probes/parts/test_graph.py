@@ -10,7 +10,7 @@ import pytest
 
 from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
-from tacit.charts.theme import PALETTES, Spec, Theme
+from tacit.charts.theme import HOUSE, PALETTES, Palette, Spec
 from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
 from tacit.probes.parts.details import graph_files
@@ -70,9 +70,9 @@ def at_random(n: int, share: float, seed: int = 0) -> pl.DataFrame:
     return table(parts, before, after, dict.fromkeys(after, True))
 
 
-def spec_of(beliefs: pl.DataFrame, look: Theme | None = None) -> Spec:
+def spec_of(beliefs: pl.DataFrame, colours: Palette = HOUSE) -> Spec:
     """The chart of the only drawing."""
-    (spec,) = parts_graphs(beliefs, PARTS, look or Theme()).values()
+    (spec,) = parts_graphs(beliefs, PARTS, colours).values()
     return spec
 
 
@@ -261,7 +261,7 @@ def files(
     drawings = beliefs.select("thing", "annotator").unique(maintain_order=True)
     drawings = drawings.with_columns(violated=pl.Series(violated))
     found = Findings(beliefs, {"beliefs": beliefs, "violation_by_drawing": drawings}, {})
-    return list(graph_files(Shown({"m": found}, {}, Theme()), PARTS, things))
+    return list(graph_files(Shown({"m": found}, {}, HOUSE), PARTS, things))
 
 
 def test_the_typical_drawing_has_the_median_of_violations() -> None:

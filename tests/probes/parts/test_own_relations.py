@@ -8,7 +8,7 @@ import pytest
 
 import tacit
 from tacit import FakeModel, Ontology, Prompt
-from tacit.charts.theme import Theme
+from tacit.charts.theme import HOUSE
 from tacit.probes.parts.details import graph_set
 from tests.coherence.test_check import count_by_hand
 
@@ -81,6 +81,6 @@ def test_labels_and_graphs_of_own_relations(tmp_path: Path, ontology: Path) -> N
     found = run(tmp_path, DRAWN, ontology)
     assert dict(found.tables["beliefs"]["label"].value_counts().iter_rows())[True] == 4
     ontology.unlink()
-    graphs = graph_set({"fake": found.findings}, Theme())
+    graphs = graph_set({"fake": found.findings}, HOUSE)
     assert graphs is not None
     assert "sibling of" in str(graphs.graphs[0])

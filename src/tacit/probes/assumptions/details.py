@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tacit.english import several
+from tacit.findings.display import Details
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.findings.spec import Details
 from tacit.probes.assumptions.tables import DETAILS, MAIN, NUMBERS
 
 _BEHIND = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from tacit.errors import RequestError
+from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import Headline, TableSpec
+from tacit.findings.spec import TableSpec
 from tacit.probes.assumptions import averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.corrections import Correction

@@ -1,7 +1,7 @@
 """The tables of the assumptions probe, declared in ``data/tables/assumptions.yaml``."""
 
 from tacit.findings.declared import Tables
-from tacit.findings.spec import Headline
+from tacit.findings.display import Headline
 
 TABLES = Tables("assumptions")
 DETAILS = Tables("assumptions", "details")

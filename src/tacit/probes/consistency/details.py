@@ -10,9 +10,10 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
+from tacit.findings.display import Details
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.findings.spec import Details, TableSpec
+from tacit.findings.spec import TableSpec
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.questions import FACT, bare, prompt_variants

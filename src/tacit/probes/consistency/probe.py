@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.block import Block
+from tacit.findings.display import Details, Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import Details, Headline, TableSpec
+from tacit.findings.spec import TableSpec
 from tacit.knowledge.background import Background
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.consistency import questions

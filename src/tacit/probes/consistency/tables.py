@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.findings.declared import Tables
-from tacit.findings.spec import Headline
+from tacit.findings.display import Headline
 
 TABLES = Tables("consistency")
 DETAILS = Tables("consistency", "details")

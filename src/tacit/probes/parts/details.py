@@ -11,14 +11,14 @@ from tacit.charts.shown import Shown
 from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.files import file_names
+from tacit.findings.display import Details, GraphSet
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.findings.spec import Details, GraphSet
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
-    from tacit.charts.theme import Spec, Theme
+    from tacit.charts.theme import Palette, Spec
 
 MOST_GRAPHS = 40
 """Maximum number of graphs per model; each takes about 5 kB of the report."""
@@ -27,7 +27,7 @@ MOST_STATEMENTS = 30_000
 """Maximum number of statements per model in the report's table, which else shows a sample."""
 
 
-def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
+def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | None:
     """Return the parts graphs of each model and drawing; None if there are no beliefs."""
     from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.figures import FIGURES
@@ -41,7 +41,7 @@ def graph_set(found: Mapping[str, Findings], look: Theme) -> GraphSet | None:
         ontology = Ontology.of(own) if own else Ontology.load("parts")
         chosen, sample = sampled(findings.tables["violation_by_drawing"], MOST_GRAPHS)
         rows = findings.tables["beliefs"].join(chosen, on=DRAWING, how="semi")
-        drawn = parts_graphs(rows, ontology, look)
+        drawn = parts_graphs(rows, ontology, colours)
         for one in chosen.iter_rows(named=True):
             thing, annotator = (one[name] for name in DRAWING)
             if (thing, annotator) in drawn:
@@ -70,7 +70,7 @@ def graph_files(
     else:
         chosen = drawings.filter(pl.col("thing").is_in(things)).select(DRAWING)
     rows = beliefs.join(chosen, on=DRAWING, how="semi", maintain_order="left")
-    graphs = parts_graphs(rows, ontology, shown.look)
+    graphs = parts_graphs(rows, ontology, shown.colours)
     names = file_names("-".join(["parts_graph", *group]) for group in graphs)
     return dict(zip(names, graphs.values(), strict=True))
 

@@ -11,7 +11,7 @@ from tacit.charts.figures import Figures
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.shown import Shown, counted
 from tacit.charts.sizes import sizes
-from tacit.charts.theme import Series, Theme
+from tacit.charts.theme import Palette, Series
 from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import Column
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _COLUMN = 20  # things per column
 _BEFORE = "before repair"
+_AFTER = "after repair (paper)"
 _ALL = {"drawings": 300, "statements": 216_580}  # of the 300 published drawings
 
 
@@ -85,7 +86,10 @@ def accuracy_at(shown: Shown) -> Drawn | None:
         shown.colours,
         across=Column("s", "minimum accuracy (%)", "count"),
         by="series",
-        series=(*_series(shown.look), Series("improvement", shown.colours.ink, "square", (4, 3))),
+        series=(
+            *_series(shown.colours),
+            Series("improvement", shown.colours.ink, "square", (4, 3)),
+        ),
         chance="always_true",
         domain=(min(0.0, *gains["share"]), 1.0),
     )
@@ -160,7 +164,7 @@ def _gained(table: pl.DataFrame, key: str, shown: Shown) -> Drawn:
         shown.colours,
         label="label",
         by="series",
-        series=_series(shown.look),
+        series=_series(shown.colours),
         reference=spec.column("always_true"),
         told=[spec.column("n")],
         domain=(0.0, 1.0),
@@ -185,19 +189,15 @@ def _staged(name: str, column: str, shown: Shown) -> pl.DataFrame | None:
     table = shown.defined(name, column)
     if table is None:
         return None
-    stages = {"before": _BEFORE, shown.look.objective: _after(shown.look)}
+    stages = {"before": _BEFORE, "paper": _AFTER}
     table = table.with_columns(series=pl.col("stage").replace_strict(stages, default=None))
     table = table.drop_nulls("series")
     return None if table.is_empty() else table
 
 
-def _after(look: Theme) -> str:
-    return f"after repair ({look.objective})"
-
-
-def _series(look: Theme) -> tuple[Series, Series]:
-    after = look.colours.of(look.objective)
-    return Series(_BEFORE, look.colours.before), Series(_after(look), after, "diamond")
+def _series(colours: Palette) -> tuple[Series, Series]:
+    after = Series(_AFTER, colours.of("paper"), "diamond")
+    return Series(_BEFORE, colours.before), after
 
 
 def _gains(table: pl.DataFrame, keys: list[str], share: str) -> pl.DataFrame:

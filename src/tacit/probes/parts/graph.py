@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.charts.theme import FONT, PAPER, Palette, Spec, Theme
+from tacit.charts.theme import FONT, PAPER, Palette, Spec
 from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.findings.numbers import percent
@@ -66,17 +66,17 @@ class _Stage:
 
 
 def parts_graphs(
-    beliefs: pl.DataFrame, ontology: Ontology, look: Theme
+    beliefs: pl.DataFrame, ontology: Ontology, colours: Palette
 ) -> dict[tuple[str, ...], Spec]:
     """Return the graph of each drawing, by the values of the columns model, thing, annotator."""
     if beliefs.is_empty():
         return {}
     groups = [name for name in _GROUPS if name in beliefs.columns]
-    stages = ("before", look.objective, "label")
+    stages = ("before", "paper", "label")
     found = {stage: edges(beliefs, ontology, stage, groups) for stage in stages}
     graphs = {}
     for group, mine in beliefs.partition_by(groups, as_dict=True).items():
-        every = [_stage(stage, mine, *of[group], look) for stage, of in found.items()]
+        every = [_stage(stage, mine, *of[group], colours) for stage, of in found.items()]
         kept = every if mine["label"].count() else every[:-1]
         parts = list(dict.fromkeys([*mine["subject"], *mine["object"]]))
         named = {name: mine[name][0] for name in groups}
@@ -87,8 +87,8 @@ def parts_graphs(
                 "subtitle": ", ".join([several(len(parts), "part"), *about]),
                 "offset": 14,
             },
-            "concat": _ring(parts, kept, ontology, look.colours)
-            or list(_grids(parts, kept, ontology, look.colours)),
+            "concat": _ring(parts, kept, ontology, colours)
+            or list(_grids(parts, kept, ontology, colours)),
             "columns": len(kept),
             "spacing": 30,
         }
@@ -96,9 +96,12 @@ def parts_graphs(
 
 
 def _stage(
-    stage: str, beliefs: pl.DataFrame, found: Sequence[Edge], count: Mapping[str, Any], look: Theme
+    stage: str,
+    beliefs: pl.DataFrame,
+    found: Sequence[Edge],
+    count: Mapping[str, Any],
+    colours: Palette,
 ) -> _Stage:
-    colours = look.colours
     believed, violated = count["believed"], count["violated"]
     if stage == "label":
         false = beliefs["label"].count() - believed

@@ -14,9 +14,10 @@ from tacit.charts.shown import Shown
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError, RequestError
+from tacit.findings.display import Headline
 from tacit.findings.findings import Findings, votes_summary
 from tacit.findings.measure import Measure
-from tacit.findings.spec import Headline, TableSpec
+from tacit.findings.spec import TableSpec
 from tacit.probes.base import Answers, Probe, Requests
 from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
 from tacit.probes.parts.beliefs import answers_in

@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.english import several
 from tacit.findings.declared import Tables
-from tacit.findings.spec import Headline
+from tacit.findings.display import Headline
 
 ALL, AGREED = "all", "agreed by all annotators"
 """The sets of labelled statements; of the drawings of Gu et al. (2023), ParRoT and ParRoT++."""
