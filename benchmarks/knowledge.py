@@ -31,8 +31,8 @@ from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
 from tacit.knowledge.negatives import negatives
 from tacit.knowledge.words import Words
-from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.dumps import Dump
+from tacit.sources.questions import Anchor, read_anchors
 
 # Questions that are asked one at a time, evenly over the file.
 ALONE = 20

@@ -110,9 +110,9 @@ def background() -> Sequence[Prompt]:
     from tacit.knowledge.build import Source, build
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.sources.anchors import read_anchors
     from tacit.sources.demo import FACTS, QUESTIONS
     from tacit.sources.dumps import Dump
+    from tacit.sources.questions import read_anchors
 
     anchors = read_anchors(QUESTIONS)
     with tempfile.TemporaryDirectory() as folder:

@@ -22,8 +22,8 @@ from tacit.engine.store import Store
 from tacit.probes.consistency.features import BOTH
 from tacit.probes.consistency.new_question import AnswerPrediction
 from tacit.runs.predicting import RunPredictor
-from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.demo import planted
+from tacit.sources.questions import Anchor, read_anchors
 from tacit.statistics import Bootstrap
 from tacit.statistics.ranking import aurocs, weighted_thresholds
 

@@ -84,8 +84,8 @@ def consistency(folder: Path, sources: Sources, hops: int = 1) -> ConsistencyPro
     from tacit.knowledge.options import BackgroundOptions
     from tacit.probes.consistency.options import ConsistencyOptions
     from tacit.probes.consistency.probe import ConsistencyProbe
-    from tacit.sources.anchors import read_anchors
     from tacit.sources.dumps import Dump
+    from tacit.sources.questions import read_anchors
 
     build(Source([Dump(path) for path in sources.dumps]), folder / "base.kb")
     anchors = list(read_anchors(sources.questions))

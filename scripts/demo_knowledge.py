@@ -28,10 +28,10 @@ from tacit.probes.assumptions.elicitation import (
 )
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.properties import Concept, choose_concepts, word_properties
-from tacit.sources.anchors import Anchor, read_anchors
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
+from tacit.sources.questions import Anchor, read_anchors
 from tacit.sources.statements import all_statements, drawing_statements
 
 Fact = tuple[str, str, str]

@@ -18,10 +18,10 @@ from openpyxl import Workbook
 from tacit.coherence.beliefs import read_beliefs
 from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
-from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import read_drawings, read_things
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
+from tacit.sources.questions import read_anchors
 from tacit.tables import read_table, write_table
 
 pd = pytest.importorskip("pandas")

@@ -27,11 +27,11 @@ from tacit.probes.consistency.template import load_templates
 from tacit.probes.parts.probe import PartsProbe
 from tacit.requests import Prompt
 from tacit.requests.answer_parsing import read_answer
-from tacit.sources.alternatives import read_alternatives
-from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import Norms, read_norms
+from tacit.sources.questions import read_anchors
+from tacit.sources.wordings import read_alternatives
 from tacit.strings import Spellings, comparable, strings
 
 

@@ -27,10 +27,10 @@ from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.questions import Template
 from tacit.requests import Prompt
 from tacit.runs.score_files import read_prompts
-from tacit.sources.anchors import read_anchors
 from tacit.sources.drawings import files_of, is_things, read_drawings, read_things, undrawn
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import read_norms
+from tacit.sources.questions import read_anchors
 from tacit.tables import read_table
 from tests.models import tiny
 

@@ -10,7 +10,7 @@ import pytest
 from tacit.knowledge.background import Background, background
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.options import CAP, BackgroundOptions
-from tacit.sources.anchors import read_anchors
+from tacit.sources.questions import read_anchors
 from tests.knowledge import plain
 from tests.knowledge.conftest import DATA
 

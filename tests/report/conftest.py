@@ -26,8 +26,8 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
-from tacit.sources.anchors import Anchor
 from tacit.sources.drawings import Drawing
+from tacit.sources.questions import Anchor
 from tests.in_order import measured_in_order
 from tests.probes.assumptions.small_run import small_run
 

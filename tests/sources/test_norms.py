@@ -8,8 +8,8 @@ import pytest
 from openpyxl import Workbook
 
 from tacit.errors import DataError, MissingPackage
-from tacit.sources.norm_files import feature_text
 from tacit.sources.norms import Property, read_norms
+from tacit.sources.wordings import feature_text
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
 BUCHANAN = DATA / "norms" / "buchanan-features.tsv"
@@ -47,7 +47,6 @@ def write(folder: Path, text: str, name: str = "norms.tsv") -> Path:
 def test_the_cslb_layout_is_read(tmp_path: Path) -> None:
     """Properties keep the file's order, with category, alternatives and who gave each."""
     norms = read_norms(write(tmp_path, CSLB, "norms.dat"))
-    assert norms.layout == "cslb"
     assert norms.properties == (
         Property(
             "bear",
@@ -73,7 +72,7 @@ def test_the_cslb_layout_is_read(tmp_path: Path) -> None:
 def test_the_mcrae_layout_is_read_as_text(tmp_path: Path) -> None:
     """Features and categories come in the terms of the CSLB norms."""
     norms = read_norms(write(tmp_path, MCRAE, "CONCS_FEATS_concstats_brm.txt"))
-    assert (norms.layout, norms.properties) == ("mcrae", MCRAE_READ)
+    assert norms.properties == MCRAE_READ
 
 
 def test_the_mcrae_layout_is_read_as_a_workbook(tmp_path: Path) -> None:
@@ -85,8 +84,7 @@ def test_the_mcrae_layout_is_read_as_a_workbook(tmp_path: Path) -> None:
         book.active.append([float(cell) if cell.isdigit() else cell for cell in cells])
     book.create_sheet("notes").append(["of another kind"])
     book.save(tmp_path / "norms.xlsx")
-    norms = read_norms(tmp_path / "norms.xlsx")
-    assert (norms.layout, norms.properties) == ("mcrae", MCRAE_READ)
+    assert read_norms(tmp_path / "norms.xlsx").properties == MCRAE_READ
 
 
 def test_a_workbook_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +136,6 @@ def test_any_table_is_read(tmp_path: Path) -> None:
     jsonl = write(tmp_path, '{"concept": "pan", "feature": "is red, hot", "pf": 4.0}\n', "n.jsonl")
     assert read_norms(csv).properties == (Property("pan", "is red, hot", 4, "functional"),)
     assert read_norms(jsonl).properties == (Property("pan", "is red, hot", 4),)
-    assert {read_norms(csv).layout, read_norms(jsonl).layout} == {"table"}
 
 
 def test_a_table_may_write_features_as_mcrae(tmp_path: Path) -> None:
@@ -162,12 +159,11 @@ def test_a_quoted_cell_between_tabs_may_hold_tabs_and_line_breaks(tmp_path: Path
     )
 
 
-def test_what_gives_no_property_is_counted(tmp_path: Path) -> None:
+def test_a_feature_is_read_once(tmp_path: Path) -> None:
     """An empty feature is skipped; a repeated one stays once, with the higher frequency."""
     rows = "bear\t\t4\nbear\thas fur\t5\nowl\thas fur\t1\nbear\thas fur\t2\n"
     norms = read_norms(write(tmp_path, TABLE + rows))
     assert norms.properties == (Property("bear", "has fur", 5), Property("owl", "has fur", 1))
-    assert (norms.rows, norms.skipped) == (5, {"no feature": 1, "repeated": 2})
 
 
 @pytest.mark.parametrize(
@@ -204,19 +200,7 @@ def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, mes
             "concept;feature;pf\nbear;is big;1\n",
             "the columns seem to be separated by semicolons, but .tsv requires tabs",
         ),
-        (
-            "word\tattribute\tcount\nbear\tis big\t1\n",
-            "; if the file is your own, rename its columns",
-        ),
-        (
-            "word\tattribute\tcount\nbear\tis big\t1\n",
-            (
-                "has the columns word, attribute, count, which match no supported layout of norms; "
-                "expected the CSLB norms (concept, feature, pf; optional feature type, feature "
-                "alternatives, participant list); the McRae norms (concept, feature, prod_freq; "
-                "optional br_label); a table (concept, feature, pf; optional category)"
-            ),
-        ),
+        ("word\tattribute\tcount\nbear\tis big\t1\n", "which match no supported layout"),
         ("concept\tfeature\nbear\tis big\n", "has no column pf; expected a table (concept,"),
         ("Concept\tBR_Label\nbear\tx\n", "has no column feature, prod_freq; expected the McRae"),
         ("feature type\tpf\nx\t1\n", "has no column concept, feature; expected the CSLB norms"),
@@ -248,8 +232,7 @@ def test_files_that_cannot_be_read_are_errors(tmp_path: Path) -> None:
 def test_the_real_norms_are_read() -> None:
     """28,977 rows, two of them without a feature; 226 concepts; first and last row."""
     norms = read_norms(BUCHANAN)
-    assert (norms.layout, norms.rows, norms.underscored) == ("table", 28977, False)
-    assert norms.skipped == {"no feature": 2, "repeated": 0}
+    assert not norms.underscored
     assert (len(norms.properties), len(norms.by_concept())) == (28975, 226)
     assert norms.properties[0] == Property("abstract", "a different way of thinking", 1)
     assert norms.properties[-1].concept == "zebra"

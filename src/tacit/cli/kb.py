@@ -158,7 +158,7 @@ def _texts(
     question: str | None, choices: list[str], questions: Path | None
 ) -> dict[str, tuple[str, ...]]:
     """Return the question and choices of each question to extract facts for, by its id."""
-    from tacit.sources.anchors import read_anchors
+    from tacit.sources.questions import read_anchors
 
     if (question is None) == (questions is None):
         raise RequestError("give either a question or a file of questions (--questions)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +21,10 @@ from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
 from tacit.probes.base import ModelWords, Probe
 from tacit.requests import Prompt
+from tacit.sources.registry import Registry, Source, SourceFile, registry
 
 if TYPE_CHECKING:
     from tacit.models.huggingface.local import LocalModel
-    from tacit.sources.registry import Registry, Source, SourceFile
 
 
 _FEW = 3  # ids in a message
@@ -268,14 +269,11 @@ def sources(
     Example: tacit show sources conceptnet
     """
     from tacit.cli.show import detail, listing
-    from tacit.sources.registry import registry
 
     known = registry()
     found = None if name is None else known.source(name)
     if as_json:
-        shown = (
-            found.model_dump() if found else [one.model_dump() for one in known.sources.values()]
-        )
+        shown = asdict(found) if found else [asdict(one) for one in known.sources.values()]
         typer.echo(json.dumps(shown))
         return
     typer.echo("\n".join(detail(found) if found else listing(known)))

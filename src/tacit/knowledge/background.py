@@ -45,8 +45,6 @@ def count(
     options: BackgroundOptions,
 ) -> Counts:
     """Count the concepts, facts and negatives of an extraction."""
-    import polars as pl
-
     by_text = concepts.group_by("text", "concept").agg(pl.col("by_lemmas", "counts").any())
     across, sharing = _joined(base, concepts.filter("counts"), facts)
     cut = facts.group_by("text").agg(beyond=pl.col("found").first() - pl.len().cast(pl.Int64))
@@ -115,8 +113,6 @@ class Background:
 
     def named(self, ids: Sequence[str]) -> pl.DataFrame:
         """Return the facts with each question's index replaced by its id."""
-        import polars as pl
-
         names = pl.Series("question", ids, pl.String)
         return self.facts.with_columns(names.gather(self.facts["question"]))
 
@@ -241,8 +237,6 @@ def _topics(
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
     """Return each question's number of facts before the maximum ``cap`` is applied."""
-    import polars as pl
-
     counts = facts.group_by("text").agg(pl.col("found").first())
     return (
         pl.DataFrame({"question": range(questions)}, {"question": pl.Int32})
@@ -253,7 +247,6 @@ def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:
 
 def mean_zipf(concepts: pl.DataFrame, questions: int) -> pl.Series:
     """Return, for each question, the mean Zipf frequency of its concepts."""
-    import polars as pl
     from wordfreq import zipf_frequency
 
     if concepts.is_empty():

@@ -42,8 +42,6 @@ class Source:
 
 def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
     """Build a knowledge base and write its file atomically."""
-    import duckdb
-
     check_out(out, [dump.path for dump in source.dumps])
     try:
         out.parent.mkdir(parents=True, exist_ok=True)

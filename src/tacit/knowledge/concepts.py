@@ -40,8 +40,6 @@ def concepts_in(
 
 def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
     """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts."""
-    import polars as pl
-
     parts = [(text, n, part) for text, parts in enumerate(texts) for n, part in enumerate(parts)]
     lines = pl.DataFrame(
         {

@@ -23,8 +23,6 @@ def facts_between(
     seed: int = 0,
 ) -> pl.DataFrame:
     """Find the facts that connect the concepts of each text."""
-    import polars as pl
-
     names = base.chosen(relations)
     texts = concepts["text"].unique(maintain_order=True).to_list()
     parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]

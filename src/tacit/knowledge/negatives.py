@@ -40,8 +40,6 @@ def negatives(
     base: KnowledgeBase, facts: pl.DataFrame, options: BackgroundOptions | None = None
 ) -> pl.DataFrame:
     """Draw a new tail for each fact; the fact with the new tail (its negative) is false."""
-    import polars as pl
-
     options = options or BackgroundOptions()
     waiting = _asked(base, facts)
     found = [_none().with_columns(relaxed=pl.lit(None, pl.Int8))]
@@ -60,15 +58,11 @@ def negatives(
 
 def _none() -> pl.DataFrame:
     """Return an empty table with the columns ``fact`` and ``negative``."""
-    import polars as pl
-
     return pl.DataFrame(schema={"fact": pl.Int64, "negative": pl.Int32})
 
 
 def _asked(base: KnowledgeBase, facts: pl.DataFrame) -> pl.DataFrame:
     """Return each fact with its index, its text, and whether its relation is symmetric."""
-    import polars as pl
-
     return base.table(
         """
         SELECT f.fact, f.head, f.relation, f.tail,
@@ -102,8 +96,6 @@ def _drawn(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
     """Draw a random tail for each fact, so that the fact with this tail is false."""
-    import polars as pl
-
     waiting = _located(waiting, pool)
     found = [_none()]
     for attempt in range(0, _TRIES * _ROUNDS, _TRIES):
@@ -118,8 +110,6 @@ def _drawn(
 
 def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
     """Add the columns ``start`` and ``size``: each fact's range of rows in the table ``pool``."""
-    import polars as pl
-
     if "relation" not in pool.columns:
         whole = waiting.with_columns(start=pl.lit(0), size=pl.lit(pool.height))
         return whole.filter(pl.col("size") > 0)
@@ -130,8 +120,6 @@ def _located(waiting: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
 
 def _draws(waiting: pl.DataFrame, pool: pl.DataFrame, seed: int, attempt: int) -> pl.DataFrame:
     """Return ``_TRIES`` random tails for each fact, one row per tail."""
-    import polars as pl
-
     rows = [
         start + _below(size, seed, words, attempt + k)
         for words, start, size in waiting.select("text", "start", "size").iter_rows()
@@ -155,8 +143,6 @@ def _of_all_possible(
     base: KnowledgeBase, waiting: pl.DataFrame, pool: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
     """Draw a negative for each fact from all tails that form no edge with the fact's head."""
-    import polars as pl
-
     shared = "USING (relation)" if "relation" in pool.columns else "ON true"
     possible = base.table(
         f"""
@@ -176,8 +162,6 @@ def _of_all_possible(
 
 def _matched(base: KnowledgeBase, asked: pl.DataFrame, seed: int) -> Iterator[pl.DataFrame]:
     """Yield negatives that meet all ``CONDITIONS``, then negatives that meet fewer of them."""
-    import polars as pl
-
     tails = base.table(
         """
         SELECT DISTINCT relation, other AS concept FROM base.neighbours
@@ -214,8 +198,6 @@ def _candidates(
 
 def _one_of(facts: pl.DataFrame, candidates: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Draw a tail for each negative; a tail's weight is the number of facts with that tail."""
-    import polars as pl
-
     totals = candidates.group_by("fact").agg(total=pl.col("as_tail").sum())
     sizes = facts.select("fact", "text").join(totals, on="fact", maintain_order="left")
     numbers = [(fact, _below(total, seed, words, 0)) for fact, words, total in sizes.iter_rows()]
@@ -247,8 +229,6 @@ def _below(size: int, seed: int, words: str, attempt: int) -> int:
 
 def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
     """Return attributes of tails, such as the word frequency, for each relation and tail."""
-    import polars as pl
-
     english = Words()
     found = base.table(
         """
@@ -280,8 +260,6 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
 
 def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
     """Return attributes, such as the word frequency, of the tails of facts and negatives."""
-    import polars as pl
-
     fact = ["head", "relation", "tail"]
     ends = pl.concat(
         drawn.select(*fact, concept=end, is_negative=pl.lit(end == "negative"))

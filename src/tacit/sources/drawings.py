@@ -14,7 +14,7 @@ from typing import Any
 from tacit.delimited import read_rows
 from tacit.english import several
 from tacit.errors import DataError, RequestError
-from tacit.sources.missing import advice, check_exists
+from tacit.sources.registry import advice, check_exists
 from tacit.strings import Spellings, convert_strings, strings
 from tacit.tables import columns_of, line_of_row, read_table, table_path
 

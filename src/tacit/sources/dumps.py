@@ -19,7 +19,7 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import DataError, RequestError, path_text
-from tacit.sources.missing import check_exists
+from tacit.sources.registry import check_exists
 from tacit.strings import convert_strings
 from tacit.tables import line_of_row, read_table, table_path
 
@@ -94,8 +94,6 @@ class Dump:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the valid rows in file order, each with the number and text of its line."""
-        import polars as pl
-
         for lines in self._lines() if self._table is None else self._rows(self._table):
             self.lines += lines.height
             blank = pl.col("text").str.strip_chars("\t") == ""
@@ -195,8 +193,6 @@ class Dump:
 
     def _lines(self) -> Iterator[pl.DataFrame]:
         """Yield the lines of the file in batches."""
-        import polars as pl
-
         number = 1
         with self._opened() as (raw, file):
             while block := file.read(_BLOCK):
@@ -222,8 +218,6 @@ class Dump:
 
     def _rows(self, table: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Yield the rows of a table as text."""
-        import polars as pl
-
         place = {name: at for at, name in enumerate(self._names)}
         texts = table.select(
             pl.nth(place[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
@@ -234,8 +228,6 @@ class Dump:
 
     def _parsed(self, lines: pl.DataFrame) -> pl.DataFrame:
         """Return the cells of lines, and whether a line is ``formed`` as its layout requires."""
-        import polars as pl
-
         if self._table is not None:
             return lines.with_columns(formed=pl.lit(value=True))
         names = ASSERTIONS if self.layout == "assertions" else self._names
@@ -262,8 +254,6 @@ class Dump:
 
     def _chosen(self) -> list[pl.Expr]:
         """Return the conditions for rows in the chosen language that do not repeat the header."""
-        import polars as pl
-
         if self.layout == "assertions":
             place = f"/c/{self.language}/"
             return [pl.col(end).str.starts_with(place) for end in ("head", "tail")]
@@ -274,8 +264,6 @@ class Dump:
 
 def _links() -> list[pl.Expr]:
     """Return the conditions for a row that links a concept to another or to a web address."""
-    import polars as pl
-
     tail = pl.col("tail")
     return [
         pl.col("relation").str.starts_with("/r/"),

@@ -1,4 +1,4 @@
-"""The registry ``registry.yaml``: the published data sets that Tacit can read.
+"""The published data sets that Tacit can read, declared in ``registry.yaml``.
 
 For each data set, the registry contains the address, the licence, the citation, and instructions
 for obtaining the data. Tacit does not download the data sets.
@@ -6,70 +6,52 @@ for obtaining the data. Tacit does not download the data sets.
 
 from __future__ import annotations
 
-import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    InstanceOf,
-    StringConstraints,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+import yaml
 
+from tacit.documents import similar
 from tacit.errors import DataError, RequestError
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
-Count = Annotated[int, Field(strict=True, ge=1)]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
-Url = Annotated[str, StringConstraints(pattern=r"^https?://[^\s/]+\S*$")]
-Doi = Annotated[str, StringConstraints(pattern=r"^10\.[0-9]{4,}/\S+$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-
-_PATH = Path(str(resources.files("tacit") / "sources" / "registry.yaml"))
+from tacit.tables import resolved
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Kind(_Entry):
+@dataclass(frozen=True, kw_only=True)
+class Kind:
     """A kind of data, and the commands and options that accept data of this kind."""
 
-    name: Name
-    noun: Text
-    expected: Text
-    options: Texts
-    suffixes: tuple[Text, ...]
-    reference: Text
+    name: str
+    noun: str
+    expected: str
+    options: Sequence[str]
+    suffixes: Sequence[str]
+    reference: str
 
 
-class SourceFile(_Entry):
+@dataclass(frozen=True, kw_only=True)
+class SourceFile:
     """A file of a published data set. Attributes with unknown values are None."""
 
-    name: Text
-    save_as: Text | None = None
-    url: Url | None = None
-    bytes: Count | None = None
-    sha256: Sha256 | None = None
+    name: str
+    save_as: str | None = None
+    url: str | None = None
+    bytes: int | None = None
+    sha256: str | None = None
 
 
-class Citation(_Entry):
+@dataclass(frozen=True, kw_only=True)
+class Citation:
     """The publication in which a data set is described."""
 
-    authors: Texts
-    year: Count
-    title: Text
-    venue: Text
-    doi: Doi | None = None
-    url: Url | None = None
+    authors: Sequence[str]
+    year: int
+    title: str
+    venue: str
+    doi: str | None = None
+    url: str | None = None
 
     def __str__(self) -> str:
         """Return the citation as one line: authors, year, title, venue and web address."""
@@ -79,21 +61,22 @@ class Citation(_Entry):
         return f"{line} {address}" if address else line
 
 
-class Source(_Entry):
+@dataclass(frozen=True, kw_only=True)
+class Source:
     """A published data set that Tacit can read. Attributes with unknown values are None."""
 
-    name: Name
-    kind: InstanceOf[Kind]
-    label: Text
-    title: Text
-    home: Url
-    layout: Text
-    files: Annotated[tuple[SourceFile, ...], Field(min_length=1)]
-    steps: Texts
+    name: str
+    kind: Kind
+    label: str
+    title: str
+    home: str
+    layout: str
+    files: Sequence[SourceFile]
+    steps: Sequence[str]
     citation: Citation
-    condition: Text | None = None
-    licence: Text | None = None
-    checksums_from: Text | None = None
+    condition: str | None = None
+    licence: str | None = None
+    checksums_from: str | None = None
 
     @property
     def access(self) -> str:
@@ -115,20 +98,12 @@ class Source(_Entry):
         return {heading: text for heading, text in facts.items() if text}
 
 
-class Registry(_Entry):
+@dataclass(frozen=True)
+class Registry:
     """All kinds of data and all data sets, by name, in the order of the registry file."""
 
-    kinds: Annotated[dict[Name, Kind], Field(min_length=1)]
-    sources: Annotated[dict[Name, Source], Field(min_length=1)]
-
-    @field_validator("kinds", "sources", mode="before")
-    @classmethod
-    def _complete(cls, entries: Any, info: ValidationInfo) -> Any:  # noqa: ANN401 - not yet validated
-        """Add the field ``name`` to each entry, and replace kind names by ``Kind`` objects."""
-        if not isinstance(entries, dict):
-            return entries
-        kinds = info.data.get("kinds", {})
-        return {name: _completed(name, entry, kinds) for name, entry in entries.items()}
+    kinds: Mapping[str, Kind]
+    sources: Mapping[str, Source]
 
     def of_kind(self, kind: str) -> list[Source]:
         """Return the data sets of the given kind."""
@@ -136,44 +111,50 @@ class Registry(_Entry):
 
     def source(self, name: str) -> Source:
         """Return the data set with the given name."""
-        if name in self.sources:
-            return self.sources[name]
-        near = difflib.get_close_matches(name.lower(), self.sources, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(self.sources)}"
-        raise RequestError(f"there is no source named {name!r}; {hint}")
+        if name not in self.sources:
+            raise RequestError(
+                f"there is no source named {name!r}; expected {', '.join(self.sources)}"
+                f"{similar(name, [*self.sources])}"
+            )
+        return self.sources[name]
 
 
 @cache
 def registry() -> Registry:
     """Return the registry that is part of Tacit; its file is read only once."""
-    return read_registry(_PATH)
-
-
-def read_registry(path: Path) -> Registry:
-    """Read and validate a registry file of published data sets."""
-    from tacit.documents import read_yaml
-
-    try:
-        return Registry.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise DataError(_problem(error), path) from error
-
-
-def _completed(name: object, entry: object, kinds: dict[str, Kind]) -> object:
-    if not isinstance(entry, dict):
-        return entry
-    if "name" in entry:
-        raise ValueError(
-            f"{name} has the key name; remove it, since the key of the entry is its name"
+    path = Path(str(resources.files("tacit") / "sources" / "registry.yaml"))
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    kinds = {name: Kind(name=name, **entry) for name, entry in content["kinds"].items()}
+    sources = {
+        name: Source(
+            name=name,
+            **entry
+            | {
+                "kind": kinds[entry["kind"]],
+                "files": [SourceFile(**file) for file in entry["files"]],
+                "citation": Citation(**entry["citation"]),
+            },
         )
-    kind = entry.get("kind")
-    found = {"kind": kinds[kind]} if isinstance(kind, str) and kind in kinds else {}
-    return {"name": name, **entry, **found}
+        for name, entry in content["sources"].items()
+    }
+    return Registry(kinds, sources)
 
 
-def _problem(error: ValidationError) -> str:
-    """Describe the first validation error, with its location and the invalid value."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"])) or "the file"
-    value = "" if first["type"] == "missing" else f"; found {first['input']!r}"
-    return f"{where}: {first['msg']}{value}"
+def check_exists(path: Path, kind: str, *, folder: bool = False) -> None:
+    """Raise an error that lists suitable data sets, if a path does not exist."""
+    found = resolved(path)
+    if found.is_file() or (folder and found.is_dir()):
+        return
+    problem = "there is no such file or folder" if folder else "there is no such file"
+    if found.is_dir():
+        problem = "is a folder"
+    raise DataError(f"{problem}; expected {registry().kinds[kind].expected}; {advice(kind)}", path)
+
+
+def advice(kind: str) -> str:
+    """Return text for an error message: the data sets of a kind, and where to get them."""
+    known = registry()
+    sources = known.of_kind(kind)
+    listed = ", ".join(f"{source.label} ({source.access})" for source in sources)
+    name = f" {sources[0].name}" if len(sources) == 1 else ""
+    return f"{known.kinds[kind].noun} that Tacit reads: {listed}; see tacit show sources{name}"

@@ -29,8 +29,6 @@ def drawing_statements(drawings: Iterable[Drawing]) -> pl.DataFrame:
 
 def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> pl.DataFrame:
     """Return every statement about two parts of a drawing (Gu et al. 2023, section 6.1)."""
-    import polars as pl
-
     names = pl.DataFrame({"relation": strings(relations, "relations")}, {"relation": pl.String})
     pairs = _frame(
         (drawing.thing, drawing.annotator, subject, "", obj)
@@ -42,8 +40,6 @@ def all_statements(drawings: Iterable[Drawing], relations: Collection[str]) -> p
 
 def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
     """Return statements that a thing's annotators all label alike (Gu et al. 2023, appendix C)."""
-    import polars as pl
-
     drawn = labelled.group_by("thing").agg(pl.col("annotator").n_unique().alias("drawings"))
     statement = ["thing", "subject", "relation", "object", "label"]
     same = labelled.group_by(statement, maintain_order=True).agg(
@@ -58,8 +54,6 @@ def agreed(labelled: pl.DataFrame) -> pl.DataFrame:
 
 def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
     """Count the statements on which annotators agree (Gu et al. 2023, appendix C, Table 5)."""
-    import polars as pl
-
     statement = ["thing", "subject", "relation", "object"]
     common = agreed(labelled).group_by("thing").agg(pl.len().alias("agreed"))
     both = pl.col("label").n_unique().over(statement) > 1
@@ -80,8 +74,6 @@ def agreement(labelled: pl.DataFrame) -> pl.DataFrame:
 
 
 def _frame(rows: Iterable[Sequence[str]]) -> pl.DataFrame:
-    import polars as pl
-
     columns = list(zip(*rows, strict=True)) or [()] * len(_COLUMNS)
     return pl.DataFrame(
         dict(zip(_COLUMNS, columns, strict=True)), schema=dict.fromkeys(_COLUMNS, pl.String)
@@ -156,8 +148,6 @@ def _as_table_1(enriched: pl.DataFrame, categories: dict[str, int]) -> dict[str,
 
 def counted(summary: Mapping[str, Any]) -> dict[str, pl.DataFrame]:
     """Return the counts as tables to print, by their titles."""
-    import polars as pl
-
     both = {"all": summary, "agreed by all annotators": summary["agreed"]}
     labels = ("statements", "true", "false")
     return {

@@ -64,7 +64,7 @@ def small_run(
 ) -> Findings:
     """What a masked model shows, or a causal one asked in a wording."""
     properties = tuple(_properties())
-    norms = Norms(Path("norms.dat"), "table", properties, len(properties), {})
+    norms = Norms(Path("norms.dat"), properties)
     asked = {"orders": "all", **({"wording": wording} if wording else {}), **options}
     probe = Assumptions(norms, AssumptionsOptions(norms.path, **asked))
     model = FakeModel(lambda *of: says(*of, seed=seed), words=WORDS)

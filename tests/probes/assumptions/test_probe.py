@@ -148,9 +148,7 @@ def test_the_better_spelling_counts_and_the_other_is_no_rival() -> None:
         for word, frequency in (("colour", 9), ("fur", 5), ("tail", 3))
     ]
     properties += [Property("bear", f"is p{n}", 2) for n in range(10)]
-    norms = Norms(
-        Path("norms.csv"), "table", tuple(properties), len(properties), {}, underscored=False
-    )
+    norms = Norms(Path("norms.csv"), tuple(properties))
     found = measured(probe_of(norms, model=model), model)
     ranks, means = (
         found.tables[name].filter(relation="has", over="vocabulary", preface=True)

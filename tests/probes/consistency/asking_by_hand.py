@@ -22,7 +22,7 @@ from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 
 META = {
     1: "{q}?",

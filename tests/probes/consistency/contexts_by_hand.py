@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, probe_of
 
 COUNTS = (3, 1, 2, 3, 2, 4, 1, 3, 2, 3, 2, 4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, Says
 
 QUESTIONS = [

@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from tacit.findings.findings import Findings
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tacit.statistics.ranking import chance_level
 from tests.probes.consistency import asking_by_hand as asking
 from tests.probes.consistency.asking_by_hand import Case, Fact, Reply, Says, Scored, Taken

@@ -21,7 +21,7 @@ from tacit.probes.consistency.controls import (
     Controls,
 )
 from tacit.probes.consistency.questions import FACT
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tacit.statistics.lift import measure_lift
 from tacit.statistics.permutation import Permutations
 from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of

@@ -15,7 +15,7 @@ from tacit.probes.consistency.new_question import AnswerPrediction, prediction
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.tables import DETAILS
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
 
 FACTS = (Fact("dog", "IsA", "animal", "carrot"), Fact("dog", "HasA", "tail", "wheel"))

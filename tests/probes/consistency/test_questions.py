@@ -9,7 +9,7 @@ from tacit.probes.consistency.questions import (
 )
 from tacit.probes.consistency.template import load_templates
 from tacit.requests import Prompt
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tests.probes.consistency.asking_by_hand import META, PAIRS, Case, Fact, probe_of
 from tests.probes.consistency.run_by_hand import DOG
 

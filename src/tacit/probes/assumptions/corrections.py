@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tacit.errors import DataError
 from tacit.requests import BLANK
-from tacit.sources.norm_files import feature_text
 from tacit.sources.norms import Norms, Property
+from tacit.sources.wordings import feature_text
 from tacit.strings import comparable
 from tacit.tables import line_of_row, read_table
 

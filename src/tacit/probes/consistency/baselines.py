@@ -15,7 +15,7 @@ from tacit.statistics.ranking import at_thresholds, average_precision, chance_le
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.sources.anchors import Anchor
+    from tacit.sources.questions import Anchor
 
 MODEL, RANDOM = "model", "random"
 

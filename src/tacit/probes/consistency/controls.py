@@ -18,7 +18,7 @@ from tacit.statistics.permutation import Permutations
 if TYPE_CHECKING:
     from tacit.knowledge.background import Background
     from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.sources.anchors import Anchor
+    from tacit.sources.questions import Anchor
 
 WHOLE = "whole background"
 IRRELEVANT = "another question's background"

@@ -12,7 +12,7 @@ import polars as pl
 from tacit.probes.consistency.answers import ModelAnswers, values_of_choices
 from tacit.probes.consistency.background import YES, by_anchor
 from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, PRIOR
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 
 BASE_RATE, MARGIN, BACKGROUND = "base_rate", "margin", "background"
 ANSWER, BOTH = "answer", "both"

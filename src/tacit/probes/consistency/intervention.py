@@ -19,7 +19,7 @@ from tacit.probes.consistency.questions import FACT, Question, about_anchors
 from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import Templates
 from tacit.probes.consistency.wording import grammatical
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tacit.statistics.tests import holm, paired_change
 from tacit.strings import comparable
 

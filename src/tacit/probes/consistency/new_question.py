@@ -18,7 +18,7 @@ from tacit.probes.consistency.findings import answered, scored
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 from tacit.strings import Spellings
 
 _FEWEST = 2

@@ -29,7 +29,7 @@ from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 
 if TYPE_CHECKING:
     from tacit.findings.measure import Measure
@@ -63,7 +63,7 @@ class ConsistencyProbe(Probe):
 
     @classmethod
     def of(cls, options: ConsistencyOptions) -> Self:
-        from tacit.sources.anchors import read_anchors
+        from tacit.sources.questions import read_anchors
 
         anchors = read_anchors(options.questions)[: options.limit]
         unlabelled = [anchor.id for anchor in anchors if anchor.answer is None]

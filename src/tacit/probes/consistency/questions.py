@@ -16,7 +16,7 @@ import polars as pl
 from tacit.errors import RequestError
 from tacit.probes.base import Requests
 from tacit.requests import BLANK, Prompt
-from tacit.sources.anchors import Anchor
+from tacit.sources.questions import Anchor
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.template import Templates

@@ -1,9 +1,10 @@
-"""Parse the alternatives (wordings) of a feature, and the people who wrote each of them."""
+"""The wordings of a feature: in the style of the CSLB norms, and as participants wrote them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -21,6 +22,36 @@ _RELATING = frozenset(
     | {"used", "made", "found", "in", "of", "for", "to", "it"}
 )
 _WORD = re.compile(r"[^\W_]+")
+_BEHAVIOUR = re.compile(r"(?:in)?beh - ")
+_NOUN = re.compile(r"an? ")
+_UNDERSCORED = re.compile(r"(?:an?|has|is|made_of|used_for|(?:in)?beh_-)_")
+
+
+def is_underscored(features: Sequence[str]) -> bool:
+    """Return whether features are in McRae's style, with underscores in place of spaces."""
+    return not any(" " in one for one in features) and any(map(_UNDERSCORED.match, features))
+
+
+def feature_text(feature: str) -> str:
+    """Rewrite a feature in the style of the CSLB norms, unless it already has this style."""
+    text = " ".join(feature.replace("_", " ").split())
+    if _NOUN.match(text):
+        return f"is {text}"
+    behaviour = _BEHAVIOUR.match(text)
+    return _done(text[behaviour.end() :]) if behaviour else text
+
+
+def _done(text: str) -> str:
+    """Replace a verb by "does" and its base form: "eats grass" becomes "does eat grass"."""
+    from lemminflect import getAllLemmas, getInflection
+
+    verb, space, rest = text.partition(" ")
+    if verb in {"is", "has", "does"}:
+        return text
+    for base in getAllLemmas(verb).get("VERB", ()):
+        if verb in getInflection(base, "VBZ"):
+            return f"does {base}{space}{rest}"
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +65,9 @@ class Alternatives:
 
 def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     """Parse the wordings (alternatives) of a feature, and the participants who wrote them."""
-    entries = [*map(Spellings(), _entries(cell, ";|") or _entries(cell, ","))]
-    participants = comparable(participants)
+    entries = [*map(Spellings(), _split(cell, ";|,"))]
     texts = tuple(dict.fromkeys(entries))
-    named = [frozenset(_identifiers(group)) for group in _groups(participants)]
+    named = [frozenset(_identifiers(group)) for group in _split(participants, ";|, ")]
     if not texts or not any(named):
         return Alternatives(texts, (), UNNAMED if len(texts) > 1 else None)
     if len(texts) == 1:
@@ -52,45 +82,41 @@ def read_alternatives(cell: str, participants: str = "") -> Alternatives:
     return Alternatives(texts, tuple(gave.values()))
 
 
-def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
-    """Find rows whose alternatives (wordings) belong to the feature of a different row."""
-    said = [[_content(text) for text in texts] for _, texts in rows]
-    foreign = {
-        at
-        for at, (feature, _) in enumerate(rows)
-        if said[at] and not any(words & _content(feature) for words in said[at])
-    }
-    if not foreign:
-        return frozenset()
-    known: dict[frozenset[str], set[int]] = {}
-    for at, (feature, _) in enumerate(rows):
-        for words in filter(None, _variants(feature)):
-            known.setdefault(words, set()).add(at)
-    stated = {at: set[int]().union(*(known.get(words, ()) for words in said[at])) for at in foreign}
-    numbers = {at for at in foreign if not any(map(_has_letter, rows[at][1]))}
-    moved = {at for at in foreign if stated[at]} | numbers
-    return frozenset(moved | {other for at in moved for other in stated[at] & foreign})
-
-
-def _entries(cell: str, marks: str) -> list[str]:
-    """Split a cell by one separator; try the separators in ``marks`` one after another."""
-    mark = next((mark for mark in marks if mark in cell), None)
-    if mark is None and marks == ";|":
-        return []
-    return [one.strip() for one in cell.split(mark or ",") if one.strip()]
-
-
-def _groups(participants: str) -> list[str]:
-    mark = next((mark for mark in ";|," if mark in participants), None)
-    return [one for one in participants.split(mark) if one.strip()]
+def _split(text: str, marks: str) -> list[str]:
+    """Split a text at the first of the marks that occurs in it."""
+    text = comparable(text)
+    mark = next((mark for mark in marks if mark in text), None)
+    return [one.strip() for one in (text.split(mark) if mark else [text]) if one.strip()]
 
 
 def _identifiers(participants: str) -> list[str]:
-    return [one for one in re.split(r"[;|,\s]+", participants) if one]
+    return [one for one in re.split(r"[;|,\s]+", comparable(participants)) if one]
 
 
-def _has_letter(text: str) -> bool:
-    return any(map(str.isalpha, text))
+def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
+    """Find rows whose alternatives (wordings) belong to the feature of a different row."""
+    written = [[_content(text) for text in texts] for _, texts in rows]
+    foreign = {
+        index
+        for index, (feature, _) in enumerate(rows)
+        if written[index] and not any(words & _content(feature) for words in written[index])
+    }
+    if not foreign:
+        return frozenset()
+    stating: defaultdict[frozenset[str], set[int]] = defaultdict(set)
+    for index, (feature, _) in enumerate(rows):
+        for words in filter(None, _variants(feature)):
+            stating[words].add(index)
+    stated = {
+        index: set[int]().union(*(stating.get(words, ()) for words in written[index]))
+        for index in foreign
+    }
+    moved = {index for index in foreign if stated[index] or not _has_letter(rows[index][1])}
+    return frozenset(moved.union(*(stated[index] & foreign for index in moved)))
+
+
+def _has_letter(texts: Iterable[str]) -> bool:
+    return any(letter.isalpha() for text in texts for letter in text)
 
 
 @cache

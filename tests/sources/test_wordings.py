@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.sources.alternatives import (
+from tacit.sources.norms import read_norms
+from tacit.sources.wordings import (
     SHIFTED,
     UNALIGNED,
     UNNAMED,
@@ -14,7 +15,6 @@ from tacit.sources.alternatives import (
     read_alternatives,
     shifted_rows,
 )
-from tacit.sources.norms import read_norms
 
 HEADER = "domain\tfeature type\tconcept\tfeature\tpf\tfeature alternatives\tparticipant list\n"
 
