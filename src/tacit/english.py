@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -85,6 +87,23 @@ def before_preposition(noun: str) -> str:
 def begins_with_vowel(noun: str) -> bool:
     """Return whether the first letter of a noun is a, e, i, o or u."""
     return noun[:1].lower() in set("aeiou")
+
+
+@cache
+def lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
+    """Return a word's lemmas by part of speech; empty if the lexicon does not list the word."""
+    from lemminflect import getAllLemmas
+
+    found: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
+    return found
+
+
+@cache
+def inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
+    """Return a word's inflected forms, most usual first; none of a word that the lexicon lacks."""
+    from lemminflect import getInflection
+
+    return tuple(getInflection(word, tag, inflect_oov=unknown))
 
 
 def _lists(content: Any, path: Path) -> dict[str, frozenset[str]]:  # noqa: ANN401 - YAML

@@ -148,8 +148,6 @@ class ShareProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the share of each result, in all rows and by group."""
-        import polars as pl
-
         table, prompts = self.asked
         columns = [
             pl.Series(name, list(map(_value, prompts[name], answers.groups[name].answers)))

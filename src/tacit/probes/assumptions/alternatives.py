@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from tacit.english import lemmas
 from tacit.probes.assumptions.template import load_templates
 from tacit.probes.assumptions.wording import (
     first_alternatives,
     is_passive,
     is_plural,
-    kinds_of,
     predicate,
     shipped_nouns,
 )
@@ -56,9 +56,9 @@ def _completed(words: list[str], feature: list[str]) -> str | None:
     if first in prepositions:
         stop = next((at for at, word in enumerate(feature) if word.lower() in prepositions), 1)
         return " ".join([*feature[:stop], *words])
-    if first in kinds_of(first).verbs and (verb in _DO or not _may_be_noun(first)):
+    if first in lemmas(first).get("VERB", ()) and (verb in _DO or not _may_be_noun(first)):
         return " ".join(["does", *words])
-    if kinds_of(words[-1].lower()).all == {"ADJ"}:
+    if lemmas(words[-1].lower()).keys() == {"ADJ"}:
         return " ".join(["is", *words])
     lead = _lead(feature)
     return " ".join([*feature[:lead], *_with_article(words, feature[lead:], verb)])
@@ -81,7 +81,7 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
     if not rest or rest[0].lower() not in {"a", "an"} or words[0].lower() in _DETERMINERS:
         return words
     last = words[-1].lower()
-    is_noun = _may_be_noun(last) and (verb not in _BE or "ADJ" not in kinds_of(last).all)
+    is_noun = _may_be_noun(last) and (verb not in _BE or "ADJ" not in lemmas(last))
     if not is_noun or is_plural(last):
         return words
     return [shipped_nouns().article(" ".join(words)), *words]
@@ -89,5 +89,5 @@ def _with_article(words: list[str], rest: list[str], verb: str) -> list[str]:
 
 def _may_be_noun(word: str) -> bool:
     """Check whether a word can be a noun; words outside the lexicon count as nouns."""
-    kinds = kinds_of(word).all
+    kinds = lemmas(word)
     return not kinds or "NOUN" in kinds

@@ -5,9 +5,10 @@ A concept or a response without a rank is counted as missing and is excluded fro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
@@ -56,10 +57,27 @@ def _mean(values: pl.DataFrame, of: str, how: Bootstrap) -> Estimate:
     return how.ratio(there["concept"].to_numpy(), there[of].to_numpy(), [1] * there.height)
 
 
+def _averaged(
+    name: str,
+    values: pl.DataFrame,
+    keys: Sequence[str],
+    counts: Mapping[str, pl.Expr],
+    means: Mapping[str, str],
+    how: Bootstrap,
+) -> pl.DataFrame:
+    """Make a table with a row per group of values: the counts, and the means of columns."""
+    return TABLES[name].frame(
+        {
+            **dict(zip(keys, group, strict=True)),
+            **every.select(**counts).row(0, named=True),
+            **{mean: _mean(every, of, how) for mean, of in means.items()},
+        }
+        for group, every in values.group_by(keys, maintain_order=True)
+    )
+
+
 def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
     """Return the retrieval measures of each concept, beside chance; random orders are averaged."""
-    import polars as pl
-
     order = pl.col("order")
     random = order.str.starts_with(f"{RANDOM}-")
     ranked = pl.when(pl.col("mrr").is_not_null()).then("candidates")
@@ -79,26 +97,19 @@ def by_concept(retrieval: pl.DataFrame) -> pl.DataFrame:
 
 def retrieval_by_number(retrieval: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     """Average the retrieval measures for each number of properties in the prompt."""
-    return TABLES["retrieval_by_number"].frame(
-        {
-            **dict(zip(_GROUP, group, strict=True)),
-            "concepts": every["mrr"].count(),
-            "missing": every["mrr"].null_count(),
-            "candidates": every.drop_nulls("mrr")["candidates"].max(),
-            "chance_mrr": every["chance"].mean(),
-            **{
-                name: _mean(every, name, how)
-                for name in ("mrr", "probability", "renormalised", "first")
-            },
-        }
-        for group, every in by_concept(retrieval).group_by(_GROUP, maintain_order=True)
-    )
+    mrr = pl.col("mrr")
+    counts = {
+        "concepts": mrr.count(),
+        "missing": mrr.null_count(),
+        "candidates": pl.col("candidates").filter(mrr.is_not_null()).max(),
+        "chance_mrr": pl.col("chance").mean(),
+    }
+    means = {name: name for name in ("mrr", "probability", "renormalised", "first")}
+    return _averaged("retrieval_by_number", by_concept(retrieval), _GROUP, counts, means, how)
 
 
 def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Return the average precision of each prompt for each candidate set, beside chance."""
-    import polars as pl
-
     rank = pl.col("rank")
     ranked = rank.is_not_null()
     found = (
@@ -119,8 +130,6 @@ def precisions(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Compute Spearman's rho between production frequency and log-probability for each prompt."""
-    import polars as pl
-
     ranked = pl.col("rank").is_not_null() & pl.col("logprob").is_not_null()
     sides = {"x": "frequency", "y": "logprob"}
     # Doubled ranks are integers even with ties: sums are exact, and a perfect order has rho 1.
@@ -148,44 +157,32 @@ def correlations(elicitation: pl.DataFrame) -> pl.DataFrame:
 
 def elicitation_by_relation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     """Average the precision for each relation, preface and candidate set."""
-    group = _PROMPT[:3]
-    return TABLES["elicitation_by_relation"].frame(
-        {
-            **dict(zip(group, of, strict=True)),
-            "prompts": every["value"].count(),
-            "map": _mean(every, "value", how),
-            "candidates": every["candidates"].max(),
-            "chance_map": every["chance"].mean(),
-            "absent": every["absent"].sum(),
-            "missing": every["missing"].sum(),
-            "without": every["value"].null_count(),
-        }
-        for of, every in precisions(elicitation).group_by(group, maintain_order=True)
-    )
+    counts = {
+        "prompts": pl.col("value").count(),
+        "candidates": pl.col("candidates").max(),
+        "chance_map": pl.col("chance").mean(),
+        "absent": pl.col("absent").sum(),
+        "missing": pl.col("missing").sum(),
+        "without": pl.col("value").null_count(),
+    }
+    values, keys = precisions(elicitation), _PROMPT[:3]
+    return _averaged("elicitation_by_relation", values, keys, counts, {"map": "value"}, how)
 
 
 def agreement(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
     """Average Spearman's rho for each relation and preface."""
-    return TABLES["agreement"].frame(
-        {
-            "relation": relation,
-            "preface": preface,
-            "prompts": every.height,
-            "used": every["value"].count(),
-            "spearman": _mean(every, "value", how),
-            "too_few": every["too_few"].sum(),
-            "constant": every["constant"].sum(),
-        }
-        for (relation, preface), every in correlations(elicitation).group_by(
-            "relation", "preface", maintain_order=True
-        )
-    )
+    counts = {
+        "prompts": pl.len(),
+        "used": pl.col("value").count(),
+        "too_few": pl.col("too_few").sum(),
+        "constant": pl.col("constant").sum(),
+    }
+    values, keys = correlations(elicitation), _PROMPT[:2]
+    return _averaged("agreement", values, keys, counts, {"spearman": "value"}, how)
 
 
 def measured(elicitation: pl.DataFrame) -> pl.DataFrame:
     """Return the value of each prompt for each measure in Table 2 of Weir et al. (2020)."""
-    import polars as pl
-
     columns = ("measure", "relation", "preface", "concept", "value", "chance")
     precision = precisions(elicitation).with_columns(measure=pl.format("map {}", "over"))
     rho = correlations(elicitation).with_columns(
@@ -211,8 +208,6 @@ def ablation(elicitation: pl.DataFrame, how: Bootstrap) -> pl.DataFrame:
 
 def _ablated(prompts: pl.DataFrame, how: Bootstrap) -> dict[str, Any]:
     """Return the means of the same prompts with and without the preface, and their difference."""
-    import numpy as np
-
     with_preface, bare = prompts.filter("preface"), prompts.filter(preface=False)
     pairs = with_preface.join(bare, on="concept", suffix="_bare", maintain_order="left")
     pairs = pairs.drop_nulls(["value", "value_bare"])
@@ -229,8 +224,6 @@ def _ablated(prompts: pl.DataFrame, how: Bootstrap) -> dict[str, Any]:
 
 def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
     """Count how often each word ranks first, and how often it ranks among the top five."""
-    import polars as pl
-
     group, prompt = ("relation", "preface"), ("relation", "preface", "concept")
     spelt = [elicitation.select(*prompt, word=pl.col(name)) for name in ("word", "spelling")]
     accepted = pl.concat(spelt).drop_nulls("word").unique().with_columns(accepted=True)
@@ -258,8 +251,6 @@ def favoured(elicitation: pl.DataFrame, top: pl.DataFrame) -> pl.DataFrame:
 
 def categories(norms: Norms) -> dict[str, pl.DataFrame]:
     """Count properties and concepts by category of property (Weir et al. 2020, Figure 3a)."""
-    import polars as pl
-
     rows = [(p.category, p.concept, p.feature) for p in norms.properties if p.category is not None]
     names = dict.fromkeys(("category", "concept", "feature"), pl.String)
     whole = pl.DataFrame(rows, names, orient="row").sort("category", maintain_order=True)

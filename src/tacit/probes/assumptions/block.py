@@ -76,8 +76,6 @@ def _measured(row: Mapping[str, Any]) -> Measured:
 
 def _ends(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
     """Return the measures of the first wording for the fewest and the most properties."""
-    import polars as pl
-
     table = tables["retrieval_by_number"].drop_nulls("mrr").sort("n", maintain_order=True)
     rows = table.filter(pl.col("category").is_null(), pl.col("n").is_in(NUMBERS), order=MAIN)
     of_first = rows.filter(pl.col("wording") == pl.col("wording").first()).to_dicts()
@@ -86,7 +84,6 @@ def _ends(tables: Mapping[str, pl.DataFrame]) -> list[dict[str, Any]]:
 
 def frequency_mrr(tables: Mapping[str, pl.DataFrame], row: Mapping[str, Any]) -> float:
     """Return the mean reciprocal rank of the row's concepts if frequent candidates rank first."""
-    import polars as pl
     from wordfreq import zipf_frequency
 
     asked = tables["retrieval"].filter(

@@ -57,8 +57,6 @@ class Elicitation:
     @cached_property
     def responses(self) -> pl.DataFrame:
         """People's responses to each concept and relation, with their spellings."""
-        import polars as pl
-
         texts = dict.fromkeys(("relation", "concept", "word"), pl.String)
         types: Any = {**texts, "frequency": pl.Int64, "spellings": pl.List(pl.String)}
         rows = [
@@ -143,8 +141,6 @@ class Asking:
 
     def prince(self) -> tuple[Requests, pl.DataFrame]:
         """Return the prompts from the linguist Ellen Prince's examples, and her words for each."""
-        import polars as pl
-
         templates = load_templates()
         rows, prompts, words = [], [], []
         for concept, example in templates.prince.items():
@@ -170,8 +166,6 @@ def _requests(
     names: Sequence[str], rows: Sequence[tuple[Any, ...]], prompts: Sequence[RankingPrompt]
 ) -> Requests:
     """Return requests whose keys are ``rows``, with the text and the candidates; possibly none."""
-    import polars as pl
-
     types = {name: pl.Boolean if name == "preface" else pl.String for name in names}
     keys = pl.DataFrame(rows, types, orient="row").with_columns(
         text=pl.Series([one.text for one in prompts], dtype=pl.String),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
+from tacit.charts.figures import Drawn
 from tacit.charts.grid import Grid
 from tacit.charts.panels import written
 from tacit.charts.shown import Shown, spread
@@ -18,9 +19,6 @@ from tacit.findings.spec import Kind
 from tacit.probes.assumptions.ranks import chance_mrr
 from tacit.probes.assumptions.tables import MAIN
 from tacit.probes.assumptions.template import load_templates
-
-if TYPE_CHECKING:
-    from tacit.charts.figures import Drawn
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Figures
+from tacit.charts.figures import Drawn, Figures
 from tacit.charts.grid import Grid
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
@@ -22,9 +22,6 @@ from tacit.findings.spec import Column
 from tacit.probes.assumptions.examples import by_wording, examples_of, retrieval_examples
 from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.tables import MAIN, TABLES
-
-if TYPE_CHECKING:
-    from tacit.charts.figures import Drawn
 
 ALL = "all categories"
 _MOST = 5

@@ -56,8 +56,6 @@ def _retrieved(models: Sequence[Findings], wordings: Sequence[str]) -> Iterator[
 
 def _means(tables: Sequence[pl.DataFrame]) -> Iterator[Measure]:
     """The mean of each measure that all models have, beside the chance level of each model."""
-    import polars as pl
-
     for name in tables[0]["measure"].unique(maintain_order=True):
         some = [table.filter(measure=name) for table in tables]
         if any(table.is_empty() for table in some):
@@ -79,8 +77,6 @@ def _apart(sets: Sequence[str | None]) -> str | None:
 
 def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
     """The value of each concept for each measure of retrieval, as in Figure 2 of the paper."""
-    import polars as pl
-
     main = findings.tables["retrieval"].filter(
         pl.col("category").is_null(), order=MAIN, wording=wording
     )
@@ -108,8 +104,6 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
 
 def _elicitation(findings: Findings) -> pl.DataFrame:
     """The value of each prompt for each measure of elicitation, by relation."""
-    import polars as pl
-
     digests = {
         (f"map {over}", relation): digest
         for over, of in findings.summary["candidates"].items()

@@ -76,7 +76,6 @@ class Assumptions(Probe):
 
     @classmethod
     def of(cls, options: AssumptionsOptions) -> Self:
-        """Build the probe from options; see ``Probe.of``."""
         from tacit.knowledge.words import spare_torch
         from tacit.probes.assumptions.corrections import Corrections, read_corrections
         from tacit.probes.assumptions.vocabulary import read_words
@@ -108,7 +107,6 @@ class Assumptions(Probe):
         return elicit(self.norms, self.options, self.corrections)
 
     def for_models(self, models: Mapping[str, ModelWords]) -> Mapping[str, AssumptionsProbe]:
-        """Return each model's probe; see ``Probe.for_models``."""
         words = Words.of({name: model.words for name, model in models.items()})
         return {
             name: AssumptionsProbe(self, words, name, model.kind) for name, model in models.items()
@@ -130,7 +128,6 @@ class AssumptionsProbe(Probe):
 
     @property
     def options(self) -> AssumptionsOptions:
-        """The options of the run."""
         return self.probe.options
 
     @cached_property
@@ -182,9 +179,6 @@ class AssumptionsProbe(Probe):
         return self.asking.elicitation(self.probe.elicited, prefaces)
 
     def requests(self) -> Mapping[str, Requests]:
-        """Return the requests for rankings and the requests for scores; see ``Probe.requests``."""
-        import polars as pl
-
         found = {"elicitation": self._elicitation, "prince": self.asking.prince()[0]}
         if ranked := [part for part in self.retrievals if not part.listed]:
             keys = pl.concat([part.keys for part in ranked])
@@ -200,7 +194,6 @@ class AssumptionsProbe(Probe):
         return {name: group for name, group in found.items() if group.requests}
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the findings from answers; see ``Probe.measure``."""
         whole = self._whole(answers)
         found = {
             "retrieval": ranks.retrieval(whole),
@@ -222,8 +215,6 @@ class AssumptionsProbe(Probe):
 
     def _whole(self, answers: Answers) -> Answers:
         """Return the rankings, and make those of prompts whose candidates were scored."""
-        import polars as pl
-
         groups = answers.groups
         rankings = list(answers.rankings("retrieval")) if "retrieval" in groups else []
         if "retrieval_words" in groups:

@@ -30,8 +30,6 @@ def published_table(
     tables: Mapping[str, pl.DataFrame], model: str | None, summary: Mapping[str, Any]
 ) -> pl.DataFrame:
     """Compare a run with the values that are printed in Weir et al. (2020)."""
-    import polars as pl
-
     if model is not None and model not in MODELS:
         raise RequestError(f"the paper has no model {model!r}; expected one of {', '.join(MODELS)}")
     ours = {**tables, **dict(_derived(tables, summary))}
@@ -79,8 +77,6 @@ def _derived(
     tables: Mapping[str, pl.DataFrame], summary: Mapping[str, Any]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield tables with the run's counterparts of values printed in Weir et al. (2020)."""
-    import polars as pl
-
     by_number, by_relation = tables["retrieval_by_number"], tables["elicitation_by_relation"]
     of = summary["vocabulary"]
     name = "own" if of["shared"] == of["own"] else of["name"]
@@ -120,8 +116,6 @@ def _derived(
 
 def _counts(retrieval: pl.DataFrame, summary: Mapping[str, Any]) -> pl.DataFrame:
     """Return the numbers of concepts, properties per concept, and random property orders."""
-    import polars as pl
-
     concepts, properties = summary["norms"]["concepts"], summary["norms"]["properties"]
     random = retrieval["order"].unique().str.extract_groups(r"random-(\d+)-(\d+)").struct.unnest()
     sets, orders = (column.drop_nulls().n_unique() or None for column in random.iter_columns())

@@ -30,8 +30,6 @@ def chance_precision(responses: int, candidates: int) -> float:
 
 def retrieval(answers: Answers) -> pl.DataFrame:
     """Return the rank of the correct concept in each retrieval prompt."""
-    import polars as pl
-
     whole = _rankings(answers, "retrieval")
     keys = answers.groups["retrieval"].keys.columns
     own = _targets(answers, "retrieval").filter(pl.col("answer") == pl.col("word"))
@@ -43,8 +41,6 @@ def retrieval(answers: Answers) -> pl.DataFrame:
 
 def retrieval_top(answers: Answers) -> pl.DataFrame:
     """Return the best candidates of the prompts of Figure 2 of Weir et al. (2020)."""
-    import polars as pl
-
     best = _best(answers, "retrieval").filter(pl.col("category").is_null(), order=MAIN)
     return TABLES["retrieval_top"].frame(
         best.with_columns(renormalised=pl.col("logprob") - pl.col("normaliser"))
@@ -60,8 +56,6 @@ def elicitation(answers: Answers, responses: pl.DataFrame) -> pl.DataFrame:
     ``responses`` has the columns ``relation``, ``concept``, ``word``, ``frequency`` and
     ``spellings``. The less probable spellings of responses are no candidates.
     """
-    import polars as pl
-
     targets = _targets(answers, "elicitation").select(
         *_PROMPT, "rank", spelling="answer", logprob="score", target=pl.int_range(pl.len())
     )
@@ -104,8 +98,6 @@ def prince(answers: Answers, meant: pl.DataFrame) -> pl.DataFrame:
 
     ``meant`` has a row per word that she gives, in ``word``.
     """
-    import polars as pl
-
     prompt = ["concept", "part"]
     best = _best(answers, "prince")
     others = answers.frame("prince").rename({"answer": "word", "rank": "place", "score": "logprob"})
@@ -152,8 +144,6 @@ def digests(answers: Answers) -> dict[str, dict[str, str | None]]:
     Sets are named by ``retrieval`` and the wording, or by the candidates and the relation of
     elicitation.
     """
-    import polars as pl
-
     found: dict[str, dict[str, str | None]] = {}
     for group, of, name in (
         ("retrieval", pl.lit("retrieval"), "wording"),
@@ -170,8 +160,6 @@ def digests(answers: Answers) -> dict[str, dict[str, str | None]]:
 
 def _rankings(answers: Answers, group: str) -> pl.DataFrame:
     """Return the keys of each ranking, its normaliser, and the number of ranked candidates."""
-    import polars as pl
-
     answered = answers.groups[group]
     missing = pl.Series([each.missing for each in answered.answers], dtype=pl.Int64)
     return answered.keys.with_columns(
@@ -183,8 +171,6 @@ def _rankings(answers: Answers, group: str) -> pl.DataFrame:
 
 def _targets(answers: Answers, group: str) -> pl.DataFrame:
     """Return the answers to a group of ranking prompts; an empty group has the same columns."""
-    import polars as pl
-
     found = answers.frame(group)
     lacking = {"rank", "tokens"}.difference(found.columns)
     return found.with_columns(pl.lit(None, pl.Int64).alias(name) for name in lacking)
@@ -192,8 +178,6 @@ def _targets(answers: Answers, group: str) -> pl.DataFrame:
 
 def _best(answers: Answers, group: str) -> pl.DataFrame:
     """Return the keys and the normaliser of each ranking with each of its best candidates."""
-    import polars as pl
-
     ranked: Any = answers.groups[group].answers
     rows = [
         (at, place, word, logprob, ranking.normaliser)

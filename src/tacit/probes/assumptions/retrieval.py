@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from tacit.probes.assumptions.options import Articles
@@ -136,8 +137,6 @@ class Retrieval:
     @cached_property
     def keys(self) -> pl.DataFrame:
         """What identifies each prompt, its text and its candidates."""
-        import polars as pl
-
         schema = {name: pl.Int64 if name == "n" else pl.String for name in RetrievalPrompt._fields}
         return pl.DataFrame(self.items, schema, orient="row").with_columns(
             whole_sentence=pl.lit(self.sentences),
@@ -174,8 +173,6 @@ class Retrieval:
 
     def ranked(self, scored: Scored) -> list[Ranking]:
         """Rank the candidates of each prompt by their scores."""
-        import numpy as np
-
         found = []
         for item, request in zip(self.items, self.rankings, strict=True):
             each = [self._score(item, word, scored) for word in self.vocabulary.words]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 
-import yaml
 from pydantic import BaseModel
+
+from tacit.findings.declared import shipped
 
 
 class Example(BaseModel):
@@ -17,8 +17,6 @@ class Example(BaseModel):
 
 
 class Templates(BaseModel):
-    """The prompt texts and word lists in ``assumptions.yaml``."""
-
     retrieval: dict[str, str]
     preface: str
     relations: dict[str, str]
@@ -29,6 +27,4 @@ class Templates(BaseModel):
 
 @cache
 def load_templates() -> Templates:
-    """Load the prompt texts and word lists that ship with Tacit."""
-    path = resources.files("tacit") / "data" / "templates" / "assumptions.yaml"
-    return Templates.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return Templates.model_validate(shipped("templates", "assumptions"))

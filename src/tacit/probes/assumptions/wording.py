@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
-from typing import NamedTuple
 
-import yaml
-
-from tacit.english import Nouns, head
+from tacit.english import Nouns, head, inflected, lemmas
+from tacit.findings.declared import shipped
 from tacit.probes.assumptions.template import load_templates
 from tacit.strings import comparable
 
@@ -85,40 +82,15 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(comparable(text).lower())
 
 
-class Kinds(NamedTuple):
-    """The noun lemmas, verb lemmas and parts of speech that lemminflect lists for a word."""
-
-    nouns: tuple[str, ...]
-    verbs: tuple[str, ...]
-    all: frozenset[str]
-
-
-@cache
-def kinds_of(word: str) -> Kinds:
-    """Look up a word's lemmas and parts of speech in lemminflect's lexicon."""
-    from lemminflect import getAllLemmas
-
-    found: dict[str, tuple[str, ...]] = getAllLemmas(word)
-    return Kinds(found.get("NOUN", ()), found.get("VERB", ()), frozenset(found))
-
-
-@cache
-def _inflected(word: str, tag: str, *, unknown: bool = False) -> tuple[str, ...]:
-    """Return a word's inflected forms for the part-of-speech tag ``tag``, most usual first."""
-    from lemminflect import getInflection
-
-    return tuple(getInflection(word, tag, inflect_oov=unknown))
-
-
 def verbs_of(word: str, tag: str) -> list[str]:
     """Return the verbs whose inflected form for the part-of-speech tag ``tag`` is ``word``."""
-    return [base for base in kinds_of(word).verbs if word in _inflected(base, tag)]
+    return [base for base in lemmas(word).get("VERB", ()) if word in inflected(base, tag)]
 
 
 def _is_verb(word: str, *, alone: bool = False) -> bool:
     """Check whether a word should be treated as a verb in the third person."""
     bases = verbs_of(word, "VBZ")
-    if any(kinds_of(one).nouns for one in (word, *bases)):
+    if any("NOUN" in lemmas(one) for one in (word, *bases)):
         return not alone and any(base in load_templates().wording["verbs"] for base in bases)
     return bool(bases) and word not in {"is", "has", "does"}
 
@@ -138,7 +110,7 @@ def _third_person(words: list[str]) -> str | None:
         return None
     verbs = [place]
     also = words[place + 1 : place + 3]
-    if len(also) > 1 and also[0] in {"and", "or"} and also[1] in kinds_of(also[1]).verbs:
+    if len(also) > 1 and also[0] in {"and", "or"} and also[1] in lemmas(also[1]).get("VERB", ()):
         verbs.append(place + 2)
     forms = [_conjugated(words[i]) for i in verbs]
     if None in forms:
@@ -148,27 +120,27 @@ def _third_person(words: list[str]) -> str | None:
 
 
 def _is_adverb(word: str) -> bool:
-    return kinds_of(word.lower()).all == {"ADV"}
+    return lemmas(word.lower()).keys() == {"ADV"}
 
 
 def _conjugated(verb: str) -> str | None:
     """Return the third person of a verb; None if the verb is a participle or a past form."""
     verb = verb.lower()
-    known = kinds_of(verb).verbs
+    known = lemmas(verb).get("VERB", ())
     if known and verb not in known:
         return verb if verbs_of(verb, "VBZ") else None
-    return next(iter(_inflected(verb, "VBZ", unknown=True)), None)
+    return next(iter(inflected(verb, "VBZ", unknown=True)), None)
 
 
 @cache
 def _inflections(word: str) -> frozenset[str]:
     """Return a word with its plural, its singular and its regular inflections as a verb."""
-    forms = {word, *_inflected(word, "NNS", unknown=True)}
-    singulars = kinds_of(word).nouns
+    forms = {word, *inflected(word, "NNS", unknown=True)}
+    singulars = lemmas(word).get("NOUN", ())
     if word not in singulars:
         forms.update(singulars)
     for tag in ("VBZ", "VBD", "VBN", "VBG"):
-        forms.update(form for form in _inflected(word, tag) if _is_regular(word, form))
+        forms.update(form for form in inflected(word, tag) if _is_regular(word, form))
     return frozenset(forms)
 
 
@@ -191,10 +163,10 @@ def is_plural(concept: str) -> bool:
     last = head(words)
     if last in nouns.plural or last in nouns.singular:
         return last in nouns.plural
-    singulars = kinds_of(last).nouns
+    singulars = lemmas(last).get("NOUN", ())
     if singulars and last not in singulars:
         return True
-    only = not singulars or _inflected(last, "NNS", unknown=True) == (last,)
+    only = not singulars or inflected(last, "NNS", unknown=True) == (last,)
     return only and nouns.is_plural(words)
 
 
@@ -205,8 +177,8 @@ def singular(word: str) -> str | None:
 
     if not is_plural(word):
         return word
-    lemmas = kinds_of(word).nouns or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
-    return None if word in lemmas else next(iter(lemmas), None)
+    found = lemmas(word).get("NOUN", ()) or getAllLemmasOOV(word, "NOUN").get("NOUN", ())
+    return None if word in found else next(iter(found), None)
 
 
 def spellings(word: str) -> tuple[str, ...]:
@@ -222,8 +194,7 @@ def american(word: str) -> str:
 @cache
 def _american_spelling() -> Mapping[str, str]:
     """Return a mapping from British to American spellings, including plurals."""
-    path = resources.files("tacit") / "data" / "templates" / "spellings.yaml"
-    pairs: dict[str, str] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    pairs: dict[str, str] = shipped("templates", "spellings")
     return {f"{one}s": f"{other}s" for one, other in pairs.items()} | pairs
 
 

@@ -67,7 +67,7 @@ def yes_or_no(
     The margin of an answer is null if a missing score could change it. ``meta``, ``pair`` and
     ``word`` are the prompt and the word of the highest score, where a single one decides.
     """
-    scores = how.inputs(scores)
+    scores = _asked(scores, how)
     if how.preset == "votes":
         return _by_votes(scores, key)
     if is_sampled(scores):  # a pair that no reply names does not decide
@@ -76,6 +76,10 @@ def yes_or_no(
     if how.preset == "count":
         return _by_count(scores, key)
     return _by_best(calibrated(scores) if how.preset == "calibrated" else scores, key)
+
+
+def _asked(scores: pl.DataFrame, how: Method) -> pl.DataFrame:
+    return scores.filter(meta=how.meta, pair=how.pair) if how.preset == "single" else scores
 
 
 def calibrated(scores: pl.DataFrame) -> pl.DataFrame:
@@ -207,7 +211,7 @@ def answers_about_facts(asked: pl.DataFrame, scores: pl.DataFrame, how: Method) 
     how = how.of_replies() if sampled else how
     found = yes_or_no(scores, how)
     if sampled:
-        found = found.join(_votes(how.inputs(scores)), on="question", maintain_order="left")
+        found = found.join(_votes(_asked(scores, how)), on="question", maintain_order="left")
     table = asked.join(found, on="question", how="left", maintain_order="left")
     right = pl.col("yes") == (pl.col("expected") == "yes")
     return TABLES["fact_answers"].frame(table, right=right)

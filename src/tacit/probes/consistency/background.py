@@ -7,19 +7,17 @@ run.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.estimate import t_interval
 from tacit.statistics.permutation import Permutations, laid, p_value
-
-if TYPE_CHECKING:
-    from tacit.probes.consistency.answers import ModelAnswers
 
 ALL = "all"
 ACCURACIES = ("positive_accuracy", "negative_accuracy")

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.tables import TABLES
+from tacit.sources.questions import Anchor
 from tacit.statistics import Bootstrap
 from tacit.statistics.estimate import Estimate
 from tacit.statistics.ranking import at_thresholds, average_precision, chance_level, chance_levels
-
-if TYPE_CHECKING:
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.sources.questions import Anchor
 
 MODEL, RANDOM = "model", "random"
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import mean_of
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
 from tacit.statistics.lift import LEAST_ROWS, Lift, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations
 from tacit.statistics.tests import benjamini_hochberg
-
-if TYPE_CHECKING:
-    from tacit.probes.consistency.answers import ModelAnswers
 
 # Figure 7b: maximum number of concepts, and minimum number of anchors per concept.
 CONCEPTS = 14

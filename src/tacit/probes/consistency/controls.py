@@ -6,19 +6,17 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
+from tacit.knowledge.background import Background
+from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.consistency import measured, within_strata
 from tacit.probes.consistency.tables import TABLES
+from tacit.sources.questions import Anchor
 from tacit.statistics.permutation import Permutations
-
-if TYPE_CHECKING:
-    from tacit.knowledge.background import Background
-    from tacit.probes.consistency.answers import ModelAnswers
-    from tacit.sources.questions import Anchor
 
 WHOLE = "whole background"
 IRRELEVANT = "another question's background"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Figures
+from tacit.charts.figures import Drawn, Figures
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import bounds, in_rows
 from tacit.charts.scatter import Scatter
@@ -19,9 +19,6 @@ from tacit.findings.spec import Column
 from tacit.probes.consistency.background import ACCURACIES
 from tacit.probes.consistency.measures import measures
 from tacit.probes.consistency.tables import TABLES
-
-if TYPE_CHECKING:
-    from tacit.charts.figures import Drawn
 
 FARTHEST = 6
 """Number of relations named in a scatter plot: those farthest from the diagonal."""

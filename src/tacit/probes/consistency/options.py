@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from tacit.errors import RequestError
 from tacit.knowledge.options import BackgroundOptions
 from tacit.options import option
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 Preset = Literal["max", "single", "count", "calibrated", "votes"]
 
@@ -39,11 +35,6 @@ class Method:
 
     def of_replies(self) -> Method:
         return replace(self, preset="votes") if self.preset == "max" else self
-
-    def inputs(self, scores: pl.DataFrame) -> pl.DataFrame:
-        if self.preset != "single":
-            return scores
-        return scores.filter(meta=self.meta, pair=self.pair)
 
 
 def of_knowledge_base(path: Path) -> Mapping[str, Any]:

@@ -101,8 +101,6 @@ class BackgroundQuestions:
         cls, found: pl.DataFrame, ids: Sequence[str], templates: Templates, wording: Wording
     ) -> BackgroundQuestions:
         """Word the facts that were found for the anchor questions with the given ids."""
-        import polars as pl
-
         relations = templates.relations
         if unworded := sorted(set(found["relation"]) - set(relations)):
             raise RequestError(
@@ -132,8 +130,6 @@ class BackgroundQuestions:
 
 def anchor_frame(anchors: Sequence[Anchor]) -> pl.DataFrame:
     """Return the anchor questions as the first columns of the table ``anchors``."""
-    import polars as pl
-
     rows = [
         {
             "anchor": one.id,
@@ -162,7 +158,6 @@ def requests_of(
     *keys: str,
     repeats: bool = False,
 ) -> Requests:
-    import polars as pl
 
     schema = {**dict.fromkeys(keys, pl.String), "meta": pl.Int64, "pair": pl.String}
     rows, prompts = [], []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
 
-from tacit.english import Nouns, before_preposition, head
+from tacit.english import Nouns, before_preposition, head, inflected, lemmas
 from tacit.errors import RequestError
 from tacit.probes.consistency.template import RelationTemplate, load_templates
 
@@ -101,7 +101,7 @@ class Grammatical:
         last = head(concept)
         if last in self.nouns.plural or last in self.nouns.singular or " and " in concept:
             return self.nouns.is_plural(concept)
-        singulars = _lemmas(last).get("NOUN", ())
+        singulars = lemmas(last).get("NOUN", ())
         if last not in singulars:
             return bool(singulars)
         return _plurals(last) == (last,) and self.nouns.is_plural(concept)
@@ -110,14 +110,14 @@ class Grammatical:
         last = head(concept)
         if last in self.words["mass"] or last in self.words["count"]:
             return last in self.words["mass"]
-        kinds, plurals = _lemmas(last), _plurals(last)
+        kinds, plurals = lemmas(last), _plurals(last)
         activity = last.endswith("ing") and "VERB" in kinds and last in plurals
         return "NOUN" not in kinds or plurals == (last,) or activity
 
     def _is_verb(self, concept: str, *, eager: bool = False) -> bool:
         first, *rest = concept.split(" ")
-        kinds = _lemmas(first)
-        if first not in kinds.get("VERB", ()) or not _inflected(first, "VBG"):
+        kinds = lemmas(first)
+        if first not in kinds.get("VERB", ()) or not inflected(first, "VBG"):
             return False  # "may" is a verb without a gerund
         if not {"NOUN", "ADJ"} & set(kinds):
             return True
@@ -150,7 +150,7 @@ def ended(text: str, mark: str = "?") -> str:
 
 def _gerund(phrase: str) -> str:
     first, space, rest = phrase.partition(" ")
-    return _inflected(first, "VBG")[0] + space + rest
+    return inflected(first, "VBG")[0] + space + rest
 
 
 def _pluralised(phrase: str) -> str:
@@ -167,23 +167,6 @@ def _is_current(word: str) -> bool:
     return zipf_frequency(word, "en") >= _CURRENT
 
 
-@cache
-def _lemmas(word: str) -> Mapping[str, tuple[str, ...]]:
-    """Return a word's lemmas by part of speech; empty if the word is not in the lexicon."""
-    from lemminflect import getAllLemmas
-
-    lemmas: Mapping[str, tuple[str, ...]] = getAllLemmas(word)
-    return lemmas
-
-
 def _plurals(noun: str) -> tuple[str, ...]:
     """Return the plurals of a noun, with the most common plural first."""
-    return _inflected(noun, "NNS")
-
-
-@cache
-def _inflected(word: str, tag: str) -> tuple[str, ...]:
-    """Return the inflected forms of a word; empty if the lexicon does not list any."""
-    from lemminflect import getInflection
-
-    return tuple(getInflection(word, tag, inflect_oov=False))
+    return inflected(noun, "NNS")
