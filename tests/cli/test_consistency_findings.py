@@ -6,7 +6,6 @@ import pytest
 
 from tacit.cli.run import echo_runs
 from tacit.findings.findings import Findings
-from tacit.findings.numbers import bounds, percent, score
 from tacit.probes.consistency.details import tables_of, trace
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.report.writing import report
@@ -95,31 +94,6 @@ def test_what_is_missing_is_told_in_terminal_and_report(
     assert missing in printed
     assert missing in page
     assert f"7 answers have no score: {OUTSIDE}." in page
-
-
-def test_main_figures_are_printed(found: Findings, printed: str) -> None:
-    """Consistency, background score and questions right, with their intervals."""
-    text = printed.replace("\N{NO-BREAK SPACE}", " ")
-    row, known = (
-        found.tables[name].row(0, named=True) for name in ("consistency", "background_score")
-    )
-    accuracies = found.tables["anchor_accuracy"].to_dicts()
-    shown = [
-        *(score(row[name]) for name in ("consistency", "chance", "lift")),
-        *(percent(known[name]) for name in ("positive_accuracy", "negative_accuracy")),
-        percent(known["value"]),
-        *(percent(row["value"]) for row in accuracies),
-        *(
-            bounds(row["value_low"], row["value_high"], "percent").removesuffix(
-                "\N{NO-BREAK SPACE}%"
-            )
-            for row in (known, *accuracies)
-            if row["value_low"] is not None
-        ),
-    ]
-    assert len(shown) > 8
-    for number in shown:
-        assert number.replace("\N{NO-BREAK SPACE}", " ") in text
 
 
 def test_a_fact_without_a_margin_is_followed(found: Findings) -> None:

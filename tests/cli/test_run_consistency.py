@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 
 from tests.cli.conftest import Ran, Tacit
 
@@ -68,36 +67,12 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
 
 
 @pytest.mark.slow
-def test_what_the_extraction_counted_is_recorded(tacit: Tacit, source: Path) -> None:
-    """The presets in run.yaml; the counts in the summary, and facts beyond the cap in the block."""
-    run(tacit, "run", "--parts", "pooled", "--verbatim", "off", "--frequent", 5)
-    request = yaml.safe_load((source / "run" / "run.yaml").read_text())
-    assert (request["parts"], request["verbatim"]) == ("pooled", "off")
+def test_facts_beyond_the_cap_are_reported(tacit: Tacit, source: Path) -> None:
+    """Counted in the summary and in the block."""
+    ran = run(tacit, "run", "--cap", 1)
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
-    assert summary["facts_across_parts"] is None
-    assert (summary["frequency_cap"], summary["negatives_beyond_cap"]) == (5, 4)
-
-    ran = run(tacit, "separate", "--cap", 1)
-    summary = json.loads((source / "separate" / "manifest.json").read_text())["summary"]
-    counted = {
-        "question_concepts": 6,
-        "verbatim_only_concepts": 0,
-        "question_facts": 2,
-        "facts_sharing_a_word": 0,
-        "questions_beyond_cap": 2,
-        "facts_beyond_cap": 2,
-        "eligible_negatives": 9,
-        "negatives_beyond_cap": 0,
-    }
-    assert {name: summary[name] for name in counted} == counted
+    assert (summary["questions_beyond_cap"], summary["facts_beyond_cap"]) == (2, 2)
     assert "Missing: 2 facts beyond the cap" in ran.out
-
-
-@pytest.mark.slow
-def test_figures_are_drawn(tacit: Tacit, source: Path) -> None:
-    """Beside the run's findings, in the formats asked for."""
-    assert run(tacit, "run", "--figures", "svg").code == 0
-    assert list((source / "run" / "figures").glob("*.svg"))
 
 
 def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
@@ -114,56 +89,39 @@ def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
         assert len(contents) == 1, name
 
 
-def test_a_dry_run_writes_nothing(tacit: Tacit, source: Path) -> None:
-    """It tells how many prompts there are, with and without --fast, and what --limit counts."""
-    asked = ("--dry-run", "--limit", 3)
-    (told,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
-    assert told["prompts"] == 8 * 24 + 2 * 3 * 23
-    (fast,) = json.loads(run(tacit, "run", *asked, "--fast", "--json").out)["runs"]
-    assert fast["prompts"] == told["with_fast"]["prompts"] == 8 + 2 * 3
-    assert fast["without_fast"]["prompts"] == told["prompts"]
-    printed = run(tacit, "run", *asked).out
-    assert "first 3 anchor questions" in printed
-    assert f"with --fast: {told['with_fast']['to_ask']} prompts" in printed
-    assert not (source / "run").exists()
-
-
-@pytest.mark.usefixtures("source")
-def test_a_dry_run_counts_the_prompts_of_the_intervention(tacit: Tacit) -> None:
-    """By group, as JSON and in a line; two of the three questions have facts."""
-    asked = ("--dry-run", "--intervene", "--context-facts", 1)
-    (told,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
-    behind = dict.fromkeys(("true", "false", "irrelevant"), 2 * 23)
-    assert told["groups"] == {
+def test_a_dry_run_counts_prompts_and_writes_nothing(tacit: Tacit, source: Path) -> None:
+    """By group, and with --fast; two of the three questions have facts to state."""
+    asked = ("--dry-run", "--intervene", "--context-facts", 1, "--limit", 3)
+    (counted,) = json.loads(run(tacit, "run", *asked, "--json").out)["runs"]
+    assert counted["groups"] == {
         "background": 8 * 24,
         "choice": 3 * 23,
         "prior": 3 * 23,
-        **{f"intervention-{condition}": size for condition, size in behind.items()},
+        **{f"intervention-{name}": 2 * 23 for name in ("true", "false", "irrelevant")},
     }
-    assert sum(told["groups"].values()) == told["prompts"]
-    assert "intervention-irrelevant 46\n" in run(tacit, "run", *asked).out
-    refused = run(tacit, "run", "--context-facts", 1)
-    assert refused.code == 2
-    assert "--context-facts sets the facts of --intervene: give both" in refused.err
+    assert sum(counted["groups"].values()) == counted["prompts"]
+    assert counted["with_fast"]["prompts"] == 8 + 2 * 3 + 3 * 2
+    printed = run(tacit, "run", *asked).out
+    assert "first 3 anchor questions" in printed
+    assert f"with --fast: {counted['with_fast']['to_ask']} prompts" in printed
+    assert "intervention-irrelevant 46\n" in printed
+    assert not (source / "run").exists()
 
 
 def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
-    """Its answers and their change are found, printed, and the same from the store."""
-    ran = run(tacit, "one", "--intervene", "--anchors", "verify,choice")
+    """Its answers and their change are found and printed."""
+    ran = run(tacit, "run", "--intervene", "--anchors", "verify,choice")
     assert ran.code == 0, ran.err
     assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
-    summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
-    told = summary["intervention"]
-    assert (told["anchoring"], told["most"], told["anchors"], told["facts"]) == ("verify", 5, 2, 4)
-    answers = pl.read_parquet(source / "one" / "findings" / "answers_in_context.parquet")
-    dog = answers.filter(anchor="q1", condition="true").row(0, named=True)
-    assert "A dog can be found at a kennel." in dog["context"]
-    other = answers.filter(anchor="q1", condition="irrelevant").row(0, named=True)
-    assert "A book can be found at a library." in other["context"]
-    run(tacit, "two", "--intervene", "--anchors", "verify,choice")
-    for name in ("answers_in_context", "intervention", "anchors"):
-        one, two = (source / out / "findings" / f"{name}.parquet" for out in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes()
+    summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
+    counted = summary["intervention"]
+    assert [counted[name] for name in ("anchoring", "most", "anchors", "facts")] == [
+        *("verify", 5, 2, 4)
+    ]
+    answers = pl.read_parquet(source / "run" / "findings" / "answers_in_context.parquet")
+    contexts = {row["condition"]: row["context"] for row in answers.filter(anchor="q1").to_dicts()}
+    assert "A dog can be found at a kennel." in contexts["true"]
+    assert "A book can be found at a library." in contexts["irrelevant"]
 
 
 def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: Path) -> None:
@@ -199,14 +157,8 @@ def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
     ("more", "message"),
     [
         (("--answering", "single"), "single requires a meta-prompt"),
-        (("--answering", "single", "--meta", "1", "--pair", "Yes"), "there is no label pair"),
-        (("--anchors", "guess"), "choice,verify"),
-        (("--wording", "good"), "is not one of 'paper', 'grammatical'"),
-        (("--out", "questions.csv/run"), "questions.csv is a file"),
+        (("--context-facts", "1"), "--context-facts sets the facts of --intervene: give both"),
         (("--relations", "CapableOf"), "has no relation CapableOf"),
-        (("--relations", "Eats"), "no question has a background fact"),
-        (("--kb", "questions.csv"), "is not a knowledge base"),
-        (("--paper-version", "review"), "review requires --tagger"),
     ],
 )
 def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:
@@ -219,8 +171,7 @@ def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message
 
 
 def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
-    """Nor has a folder that is no run."""
-    assert "contains no run" in tacit("show", "anchor", source, "q1").err
+    """Only a finished run can be shown."""
     (source / "run").mkdir()
     (source / "run" / "manifest.json").write_text('{"status": "unfinished", "model": {}}')
     ran = tacit("show", "anchor", "run", "q1")

@@ -19,9 +19,10 @@ from tacit.findings.spec import TableSpec
 if TYPE_CHECKING:
     from tacit.charts.shown import Shown
 
-    Drawn: TypeAlias = tuple[Iterable[Sequence[alt.LayerChart]], Mapping[str, Any]]
-    Draw: TypeAlias = Callable[[Shown], Drawn | None]
-    """Draws rows of panels, with the values of the placeholders in the caption."""
+    Draw: TypeAlias = Callable[[Shown], "Drawn | None"]
+
+Drawn: TypeAlias = tuple[Iterable[Sequence[alt.LayerChart]], Mapping[str, Any]]
+"""Rows of panels, with the values of the placeholders in the caption."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,10 @@ from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import retrieval
 
 FEW = Bootstrap(50)
-RANKS = st.lists(st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9))), max_size=40)
+DRAWS = st.lists(
+    st.tuples(st.integers(1, 2), st.integers(0, 7), st.one_of(st.none(), st.integers(1, 9))),
+    max_size=40,
+)
 COLUMNS = list(TABLES["retrieval_by_number"].schema)
 
 
@@ -29,52 +32,33 @@ def test_each_figure_by_hand() -> None:
     assert row["renormalised"] == pytest.approx((math.exp(-0.5) + math.exp(-2)) / 2, abs=1e-15)
 
 
-@settings(max_examples=60, deadline=None)
-@given(ranks=RANKS)
-def test_the_mean_reciprocal_rank_in_fractions(ranks: list[tuple[int, int | None]]) -> None:
-    """By number of properties, over the concepts with a rank; the others are counted."""
-    rows = [{"rank": rank, "n": n + 1, "concept": f"c{at}"} for at, (n, rank) in enumerate(ranks)]
+@settings(max_examples=80, deadline=None)
+@given(draws=DRAWS)
+def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None]]) -> None:
+    """In fractions: however many random draws a concept has, it counts once, or is missing."""
+    rows = [
+        {"n": n, "concept": f"c{at}", "rank": rank, "order": f"random-{draw // 5}-{draw % 5}"}
+        for draw, (n, at, rank) in enumerate(draws)
+    ]
     found = retrieval_by_number(retrieval(*rows), FEW)
-    assert set(found["n"]) == {n + 1 for n, _ in ranks}
-    assert found["n"].is_unique().all()
+    assert found["n"].to_list() == list(dict.fromkeys(n for n, _, _ in draws))
     for row in found.iter_rows(named=True):
-        of = [rank for n, rank in ranks if n + 1 == row["n"]]
-        there = [rank for rank in of if rank is not None]
-        assert (row["concepts"], row["missing"]) == (len(there), len(of) - len(there))
+        ranks: dict[int, list[int]] = {}
+        for n, at, rank in draws:
+            if n == row["n"]:
+                ranks.setdefault(at, []).extend([] if rank is None else [rank])
+        there = [of for of in ranks.values() if of]
+        assert row["order"] == "random"
+        assert (row["concepts"], row["missing"]) == (len(there), len(ranks) - len(there))
         if not there:
             assert {row[name] for name in COLUMNS[6:]} == {None}
             continue
-        mean = sum(Fraction(1, rank) for rank in there) / len(there)
-        assert row["mrr"] == pytest.approx(float(mean), abs=1e-12)
-        assert row["first"] == pytest.approx(there.count(1) / len(there), abs=1e-12)
-        none = len(there) < FEWEST_CLUSTERS or len(set(there)) == 1
-        assert (row["mrr_low"] is None) == none
-        if not none:
-            assert row["mrr_low"] <= row["mrr"] + 1e-12
-            assert row["mrr"] <= row["mrr_high"] + 1e-12
-
-
-@settings(max_examples=60, deadline=None)
-@given(ranks=RANKS)
-def test_random_draws_are_averaged_by_concept_first(ranks: list[tuple[int, int | None]]) -> None:
-    """However many draws a concept has, it counts once; it is missing when all of them are."""
-    rows = [
-        {"rank": rank, "concept": f"c{at}", "order": f"random-{draw // 5 + 1}-{draw % 5 + 1}"}
-        for draw, (at, rank) in enumerate(ranks)
-    ]
-    found = retrieval_by_number(retrieval(*rows), FEW)
-    draws = {at: [rank for of, rank in ranks if of == at] for at, _ in ranks}
-    means = [
-        sum(Fraction(1, rank) for rank in there) / len(there)
-        for of in draws.values()
-        if (there := [rank for rank in of if rank is not None])
-    ]
-    assert found.height == bool(ranks)
-    for row in found.iter_rows(named=True):
-        assert row["order"] == "random"
-        assert (row["concepts"], row["missing"]) == (len(means), len(draws) - len(means))
-        if means:
-            assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
+        means = [sum(Fraction(1, rank) for rank in of) / len(of) for of in there]
+        assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
+        first = sum(of.count(1) / len(of) for of in there) / len(there)
+        assert row["first"] == pytest.approx(first, abs=1e-12)
+        few = len(there) < FEWEST_CLUSTERS or len(set(means)) == 1
+        assert (row["mrr_low"] is None) == few
 
 
 def test_a_probability_of_nought_is_no_missing_one() -> None:

@@ -37,13 +37,12 @@ def probe_of(
     norms: Norms,
     kind: str = "masked",
     model: FakeModel = MODEL,
-    words: Vocabulary | None = None,
     **options: Any,  # noqa: ANN401 - any option
 ) -> AssumptionsProbe:
     """The probe of a model as one of some kind."""
     made = AssumptionsOptions(norms.path, **{"orders": "main", **options})
     models = {"fake": ModelWords(kind, model.whole_words())}
-    return Assumptions(norms, made, words).for_models(models)["fake"]
+    return Assumptions(norms, made).for_models(models)["fake"]
 
 
 def run(probe: AssumptionsProbe) -> Findings:
@@ -192,20 +191,6 @@ def test_models_without_a_common_word_are_refused() -> None:
         RequestError, match="no word is a single token in all of these models: a, b"
     ):
         Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
-
-
-def test_a_vocabulary_of_ones_own_gives_the_candidates_and_the_filter(norms: Norms) -> None:
-    """Words that the model does not have are counted, and so are its own that are left out."""
-    words = Vocabulary(["bear", "fur", "zebra"])
-    found = run(probe_of(norms, words=words))
-    rows = found.tables["retrieval"]
-    assert set(rows["concept"]) == {"bear"}
-    assert set(rows["candidates"]) == {3}
-    told = found.summary["vocabulary"]
-    assert (told["name"], told["words"]) == ("file", 3)
-    saved = found.tables["vocabulary"]
-    assert saved.filter(pl.col("candidate"))["word"].to_list() == ["bear", "fur", "zebra"]
-    assert saved.filter(~pl.col("own"))["word"].to_list() == ["zebra"]
 
 
 def test_properties_left_out_are_listed_the_most_frequent_first(norms: Norms) -> None:

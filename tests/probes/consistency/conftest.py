@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tacit.findings.findings import Findings
-from tests.probes.consistency.asking_by_hand import Dice, measured, probe_of
-from tests.probes.consistency.planted_by_hand import QUESTIONS, model
+from tests.probes.consistency.asking_by_hand import Dice
+from tests.probes.consistency.planted_by_hand import planted
 from tests.probes.consistency.run_by_hand import CASES, SILENT, Run
 
 
@@ -28,4 +28,4 @@ def run(request: pytest.FixtureRequest) -> Run:
 @pytest.fixture(scope="session")
 def clear() -> Findings:
     """Findings of a model that answers the questions whose facts it knows."""
-    return measured(probe_of(QUESTIONS), model(40, 40))
+    return planted(40, 40)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
+from tacit.findings.findings import Findings
 from tacit.sources.questions import Anchor
-from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, Says
+from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, Says, measured, probe_of
 
 QUESTIONS = [
     Case(
@@ -37,3 +39,9 @@ def model(known: int, right: int, yes: float = 0.5) -> Says:
         return -noise / 8 - float((answer in POSITIVE) != said)
 
     return says
+
+
+@cache
+def planted(known: int, right: int, yes: float = 0.5) -> Findings:
+    """Findings of such a model."""
+    return measured(probe_of(QUESTIONS), model(known, right, yes))
