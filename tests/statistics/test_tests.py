@@ -69,7 +69,7 @@ def test_a_change_without_an_interval_says_why() -> None:
     assert same.change.why == "no answer changed"
     alone = paired_change([False] * 8, [True] * 8, ["a"] * 8)
     assert (alone.change.value, alone.change.low) == (1.0, None)
-    assert alone.change.why == "fewer than 5 clusters, or no variation"
+    assert alone.change.why == "fewer than 5 clusters"
     for changed, reason in ((5, "too few answers changed"), (6, None)):
         after = [at < changed for at in range(12)]
         found = paired_change([False] * 12, after, range(12))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.findings.findings import Findings
 from tacit.findings.spec import QUESTIONS, TableSpec
-from tacit.statistics import FEWEST_CLUSTERS, Bootstrap, Change, Estimate
+from tacit.statistics import Bootstrap, Change, Estimate
 from tacit.statistics.bootstrap import sums_by_cluster
 from tacit.statistics.ranking import divided
 
@@ -72,11 +72,7 @@ class Measure:
 
     def _changes(self, how: Bootstrap, contrasts: Callable[[Floats], Floats]) -> list[Change]:
         """Estimate ``contrasts``, which maps values of models to the numbers of interest."""
-        observed = contrasts(self._observed[None])[0]
-        drawn = np.empty((0, len(observed)))
-        if self.behind >= FEWEST_CLUSTERS and not np.isnan(observed).all():
-            drawn = np.concatenate([contrasts(self.of(w)) for w in how.draws(self.clusters)])
-        return [how.change(float(one), of) for one, of in zip(observed, drawn.T, strict=True)]
+        return how.of_clusters(self.clusters, self.behind, lambda times: contrasts(self.of(times)))
 
 
 def ratio(name: str, clusters: ArrayLike, over: ArrayLike, under: ArrayLike) -> Measure:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tacit.statistics.estimate import Change, Estimate
-from tacit.statistics.ranking import auroc, aurocs, divided, weighted_thresholds
+from tacit.statistics.ranking import aurocs, divided, weighted_thresholds
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -67,41 +67,45 @@ class Bootstrap:
             clusters, numerators, denominators, lambda ratios: ratios[:, 1] - ratios[:, 0]
         )
 
-    def weighted(self, clusters: ArrayLike, figures: Callable[[Floats], Floats]) -> list[Estimate]:
-        """Estimate statistics with ``figures``, a function that computes them from row weights."""
+    def of_clusters(
+        self, clusters: int, behind: int, figures: Callable[[Floats], Floats]
+    ) -> list[Change]:
+        """Estimate statistics with ``figures``, which computes them from weights of clusters.
+
+        The intervals are None if fewer than ``FEWEST_CLUSTERS`` clusters are ``behind`` a value.
+        """
+        observed = figures(np.ones((1, clusters)))[0]
+        drawn = np.empty((0, len(observed)))
+        if behind >= FEWEST_CLUSTERS and not np.isnan(observed).all():
+            drawn = np.concatenate([figures(times) for times in self.draws(clusters)])
+        return [self.change(float(one), of) for one, of in zip(observed, drawn.T, strict=True)]
+
+    def weighted(
+        self, clusters: ArrayLike, figures: Callable[[Floats], Floats], behind: int | None = None
+    ) -> list[Estimate]:
+        """Estimate statistics with ``figures``, which computes them from weights of rows."""
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
-        values = [None if np.isnan(v) else float(v) for v in figures(np.ones((1, len(cluster))))[0]]
-        if len(names) < 2:  # noqa: PLR2004 - one cluster does not show how much clusters vary
-            return [Estimate(value, why="one cluster") for value in values]
-        batches = (
-            times
-            for batch in self.draws(len(names))
-            for times in np.array_split(batch, 1 + len(batch) * len(cluster) // _CELLS)
-        )
-        drawn = np.concatenate([figures(times[:, cluster]) for times in batches])
-        tail = (1 - self.level) / 2
-        known = [at for at, value in enumerate(values) if value is not None]
-        ends = dict(
-            zip(known, np.nanquantile(drawn[:, known], [tail, 1 - tail], axis=0).T, strict=True)
-        )
-        return [
-            Estimate(value, float(ends[at][0]), float(ends[at][1]))
-            if at in ends
-            else Estimate(None, why="undefined")
-            for at, value in enumerate(values)
-        ]
+
+        def of_rows(times: Floats) -> Floats:
+            parts = np.array_split(times, 1 + len(times) * len(cluster) // _CELLS)
+            return np.concatenate([figures(part[:, cluster]) for part in parts])
+
+        n = len(names) if behind is None else behind
+        return [each.estimate for each in self.of_clusters(len(names), n, of_rows)]
 
     def auroc(self, clusters: ArrayLike, right: ArrayLike, score: ArrayLike) -> Estimate:
         """Estimate the AUROC of a score that should be higher for correct rows."""
-        if auroc(right, score) is None:
-            return Estimate(None, why="undefined")
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+        true = np.asarray(right, dtype=bool)
+        behind = min(len(np.unique(cluster[some])) for some in (true, ~true))
+        if not behind:
+            return Estimate(None, why="undefined")
         if len(names) ** 2 <= len(cluster):
-            (found,) = self.weighted(names, _aurocs_of_clusters(cluster, right, score))
-        else:
-            (found,) = self.weighted(
-                clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None]
-            )
+            won = _aurocs_of_clusters(cluster, right, score)
+            return self.of_clusters(len(names), behind, won)[0].estimate
+        (found,) = self.weighted(
+            clusters, lambda rows: aurocs(*weighted_thresholds(right, score, rows))[:, None], behind
+        )
         return found
 
     def change(self, value: float, resampled: Floats) -> Change:
@@ -136,12 +140,13 @@ class Bootstrap:
         over, under = sums_by_cluster(clusters, numerators), sums_by_cluster(clusters, denominators)
         present = (under != 0).any(axis=1)
         over, under = over[present], under[present]
-        value = float(figure(divided(over.sum(axis=0), under.sum(axis=0))[None])[0])
         behind = np.count_nonzero(under, axis=0)
-        if np.isnan(value) or ((behind > 0) & (behind < FEWEST_CLUSTERS)).any():
-            return self.change(value, np.empty(0))
-        drawn = [figure(divided(times @ over, times @ under)) for times in self.draws(len(over))]
-        return self.change(value, np.concatenate(drawn))
+        (found,) = self.of_clusters(
+            len(over),
+            int(behind[behind > 0].min(initial=len(over))),
+            lambda times: figure(divided(times @ over, times @ under))[:, None],
+        )
+        return found
 
     def draws(self, clusters: int) -> Iterator[Floats]:
         """Yield batches of resamples as counts of each cluster, shape (resamples, clusters)."""

@@ -17,10 +17,6 @@ PENALTY = 1.0
 """The weight of the ridge penalty (half the sum of squared coefficients) in the loss."""
 
 FOLDS = 10
-_FOLDS_OF_KINDS = 5
-# A category with fewer rows in training is counted with all other rare ones.
-_RARE = 10
-
 FEWEST_ROWS = 10
 """Minimum number of rows with a correct answer, and of rows with an incorrect answer."""
 FEWEST_CLUSTERS = FOLDS
@@ -84,8 +80,9 @@ def folds(right: ArrayLike, clusters: ArrayLike) -> Ints:
 
     labels, groups = np.asarray(right, dtype=bool), np.asarray(clusters)
     found = np.empty(len(labels), dtype=np.intp)
+    number = min(FOLDS, len(np.unique(groups)))
     # The library warns of rare classes; `why_not` has refused those that are too rare.
-    split = StratifiedGroupKFold(FOLDS).split(np.zeros((len(labels), 1)), labels, groups)
+    split = StratifiedGroupKFold(number).split(np.zeros((len(labels), 1)), labels, groups)
     for fold, (_, rows) in enumerate(split):
         found[rows] = fold
     return found
@@ -135,36 +132,4 @@ def out_of_fold(right: ArrayLike, features: ArrayLike, clusters: ArrayLike, fold
             found[own] = labels[rest].mean()
             continue
         found[own] = fit(labels[rest], columns[rest], groups[rest]).probabilities(columns[own])
-    return found
-
-
-def cross_validated(
-    labels: ArrayLike, numbers: ArrayLike, categories: ArrayLike, groups: ArrayLike
-) -> Floats | None:
-    """Predict each row from numbers and a category; rows of a group are in the same fold."""
-    from sklearn.compose import make_column_transformer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold, cross_val_predict
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    folds = min(_FOLDS_OF_KINDS, len(np.unique(np.asarray(groups))))
-    if folds < 2:  # noqa: PLR2004 - rows to train and rows to predict
-        return None
-    columns = np.asarray(numbers, dtype=np.float64)
-    codes = np.unique(np.asarray(categories), return_inverse=True)[1]
-    rare = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=_RARE)
-    last = columns.shape[1]
-    model = make_pipeline(
-        make_column_transformer((StandardScaler(), slice(0, last)), (rare, [last])),
-        LogisticRegression(max_iter=1000),
-    )
-    found: Floats = cross_val_predict(
-        model,
-        np.column_stack([columns, codes]),
-        np.asarray(labels, dtype=bool),
-        groups=groups,
-        cv=GroupKFold(folds),
-        method="predict_proba",
-    )[:, 1]
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.statistics.bootstrap import FEWEST_CLUSTERS, Bootstrap
+from tacit.statistics.bootstrap import Bootstrap
 from tacit.statistics.estimate import Estimate
 
 FEWEST_CHANGES = 6
@@ -49,10 +49,6 @@ def paired_change(
     if gained + lost < FEWEST_CHANGES:
         why = "too few answers changed" if gained + lost else "no answer changed"
         shown = Estimate(change.value, why=why)
-    elif change.low is None:
-        shown = Estimate(
-            change.value, why=f"fewer than {FEWEST_CLUSTERS} clusters, or no variation"
-        )
     accuracies = float(first.mean()), float(second.mean())
     return PairedChange(n, *accuracies, shown, gained, lost, mcnemar(gained, lost))
 

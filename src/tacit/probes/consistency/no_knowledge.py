@@ -12,10 +12,11 @@ from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, Estimate
-from tacit.statistics.regression import cross_validated
+from tacit.statistics.regression import folds, out_of_fold
 
 NO_NEGATIVE = "no fact has a negative"
 ONE_HEAD = "all facts have the same first concept"
+_FREQUENT = 10  # parts of speech of fewer rows are one category
 
 
 def no_knowledge(tails: pl.DataFrame, found: ModelAnswers, bootstrap: Bootstrap) -> pl.DataFrame:
@@ -38,17 +39,19 @@ def no_knowledge(tails: pl.DataFrame, found: ModelAnswers, bootstrap: Bootstrap)
 
 def _with_predictions(rows: pl.DataFrame) -> pl.DataFrame:
     """Add each row's out-of-fold probability of being a fact rather than a negative."""
-    numbers = rows.select(
-        "words", "characters", "frequency", pl.col("degree", "as_tail").log1p()
-    ).to_numpy()
-    found = cross_validated(
-        ~rows["is_negative"].to_numpy(),
-        numbers,
-        rows["part_of_speech"].to_numpy(),
-        rows["head"].to_numpy(),
-    )
-    predicted = pl.lit(None, pl.Float64) if found is None else pl.Series(found, dtype=pl.Float64)
-    return rows.with_columns(predicted=predicted)
+    if rows["head"].n_unique() < 2:  # noqa: PLR2004 - one to train on and one to predict
+        return rows.with_columns(predicted=pl.lit(None, pl.Float64))
+    part = pl.col("part_of_speech")
+    features = rows.select(
+        "words",
+        "characters",
+        "frequency",
+        pl.col("degree", "as_tail").log1p(),
+        pl.when(pl.len().over(part) >= _FREQUENT).then(part).alias("part"),
+    ).to_dummies("part", drop_nulls=True)
+    right, heads = (~rows["is_negative"]).to_numpy(), rows["head"].to_numpy()
+    found = out_of_fold(right, features.to_numpy(), heads, folds(right, heads))
+    return rows.with_columns(predicted=pl.Series(found))
 
 
 def _figures(rows: pl.DataFrame, bootstrap: Bootstrap) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -118,11 +118,7 @@ def _estimates(rows: Rows, bootstrap: Bootstrap) -> dict[tuple[str, str], dict[s
         return {}
     keys = [*((name, "") for name in PREDICTORS), *PAIRS]
     values = iter(bootstrap.weighted(rows.clusters, lambda weights: _measured(rows, weights)))
-    found = {key: {measure: next(values) for measure in MEASURES} for key in keys}
-    # One half by construction: a resample's differs from it by chance alone.
-    base = found[BASE_RATE, ""]
-    base["auroc"] = replace(base["auroc"], low=None, high=None)
-    return found
+    return {key: {measure: next(values) for measure in MEASURES} for key in keys}
 
 
 def _measured(rows: Rows, weights: Floats) -> Floats:

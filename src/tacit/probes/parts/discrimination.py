@@ -11,7 +11,7 @@ from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import weights_of
 from tacit.probes.parts.repair import types
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
-from tacit.statistics import FEWEST_CLUSTERS, Bootstrap, Estimate
+from tacit.statistics import Bootstrap, Estimate
 
 BEFORE, CALIBRATED = "before", "calibrated"
 
@@ -58,7 +58,8 @@ def discrimination(
         left_out = list(ontology.symmetric) if name == WITHOUT_SYMMETRIC else []
         kept = ~pl.col("relation").is_in(left_out)
         some, distinct = labelled.filter(kept), asked.filter(kept)
-        same = {"things": _things(some), "auroc": _auroc(some)}
+        auroc = Bootstrap().auroc(some["thing"], some["label"], some["p_true"])
+        same = {"things": _things(some), "auroc": auroc}
         same |= {"statements": distinct.height, "n": some.height}
         for stage, threshold in above.items():
             true = pl.col("log_odds") > threshold
@@ -71,12 +72,6 @@ def discrimination(
                 row |= {"violation": _violation(violations[stage], kinds)}
             rows.append(row)
     return TABLES["discrimination"].frame(rows)
-
-
-def _auroc(rows: pl.DataFrame) -> Estimate:
-    found = Bootstrap().auroc(rows["thing"], rows["label"], rows["p_true"])
-    few = _things(rows) < FEWEST_CLUSTERS
-    return Estimate(found.value) if few or found.low == found.high else found
 
 
 def _things(labelled: pl.DataFrame) -> int:
