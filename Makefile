@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 .PHONY: demo test test-all check peers real bench docs clean
 
-demo: .venv/ready
+demo: .venv/ready-demo
 	$(BIN)/tacit demo
 
 test: .venv/ready
@@ -45,8 +45,12 @@ docs: .venv/ready
 clean:
 	rm -rf .venv
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/ready-demo: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(PIP) --editable '.[local]'
+	touch $@
+
+.venv/ready: .venv/ready-demo
 	$(PIP) --editable '.[local,gguf,server,ray,dev,docs]'
 	touch $@
 
