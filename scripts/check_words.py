@@ -1,9 +1,9 @@
 # ruff: noqa: INP001, T201 - a script, which prints
 """Check that names and prose use the field's terms.
 
-Run by ``make check``. Prints each name of a module, class or function that holds a word below, and
-each line of documentation or code that holds a phrase below, with the word to use. Exits with 1
-when there is one.
+Run by ``make check``. Prints each name of a module, class or function that holds a word below, each
+variable of the package that is named as below, and each line of documentation or code that holds a
+phrase below, with the word to use. Exits with 1 when there is one.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ INSTEAD = {
     "trying": "preflight",
     "way": "prompt variant, elicitation method",
     "world": "assignment, repaired beliefs",
+}
+VARIABLES = {
+    "said": "message, text, answer",
+    "several": "values, items, number",
+    "told": "message, texts, notes",
 }
 PAGES = (
     "README.md",
@@ -79,6 +84,25 @@ def names_in(path: Path) -> list[tuple[int, str]]:
     return [(1, path.stem), *((line, name) for line, name in found if name[:5] != "test_")]
 
 
+def variables_in(path: Path) -> list[tuple[int, str]]:
+    """The parameters and variables of a file's functions that are named as they should not be."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {
+        node
+        for function in ast.walk(tree)
+        if isinstance(function, functions)
+        for node in ast.walk(function)
+    }
+    names = [(node.lineno, node.arg) for node in inside if isinstance(node, ast.arg)]
+    names += [
+        (node.lineno, node.id)
+        for node in inside
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    return sorted((line, name) for line, name in names if name in VARIABLES)
+
+
 def phrases_in(path: Path) -> list[tuple[int, str]]:
     """The phrases that a file should not hold, with their lines."""
     lines = path.read_text(encoding="utf-8").lower().splitlines()
@@ -88,12 +112,17 @@ def phrases_in(path: Path) -> list[tuple[int, str]]:
 def problems() -> list[str]:
     """What is named or said otherwise than the glossary says."""
     pages = sorted({path for pattern in PAGES for path in ROOT.glob(pattern)})
-    said = [
+    phrases = [
         f"{path.relative_to(ROOT)}:{line}: say {PHRASES[phrase]!r}, not {phrase!r}"
         for path in pages
         for line, phrase in phrases_in(path)
     ]
-    return said + [
+    phrases += [
+        f"{path.relative_to(ROOT)}:{line}: {name}: say {VARIABLES[name]}, not {name}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for line, name in variables_in(path)
+    ]
+    return phrases + [
         f"{path.relative_to(ROOT)}:{line}: {name}: say {INSTEAD[word]}, not {word}"
         for folder in FOLDERS
         for path in sorted((ROOT / folder).rglob("*.py"))

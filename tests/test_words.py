@@ -17,6 +17,13 @@ def test_names_are_split_into_words(tmp_path: Path) -> None:
     assert found == ["OldWays", "_held_open"]
 
 
+def test_variables_of_functions_are_found(tmp_path: Path) -> None:
+    """Parameters and what is assigned, but no field of a class and no attribute."""
+    path = tmp_path / "plain.py"
+    path.write_text("class A:\n    told: int\ndef f(said):\n    several = said.told\n")
+    assert CHECK["variables_in"](path) == [(3, "said"), (4, "several")]
+
+
 def test_phrases_are_found_with_their_line(tmp_path: Path) -> None:
     """Whatever their case."""
     page = tmp_path / "page.md"

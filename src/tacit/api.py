@@ -105,8 +105,8 @@ def run(  # noqa: PLR0913 - all of a run in one call
     if frame_of(model) is not None:
         raise RequestError("model is a data frame; expected a model's name, or a sequence of names")
     settings = built(ModelOptions, options)
-    several = isinstance(model, Sequence) and not _is_one(model)
-    given: Any = () if model is None else model if several else [model]
+    is_list = isinstance(model, Sequence) and not _is_one(model)
+    given: Any = () if model is None else model if is_list else [model]
     names, objects = _models(given, settings)
     request = RunRequest(
         kind.name,
@@ -122,7 +122,7 @@ def run(  # noqa: PLR0913 - all of a run in one call
     )
     runs = request.run()
     request.publish(runs, report=report)
-    return runs if several else runs.runs[0]
+    return runs if is_list else runs.runs[0]
 
 
 def _is_one(model: object) -> bool:

@@ -63,10 +63,10 @@ def file_name(words: str) -> str:
     )
 
 
-def file_names(several: Iterable[str]) -> list[str]:
+def file_names(texts: Iterable[str]) -> list[str]:
     """Convert texts to file names; one that equals an earlier one, ignoring case, is numbered."""
     found: dict[str, str] = {}
-    for words in several:
+    for words in texts:
         name = file_name(words)
         numbered = (f"{name}-{n}" if n > 1 else name for n in count(1))
         free = next(each for each in numbered if each.casefold() not in found)

@@ -26,7 +26,7 @@ def _commit_of(root: Path) -> str:
     # Within a git hook, these variables select the hook's repository.
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        told = subprocess.run(  # noqa: S603 - a fixed command
+        described = subprocess.run(  # noqa: S603 - a fixed command
             ("git", "-C", str(root), "describe", "--always", "--dirty", "--exclude=*"),  # noqa: S607
             env={**clean, "GIT_OPTIONAL_LOCKS": "0"},
             stdin=subprocess.DEVNULL,
@@ -37,7 +37,7 @@ def _commit_of(root: Path) -> str:
         ).stdout.strip()
     except (OSError, ValueError, subprocess.SubprocessError):
         return ""
-    return f"+g{told.replace('-', '.')}" if told else ""
+    return f"+g{described.replace('-', '.')}" if described else ""
 
 
 def _is_ours(root: Path) -> bool:

@@ -43,8 +43,8 @@ class Text:
         """
         for line in self.caption:
             names = [name for _, name, _, _ in Formatter().parse(line) if name]
-            several = [v if isinstance(v := values[name], list) else [v] for name in names]
-            for each in product(*several):
+            choices = [v if isinstance(v := values[name], list) else [v] for name in names]
+            for each in product(*choices):
                 if None not in each and "" not in each:
                     yield line.format_map(dict(zip(names, each, strict=True)))
 

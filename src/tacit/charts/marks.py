@@ -63,8 +63,8 @@ class Marks(Panel):
         low, high = self.column.ends or (None, None)
         reference = self.reference.name if self.reference else None
         names = {"value": self.column.name, "low": low, "high": high, "reference": reference}
-        told = [self.column, *([self.reference] if self.reference else []), *self.told]
-        return tipped(self.table, self.label, self.by, told).with_columns(
+        columns = [self.column, *([self.reference] if self.reference else []), *self.told]
+        return tipped(self.table, self.label, self.by, columns).with_columns(
             (pl.col(name) if name and name in self.table else pl.lit(None))
             .cast(pl.Float64)
             .alias(field)

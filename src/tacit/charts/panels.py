@@ -30,24 +30,26 @@ def written(value: float | None, kind: Kind) -> str:
 
 def tip(row: Mapping[str, Any], columns: Iterable[Column]) -> str:
     """Return the tooltip of a mark: its name, and the value of each column with its interval."""
-    told = []
+    texts = []
     for column in columns:
         equals = " = " if column.kind == "count" else " "
-        told.append(f"{column.heading}{equals}{written(row[column.name], column.kind)}")
+        texts.append(f"{column.heading}{equals}{written(row[column.name], column.kind)}")
         low, high = (row.get(end) for end in column.ends or ("", ""))
         if low is not None and high is not None:
-            told[-1] += f" ({ends_of(low, high, column.kind)})"
+            texts[-1] += f" ({ends_of(low, high, column.kind)})"
     names = dict.fromkeys(str(row[key]) for key in ("label", "series") if row[key] is not None)
-    return f"{', '.join(names)}: {', '.join(told)}"
+    return f"{', '.join(names)}: {', '.join(texts)}"
 
 
-def tipped(table: pl.DataFrame, label: str, by: str | None, told: Sequence[Column]) -> pl.DataFrame:
+def tipped(
+    table: pl.DataFrame, label: str, by: str | None, columns: Sequence[Column]
+) -> pl.DataFrame:
     """Return the table with the label, the series and the tooltip of each row's mark."""
     named = table.with_columns(
         label=pl.col(label).cast(pl.String),
         series=(pl.col(by) if by else pl.lit(None)).cast(pl.String),
     )
-    tips = [tip(row, told) for row in named.iter_rows(named=True)]
+    tips = [tip(row, columns) for row in named.iter_rows(named=True)]
     return named.with_columns(tip=pl.Series(tips, dtype=pl.String))
 
 
@@ -105,11 +107,11 @@ def series_styles(series: Sequence[Series], *, legend: bool) -> dict[str, Any]:
     if not series:
         return {}
     names = [one.name for one in series]
-    told = {"title": None, "orient": "bottom", "columns": 3} if legend else None
+    options = {"title": None, "orient": "bottom", "columns": 3} if legend else None
     hues, shapes = [one.hue for one in series], [one.shape for one in series]
     return {
-        "color": alt.Color("series:N", scale={"domain": names, "range": hues}, legend=told),
-        "shape": alt.Shape("series:N", scale={"domain": names, "range": shapes}, legend=told),
+        "color": alt.Color("series:N", scale={"domain": names, "range": hues}, legend=options),
+        "shape": alt.Shape("series:N", scale={"domain": names, "range": shapes}, legend=options),
     }
 
 
@@ -127,7 +129,7 @@ def page(title: str, caption: Sequence[str], rows: Iterable[Sequence[alt.LayerCh
     ]
     wrapped = [part for line in caption for part in wrap(line, _LETTERS, break_on_hyphens=False)]
     small: Any = {"subtitleFontSize": 11, "subtitlePadding": 5, "offset": 14}
-    told = alt.TitleParams(text=title, subtitle=wrapped, **small)
-    whole = alt.vconcat(*lines, spacing=36, title=told, usermeta={"caption": list(caption)})
+    titled = alt.TitleParams(text=title, subtitle=wrapped, **small)
+    whole = alt.vconcat(*lines, spacing=36, title=titled, usermeta={"caption": list(caption)})
     found: Chart = whole.resolve_scale(**apart)
     return found

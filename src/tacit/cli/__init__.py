@@ -46,8 +46,8 @@ class Commands(TyperGroup):
             error.message = error.message.removeprefix("Value error, ")
             raise
         except KeyboardInterrupt as error:
-            said = error.args[0] if error.args else "run the same command again"
-            sys.stderr.write(f"tacit: interrupted; {said}\n")
+            advice = error.args[0] if error.args else "run the same command again"
+            sys.stderr.write(f"tacit: interrupted; {advice}\n")
             raise
 
 

@@ -166,11 +166,11 @@ def _comparison() -> Kind:
 
 
 def _output_table(
-    table: pl.DataFrame, out: Path | None, told: Iterable[str] = (), *, as_json: bool
+    table: pl.DataFrame, out: Path | None, notes: Iterable[str] = (), *, as_json: bool
 ) -> None:
     """Write a comparison table to ``out``, if given, and print it as JSON or as text.
 
-    In text output, the texts in ``told`` follow the table.
+    In text output, the texts in ``notes`` follow the table.
     """
     from tacit.present.tables import print_published
     from tacit.tables import write_table
@@ -181,7 +181,7 @@ def _output_table(
         typer.echo(json.dumps(table.to_dicts()))
         return
     print_published(table)
-    for line in told:
+    for line in notes:
         typer.echo(line)
     if out is not None:
         typer.echo(f"Written: {out}")

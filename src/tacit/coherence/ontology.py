@@ -345,13 +345,13 @@ def _check_possible(relation: Relation, relations: Mapping[str, Relation]) -> No
 
 def _rules(relations: Mapping[str, Relation]) -> Rules:
     number = {name: position for position, name in enumerate(relations)}
-    several = relations.values()
-    inverses = [(number[r.name], number[r.inverse], True) for r in several if r.inverse]
+    declared = relations.values()
+    inverses = [(number[r.name], number[r.inverse], True) for r in declared if r.inverse]
     return Rules(
         tuple(
             RelationClass(r.name, r.symmetric, r.asymmetric, r.transitive, r.irreflexive)
-            for r in several
+            for r in declared
         ),
-        (*inverses, *((number[r.name], number[s], False) for r in several for s in r.implies)),
-        tuple((number[r.name], number[s], False) for r in several for s in r.excludes),
+        (*inverses, *((number[r.name], number[s], False) for r in declared for s in r.implies)),
+        tuple((number[r.name], number[s], False) for r in declared for s in r.excludes),
     )

@@ -97,8 +97,8 @@ def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     import polars as pl
 
     kind = KINDS[Prompt]
-    said = rows.filter(~pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False))
-    texts = said.group_by("text", "separator", maintain_order=True).agg("answer")
+    lasting = rows.filter(~pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False))
+    texts = lasting.group_by("text", "separator", maintain_order=True).agg("answer")
     prompts = [Prompt(text, answers, separator) for text, separator, answers in texts.iter_rows()]
     prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))
     cached = kind.cached(rows)

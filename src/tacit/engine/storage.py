@@ -145,8 +145,8 @@ class Storage:
         except StoreError:
             raise
         except Exception as error:
-            said = without_password(str(error)) or type(error).__name__
-            raise StoreError(f"{self.shown(name)}: cannot {done}: {said}") from error
+            message = without_password(str(error)) or type(error).__name__
+            raise StoreError(f"{self.shown(name)}: cannot {done}: {message}") from error
 
 
 def _fill(file: Path, content: bytes) -> None:
@@ -196,6 +196,6 @@ def _reached(address: str, folder: Path | None) -> tuple[Any, str]:
                 f"{shown}: fsspec does not know the protocol {protocol}://; use a folder, or an "
                 "address such as s3://bucket/folder"
             ) from error
-        said = without_password(str(error)) or type(error).__name__
-        raise StoreError(f"{shown}: cannot be reached: {said}") from error
+        message = without_password(str(error)) or type(error).__name__
+        raise StoreError(f"{shown}: cannot be reached: {message}") from error
     return files, root.rstrip("/")

@@ -54,8 +54,8 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
     except OSError as error:
-        told = unwritable(out, error) if is_full(error) else f"{out}: cannot be created: {error}"
-        raise WorkError(told) from error
+        message = unwritable(out, error) if is_full(error) else f"{out}: cannot be created: {error}"
+        raise WorkError(message) from error
     except duckdb.Error as error:
         problem = " ".join(str(error).split())
         if os.strerror(errno.ENOSPC) in problem:
@@ -222,8 +222,8 @@ def _join_edges(base: duckdb.DuckDBPyConnection) -> None:
 
 def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
     """Write the table ``about``, with the format, source and size of the knowledge base."""
-    said = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
-    licences = [licence for (licence,) in base.execute(said).fetchall()]
+    query = "SELECT DISTINCT licence FROM raw WHERE licence IS NOT NULL ORDER BY ALL"
+    licences = [licence for (licence,) in base.execute(query).fetchall()]
     about: dict[str, Any] = {
         "format": FORMAT,
         "tacit": version(DISTRIBUTION),

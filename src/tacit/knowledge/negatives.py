@@ -222,8 +222,8 @@ _ASKED = ("fact", "head", "relation", "symmetric")
 
 def _below(size: int, seed: int, words: str, attempt: int) -> int:
     """Return a reproducible pseudo-random integer from 0 to ``size`` - 1."""
-    said = f"{seed}\t{attempt}\t{words}".encode()
-    number = int.from_bytes(hashlib.blake2b(said, digest_size=_BITS // 8).digest(), "big")
+    text = f"{seed}\t{attempt}\t{words}".encode()
+    number = int.from_bytes(hashlib.blake2b(text, digest_size=_BITS // 8).digest(), "big")
     return (number * size) >> _BITS
 
 

@@ -75,8 +75,8 @@ class Record:
 
     def save(self, checks: Checks, model: LanguageModel | None = None) -> None:
         """Write the checks, and the description of the loaded model."""
-        told = asdict(replace(checks, save=_nothing))
-        self.content["checks"] = {name: value for name, value in told.items() if name != "save"}
+        content = asdict(replace(checks, save=_nothing))
+        self.content["checks"] = {name: value for name, value in content.items() if name != "save"}
         if model is not None:
             self.model = weakref.ref(model)
         model = self.model()
@@ -108,7 +108,7 @@ def _files_of(name: str, options: LoadOptions) -> Path | None:
 def _key(origin: Path, options: LoadOptions) -> str:
     files = [file for part in (origin, options.adapter) if part for file in _files(Path(part))]
     stamps = [[str(file), asdict(stamp)] for file in files if (stamp := Stamp.of(file))]
-    told = [
+    parts = [
         stamps,
         repr(replace(options, server=ServerOptions())),
         [version(), *map(_version, _PACKAGES)],
@@ -116,7 +116,7 @@ def _key(origin: Path, options: LoadOptions) -> str:
         [sorted(map(_text, Path(_GPUS).glob("*/information"))), Path("/dev/nvidiactl").exists()],
         os.environ.get("CUDA_VISIBLE_DEVICES"),
     ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
 def _files(place: Path) -> Iterator[Path]:

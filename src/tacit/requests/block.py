@@ -43,6 +43,6 @@ class Block:
     @property
     def shares(self) -> list[int]:
         """The block's number of tokens, divided evenly among the requests of the block."""
-        several = len(self.requests)
-        ends = [self.tokens * at // several for at in range(several + 1)]
+        number = len(self.requests)
+        ends = [self.tokens * at // number for at in range(number + 1)]
         return [end - begin for begin, end in pairwise(ends)]

@@ -281,9 +281,9 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         """Return a target's ``Standing``, or the ranking without targets."""
         if row[0] is not None:
             return Standing(*row[:4])
-        normaliser, top, several, missing = row[4:]
+        normaliser, top, passes, missing = row[4:]
         words = tuple((one["word"], one["logprob"]) for one in top)
-        return Ranking((), normaliser, words, several, missing)
+        return Ranking((), normaliser, words, passes, missing)
 
     def answer(self, request: RankingPrompt, values: Mapping[Key, Any]) -> Ranking:
         """Return the ranking with the prompt's targets."""

@@ -59,13 +59,13 @@ class Planted:
 
 def planted() -> Planted:
     """Return the faults that were built into the demo's models for the probes to find."""
-    told = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
+    faults = yaml.safe_load((_DATA / "models" / "planted.yaml").read_text(encoding="utf-8"))
     return Planted(
-        frozenset(told["withheld"]),
-        frozenset((relation, head, tail) for relation, head, tail in told["wrong"]),
+        frozenset(faults["withheld"]),
+        frozenset((relation, head, tail) for relation, head, tail in faults["wrong"]),
         tuple(
             (of["thing"], (_statement(of["statements"][0]), _statement(of["statements"][1])))
-            for of in told["contradictions"]
+            for of in faults["contradictions"]
         ),
     )
 

@@ -165,20 +165,20 @@ class RayExecutor:
         failed = outcome if isinstance(outcome, Failed) else None
         if failed and failed.is_final and self._loaded is None:
             raise failed.error
-        said = failed.message if failed else getattr(outcome, "reason", str(outcome))
+        message = failed.message if failed else getattr(outcome, "reason", str(outcome))
         self._false_starts += 1
         if self._false_starts >= self._patience.tries:
             self._wanted, self._false_starts = self._wanted - 1, 0
             log.warning(
                 "a worker could not be started (%s): %d of %d workers remain",
-                said,
+                message,
                 self._wanted,
                 self._share.workers,
             )
         if self._wanted < 1:
             raise ScoringError(
-                f"no worker could be started: {said}; see Ray's logs (/tmp/ray/session_latest/logs "
-                "on the node), and run the same command again to resume"
+                f"no worker could be started: {message}; see Ray's logs on the node "
+                "(/tmp/ray/session_latest/logs), and run the same command again to resume"
             )
         self._hire()
 
@@ -187,20 +187,20 @@ class RayExecutor:
         if isinstance(outcome, Failed) and outcome.is_final:
             raise outcome.error
         lost = isinstance(outcome, Lost)
-        said = outcome.reason if isinstance(outcome, Lost) else outcome.message
-        key = "lost" if lost else said
+        message = outcome.reason if isinstance(outcome, Lost) else outcome.message
+        key = "lost" if lost else message
         job.failures[key] += 1
         if job.failures[key] >= self._patience.tries or len(job.failures) > self._patience.tries:
             if isinstance(outcome, Failed) and outcome.is_ours:
                 raise outcome.error
             ends = "lost its worker" if lost else "failed"
-            raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {said}")
+            raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {message}")
         if lost:
             log.warning(
-                "%s was lost (%s); %s is sent to another worker", worker.where, said, job.about
+                "%s was lost (%s); %s is sent to another worker", worker.where, message, job.about
             )
         else:
-            log.warning("%s failed: %s; it is retried", job.about, said)
+            log.warning("%s failed: %s; it is retried", job.about, message)
         # A library's error may have left the process, or its GPU, in a bad state.
         if lost or not getattr(outcome, "is_ours", False):
             self._leave(worker)

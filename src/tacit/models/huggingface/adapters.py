@@ -111,14 +111,14 @@ def with_adapter(name: str, model: PreTrainedModel, folder: Path) -> PreTrainedM
             "peft"
         )
     peft: Any = import_module("peft")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
             both = peft.PeftModel.from_pretrained(model, str(folder))
         except Exception as error:  # peft raises many kinds of errors
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {said}") from error
-    lacking = [str(one.message) for one in told if "missing adapter keys" in str(one.message)]
+            message = next(iter(str(error).splitlines()), type(error).__name__)
+            raise ModelError(f"{name}: the adapter {folder} cannot be loaded: {message}") from error
+    lacking = [str(one.message) for one in warned if "missing adapter keys" in str(one.message)]
     if lacking:
         raise ModelError(
             f"{name}: the adapter {folder} lacks weights that its config names; it was made for "

@@ -83,6 +83,6 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return True
-    said = str(error).lower()
+    message = str(error).lower()
     # cuBLAS has its own message if the GPU is almost full.
-    return any(one in said for one in ("can't allocate memory", "out of memory", "alloc_failed"))
+    return any(one in message for one in ("can't allocate memory", "out of memory", "alloc_failed"))

@@ -147,13 +147,13 @@ class Chat:
 
     def _rendered(self, text: str, reply: str | None = None) -> str:
         """Return the chat up to the start of a reply, or up to the end of a given reply."""
-        said = [{"role": "user", "content": text}]
+        messages = [{"role": "user", "content": text}]
         if reply is not None:
-            said.append({"role": "assistant", "content": reply})
+            messages.append({"role": "assistant", "content": reply})
         try:
             return str(
                 self.tokenizer.apply_chat_template(
-                    said,
+                    messages,
                     chat_template=self.template,
                     tokenize=False,
                     add_generation_prompt=reply is None,
@@ -163,9 +163,9 @@ class Chat:
                 )
             )
         except Exception as error:  # templates are programs, and can raise any error
-            told = next(iter(str(error).splitlines()), type(error).__name__)
+            message = next(iter(str(error).splitlines()), type(error).__name__)
             raise ModelError(
-                f"{self.name}: its chat template fails ({told}): omit --chat, or use another "
+                f"{self.name}: its chat template fails ({message}): omit --chat, or use another "
                 "tokenizer"
             ) from error
 

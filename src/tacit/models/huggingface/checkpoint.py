@@ -249,11 +249,11 @@ def load_weights(
         failure = loading_error(name, "its weights cannot be loaded", error)
         if isinstance(failure, NetworkError):
             raise failure from error
-        said = first_line(error)
-        if not options.allow_pickle and "safetensors" in said:
-            said += f"; if they are a pickle: {HOW_TO_PICKLE}"
+        message = first_line(error)
+        if not options.allow_pickle and "safetensors" in message:
+            message += f"; if they are a pickle: {HOW_TO_PICKLE}"
         how = f" (quantised: {quantised(config)})" if quantised(config) else ""
-        raise ModelError(f"{name}: its weights{how} cannot be loaded: {said}") from error
+        raise ModelError(f"{name}: its weights{how} cannot be loaded: {message}") from error
     if info["mismatched_keys"]:
         raise ModelError(
             f"{name}: "

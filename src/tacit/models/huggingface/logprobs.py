@@ -182,11 +182,11 @@ class Tally:
         totals = np.bincount(which, values.astype(np.float64), answers).astype(np.float64)
         # A sum of one or two numbers is rounded at most once, in any order. Longer sums are
         # computed exactly.
-        several = np.flatnonzero(counts > _ONCE)
-        if several.size:
+        repeated = np.flatnonzero(counts > _ONCE)
+        if repeated.size:
             order = np.argsort(which, kind="stable")
             ends = np.cumsum(counts)
-            for answer in several.tolist():
+            for answer in repeated.tolist():
                 own = order[ends[answer] - counts[answer] : ends[answer]]
                 totals[answer] = math.fsum(values[own].tolist())
         return totals

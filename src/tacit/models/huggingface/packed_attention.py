@@ -88,8 +88,8 @@ class PackedAttention(TorchFunctionMode):
         **rest: Any,  # noqa: ANN401 - as in the wrapped function
     ) -> torch.Tensor:
         """Return the attention output, of shape (packs, heads, length, width)."""
-        several, heads, length, width = self._packs, query.shape[1], self._length, query.shape[-1]
-        queries = query.transpose(1, 2).reshape(several * self._pieces, -1, heads, width)
+        packs, heads, length, width = self._packs, query.shape[1], self._length, query.shape[-1]
+        queries = query.transpose(1, 2).reshape(packs * self._pieces, -1, heads, width)
         output: torch.Tensor = _attend(
             queries.transpose(1, 2),
             self._seen(key),
@@ -98,7 +98,7 @@ class PackedAttention(TorchFunctionMode):
             *more,
             **rest,
         )
-        return output.transpose(1, 2).reshape(several, length, heads, -1).transpose(1, 2)
+        return output.transpose(1, 2).reshape(packs, length, heads, -1).transpose(1, 2)
 
     def _seen(self, states: torch.Tensor) -> torch.Tensor:
         """Return the keys or values in ``states`` that each piece of a pack needs."""

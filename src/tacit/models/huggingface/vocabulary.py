@@ -122,10 +122,10 @@ class CandidateTokens:
         for at in range(0, len(words), _WORDS_AT_ONCE):
             written += write([prompt.asking(words[at : at + _WORDS_AT_ONCE])])[0]
         placed = self._worked_out(written)
-        several = len(placed.candidates.several)
-        if several > MOST_SEVERAL:
+        number = len(placed.candidates.several)
+        if number > MOST_SEVERAL:
             raise PromptError(
-                f"{prompt.asking(words[:1]).shown} has {len(words)} candidates, and {several} of "
+                f"{prompt.asking(words[:1]).shown} has {len(words)} candidates, and {number} of "
                 "them are not a single token in this position and need a separate pass (at most "
                 f"{MOST_SEVERAL} can): rank fewer words, or only the whole words that the models "
                 "share"
@@ -138,14 +138,14 @@ class CandidateTokens:
         known = [(at, one) for at, one in enumerate(written) if one and self._is_writable(one)]
         lead, frame = self._frame([one for _, one in known])
         single = {at: one.ids[one.end - 1] for at, one in known if _fills(one, lead, frame)}
-        several = [at for at, _ in known if at not in single]
+        others = [at for at, _ in known if at not in single]
         lengths = [len(_own(one)) for one in written]
         longest = max(range(len(written)), key=lengths.__getitem__)
-        witnesses = dict.fromkeys([*_spread(list(single)), *_spread(several), longest])
+        witnesses = dict.fromkeys([*_spread(list(single)), *_spread(others), longest])
         candidates = Candidates(
             np.array(list(single), np.int64),
             np.array(list(single.values()), np.int64),
-            tuple(several),
+            tuple(others),
             np.array(lengths, np.int32),
             tuple((at, _own(written[at]), at in single) for at in witnesses),
             lead,

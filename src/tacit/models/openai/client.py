@@ -69,11 +69,11 @@ class Client:
         closing.atexit = False
 
     def at_once(
-        self, work: Callable[[Item], Result], items: Sequence[Item], several: int
+        self, work: Callable[[Item], Result], items: Sequence[Item], concurrency: int
     ) -> list[Result]:
         """Return ``work(item)`` for each item, in order; items are processed concurrently."""
         found: dict[int, Result] = {}
-        for part in self.stream(work, items, max(1, min(several, len(items)))):
+        for part in self.stream(work, items, max(1, min(concurrency, len(items)))):
             found.update(part)
         return [found[index] for index in range(len(items))]
 
@@ -81,12 +81,12 @@ class Client:
         self,
         work: Callable[[Item], Result],
         items: Iterable[Item],
-        several: int,
+        concurrency: int,
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> Generator[list[tuple[int, Result]]]:
         """Yield batches of results as they arrive; each result is paired with its item's index."""
-        return Stream(work, items, several, seconds, check).parts()
+        return Stream(work, items, concurrency, seconds, check).parts()
 
     @property
     def path_hint(self) -> str:

@@ -76,13 +76,13 @@ class Stream(Generic[Item, Result]):
         self,
         work: Callable[[Item], Result],
         items: Iterable[Item],
-        several: int,
+        concurrency: int,
         seconds: float = math.inf,
         check: Callable[[], None] | None = None,
     ) -> None:
         self.pending: set[Future[Any]] = set()
         self._work, self._items = work, enumerate(items)
-        self._several, self._seconds, self._check = several, seconds, check
+        self._several, self._seconds, self._check = concurrency, seconds, check
         self._lock = threading.Lock()
         self._finished: SimpleQueue[tuple[int, Result] | None] = SimpleQueue()
         self._part: list[tuple[int, Result]] = []

@@ -89,10 +89,10 @@ def word_properties(
         for found in sorted(usable, key=lambda each: -each.property.frequency):
             best.setdefault(_key(found), found)
         left[concept] = tuple(found for found in usable if best[_key(found)] is found)
-        for one, told in made:
-            if isinstance(told, str):
-                left_out.append((one, told))
-            elif best[_key(told)] is not told:
+        for one, wording in made:
+            if isinstance(wording, str):
+                left_out.append((one, wording))
+            elif best[_key(wording)] is not wording:
                 left_out.append((one, SAME))
     return WordedNorms(norms, left, tuple(left_out))
 
@@ -105,18 +105,18 @@ def _worded(one: Property, corrections: Corrections, options: AssumptionsOptions
     """Return a property with its wording, or the first reason why no prompt can state it."""
     if one.frequency < options.least_people:
         return RARE
-    said = corrections.wording(one) or _stated(one)
-    if said is None:
+    text = corrections.wording(one) or _stated(one)
+    if text is None:
         return UNWORDED
-    if options.most_words is not None and len(said.split()) > options.most_words:
+    if options.most_words is not None and len(text.split()) > options.most_words:
         return LONG
-    return NAMING if names(said, one.concept) else Worded(one, said)
+    return NAMING if names(text, one.concept) else Worded(one, text)
 
 
 def _stated(one: Property) -> str | None:
     """Return a property's predicate: as the first participant worded it, if that is possible."""
-    said = worded(one.alternatives[0], one.feature) if one.alternatives else None
-    return said or predicate(one.feature)
+    wording = worded(one.alternatives[0], one.feature) if one.alternatives else None
+    return wording or predicate(one.feature)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,22 +40,22 @@ def predicate(feature: str) -> str | None:
     head, rest = words[0].lower(), words[1:]
     head = _PLURAL.get(head, head)
     if not rest:
-        said = head if _is_verb(head, alone=True) else None
+        text = head if _is_verb(head, alone=True) else None
     elif rest[-1].lower() in load_templates().wording["unfinished"] or (
         head == "used" and len(rest) == 1
     ):
-        said = None  # cut off: "has a", "used to"
+        text = None  # cut off: "has a", "used to"
     elif head in _AS_IT_STANDS:
-        said = " ".join([head, *rest])
+        text = " ".join([head, *rest])
     elif head in {"does", "do"}:
-        said = _third_person(rest)
+        text = _third_person(rest)
     elif head in {"a", "an"} or is_passive(head, rest[0].lower()):
-        said = " ".join(["is", head, *rest])
+        text = " ".join(["is", head, *rest])
     elif _is_verb(head):
-        said = " ".join([head, *rest])
+        text = " ".join([head, *rest])
     else:
-        said = None
-    return said
+        text = None
+    return text
 
 
 def joined(predicates: list[str]) -> str:
@@ -66,10 +66,10 @@ def joined(predicates: list[str]) -> str:
     return f"{before[0]} and {last}" if len(before) == 1 else f"{', '.join(before)}, and {last}"
 
 
-def names(said: str, concept: str) -> bool:
+def names(text: str, concept: str) -> bool:
     """Check whether a text contains a concept's name, whose last word may be inflected."""
     *before, last = _words(bare(concept)) or [""]
-    words = _words(said)
+    words = _words(text)
     forms = _inflections(last)
     return any(
         word in forms and words[place - len(before) : place] == before

@@ -57,14 +57,14 @@ def _missing(summary: Mapping[str, Any]) -> str | None:
         "background question": summary["missing_questions"],
         "anchor question": summary["without_answer"],
     }
-    told = [several(n, name) for name, n in lacking.items() if n]
+    counts = [several(n, name) for name, n in lacking.items() if n]
     unscored = summary.get("inputs_without_score", 0)
     if cut := summary.get("facts_beyond_cap"):
-        told.append(f"{several(cut, 'fact')} beyond the cap")
+        counts.append(f"{several(cut, 'fact')} beyond the cap")
     words = f"{unscored:,} of {several(summary.get('inputs', 0), 'answer word')} without a score"
-    if not told and not unscored:
+    if not counts and not unscored:
         return None
-    return f"Missing: {'; '.join([*told, *([words] if unscored else [])])}."
+    return f"Missing: {'; '.join([*counts, *([words] if unscored else [])])}."
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:

@@ -30,10 +30,10 @@ def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterat
     """Yield tables of anchor questions, choices, background questions and scores."""
     tables = findings.tables
     linked = tables["links"].join(_asked(tables), on="fact", maintain_order="left")
-    shown, told = _sample(findings, linked, most)
+    shown, sample = _sample(findings, linked, most)
     own = linked.join(shown, on="anchor", how="semi", maintain_order="left").drop("fact")
     prompts = _prompts(request)
-    yield Details(DETAILS["questions"].with_reading(told), shown, ("choices", "facts"), "anchor")
+    yield Details(DETAILS["questions"].with_reading(sample), shown, ("choices", "facts"), "anchor")
     texts = pl.Series(map(bare, shown["question"]), dtype=pl.String)
     choices = shown.select("anchor", question=texts).join(
         tables["choices"], on="anchor", maintain_order="left"

@@ -47,13 +47,13 @@ def consistency(shown: Shown) -> Drawn | None:
 
 def background_and_anchors(shown: Shown) -> Drawn | None:
     """The background score and the anchor accuracy (Sahu et al. 2022, Figure 4)."""
-    told: dict[str, Any] = {"n": None, "relations": None, "intervals": shown.intervals("others")}
+    values: dict[str, Any] = {"n": None, "relations": None, "intervals": shown.intervals("others")}
     panels = []
     if rows := _rows(shown, "background_score", "value", n="relations", dotted=_HALF):
         value, relations = rows.words
         words = (replace(value, heading="score"), replace(relations, heading="n"))
         panels.append(_models(replace(rows, words=words), shown, "a) background score"))
-        told["relations"] = counted(rows.table["relations"], "relation")
+        values["relations"] = counted(rows.table["relations"], "relation")
     rows = _rows(shown, "anchor_accuracy", "value")
     table = rows.table.filter(of="all") if rows else None
     if rows and table is not None and not table["value"].is_null().all():
@@ -63,8 +63,8 @@ def background_and_anchors(shown: Shown) -> Drawn | None:
         guess = Column("guess", "random guessing", "percent", optional=True)
         rows = replace(rows, table=table, reference=guess)
         panels.append(_models(rows, shown, "b) anchor accuracy"))
-        told["n"] = counted(table["n"], "anchor question")
-    return ([panels], told | _by_size(shown)) if panels else None
+        values["n"] = counted(table["n"], "anchor question")
+    return ([panels], values | _by_size(shown)) if panels else None
 
 
 def background_against_consistency(shown: Shown) -> Drawn | None:
@@ -182,8 +182,8 @@ def controls(shown: Shown) -> Drawn | None:
     if lifts is None or answers is None:
         return None
     panels = lifts.panels("model", "{}: a) lift"), answers.panels("model", "b) accuracy")
-    told = {"intervals": shown.intervals("consistency"), "others": shown.intervals("others")}
-    return list(zip(*panels, strict=True)), told
+    values = {"intervals": shown.intervals("consistency"), "others": shown.intervals("others")}
+    return list(zip(*panels, strict=True)), values
 
 
 def prediction(shown: Shown) -> Drawn | None:
@@ -217,8 +217,8 @@ def accuracy_by_score(shown: Shown) -> Drawn | None:
         told=[column("n")],
         domain=(0.0, 1.0),
     )
-    told = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
-    return [[curves.chart("accuracy by background score")]], told
+    values = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
+    return [[curves.chart("accuracy by background score")]], values
 
 
 def size_of_models(shown: Shown) -> Drawn | None:
@@ -235,8 +235,8 @@ def intervention(shown: Shown) -> Drawn | None:
     heading = replace(rows.column, heading="change of accuracy (points)")
     rows = replace(rows, table=rows.table.with_columns(label=label), column=heading)
     n = counted(rows.table["n"], "anchor question")
-    told = {"intervals": shown.intervals("others"), "n": n}
-    return [[panel] for panel in rows.panels("model")], told
+    values = {"intervals": shown.intervals("others"), "n": n}
+    return [[panel] for panel in rows.panels("model")], values
 
 
 FIGURES = Figures(
