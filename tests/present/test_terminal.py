@@ -79,9 +79,6 @@ def test_streams_are_put_back(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("a\\u001b\nb\n", "c\\u0007\n")
 
 
-ENCODINGS = ["ascii", "latin-1", "cp1252", "cp437", "utf-8"]
-
-
 def printed(encoding: str, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[str, str]:
     """What a command that ends well writes to streams of an encoding."""
     streams = {name: io.TextIOWrapper(io.BytesIO(), encoding) for name in ("stdout", "stderr")}
@@ -95,7 +92,7 @@ def printed(encoding: str, monkeypatch: pytest.MonkeyPatch, *arguments: object) 
     return out.getvalue().decode(encoding), err.getvalue().decode(encoding)
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_what_a_stream_cannot_write_is_replaced(
     encoding: str, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,13 +117,11 @@ def test_what_a_stream_cannot_write_is_replaced(
     ("shell", "code"),
     [
         ("{} check b.csv >&-", 0),
-        ("{} check b.csv 2>&-", 0),
         ("{} check b.csv <&- >&- 2>&-", 0),
         ("{} check c.csv >&- 2>&-", 2),
         ("{} check b.csv 2< b.csv", 0),
         ("{} check b.csv 2>/dev/full", 0),
         ("set -o pipefail; {} check b.csv | true", 0),
-        ("set -o pipefail; {} show sources 2>&1 | head -1", 0),
         ("set -o pipefail; {} check --help | true", 0),
     ],
 )

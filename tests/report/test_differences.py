@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -8,10 +11,20 @@ from tacit.errors import RequestError
 from tacit.report.differences import check_comparable, differences, refusals
 from tacit.runs.comparison import by_probe, warnings_of_questions
 from tacit.runs.reading import read_runs
-from tacit.runs.run import Runs
-from tests.manifests import change
+from tacit.runs.run import Run, Runs
 from tests.probes.assumptions.small_run import small_run
-from tests.report.conftest import assumptions_run, parts_run
+from tests.report.conftest import assumptions_run
+
+
+@pytest.fixture(scope="module")
+def of_parts(runs: Path) -> list[Run]:
+    """The runs of the parts probe."""
+    return [read_runs([runs / f"parts-{name}"])[0] for name in ("ada", "bea")]
+
+
+def other(run: Run, request: Mapping[str, Any], manifest: Mapping[str, Any]) -> Run:
+    """The run as if it had other options, or another manifest."""
+    return replace(run, request={**run.request, **request}, manifest={**run.manifest, **manifest})
 
 
 @pytest.mark.slow
@@ -27,46 +40,40 @@ def test_models_on_the_same_data_are_compared(runs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "reason"),
+    ("request_of_bea", "manifest", "reason"),
     [
-        ({"data": {"things.tsv": "other"}}, "the data differ between ada and bea: things.tsv"),
-        ({"request": {"preset": "macaw"}}, "preset differs between ada and bea: plain and macaw"),
+        ({}, {"data": {"things.tsv": "other"}}, "the data differ between ada and bea: things.tsv"),
+        ({"preset": "macaw"}, {}, "preset differs between ada and bea: plain and macaw"),
+        ({}, {"versions": [{"tacit": "0.0.1"}]}, r"version of Tacit differs .* and 0\.0\.1"),
     ],
 )
 def test_what_differs_beside_the_model_is_refused(
-    tmp_path: Path, more: dict[str, object], reason: str
+    of_parts: list[Run], request_of_bea: dict[str, Any], manifest: dict[str, Any], reason: str
 ) -> None:
-    """Runs of other data or another preset are not compared, and the message says what differs."""
-    parts_run(tmp_path / "one", "ada")
-    parts_run(tmp_path / "two", "bea", **more)
+    """Runs of other data, options or versions are compared only if that is wanted."""
+    ada, bea = of_parts
+    runs = [ada, other(bea, request_of_bea, manifest)]
     with pytest.raises(RequestError, match=reason) as refused:
-        check_comparable(read_runs([tmp_path]))
+        check_comparable(runs)
     assert refused.value.exit_code == 2
     assert "--force" in str(refused.value)
-    check_comparable(read_runs([tmp_path]), force=True)
+    check_comparable(runs, force=True)
 
 
-def test_another_version_is_refused(tmp_path: Path) -> None:
-    """Runs of two versions of Tacit are not compared."""
-    parts_run(tmp_path / "one", "ada")
-    manifest = parts_run(tmp_path / "two", "bea") / "manifest.json"
-    change(manifest, versions=[{"tacit": "0.0.1"}])
-    with pytest.raises(RequestError, match=r"version of Tacit differs .* and 0\.0\.1"):
-        check_comparable(read_runs([tmp_path]))
-
-
-def test_a_file_of_another_name_is_the_same_data(tmp_path: Path) -> None:
+def test_a_file_of_another_name_is_the_same_data(of_parts: list[Run]) -> None:
     """What a file holds counts, and not where it lies."""
-    parts_run(tmp_path / "one", "ada", data={"a/things.tsv": "x"}, request={"drawings": "a"})
-    parts_run(tmp_path / "two", "bea", data={"b/things.tsv": "x"}, request={"drawings": "b"})
-    check_comparable(read_runs([tmp_path]))
+    check_comparable(
+        [
+            other(run, {"drawings": folder}, {"data": {f"{folder}/things.tsv": "x"}})
+            for run, folder in zip(of_parts, "ab", strict=True)
+        ]
+    )
 
 
-def test_one_run_is_nothing_to_compare(tmp_path: Path) -> None:
+def test_one_run_is_nothing_to_compare(of_parts: list[Run]) -> None:
     """A single run is refused, even when forced."""
-    found = read_runs([parts_run(tmp_path / "one")])
     with pytest.raises(RequestError, match="nothing to compare: 1 run"):
-        check_comparable(found, force=True)
+        check_comparable(of_parts[:1], force=True)
 
 
 def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path: Path) -> None:

@@ -96,14 +96,17 @@ def test_a_suite_writes_only_beside_its_file(out: str, workplace: Path, tacit: T
     refused = tacit("suite", file)
     assert refused.code == 2
     assert "suite.yaml, line 2: out is " in refused.err
-    assert tacit("suite", file, "--dry-run", "--out", "mine").code == 0
-    written(folder, out=str(folder / "runs"))
-    assert tacit("suite", file, "--dry-run").code == 0
+    if out == "../../x":
+        assert tacit("suite", file, "--dry-run", "--out", "mine").code == 0
+        written(folder, out=str(folder / "runs"))
+        assert tacit("suite", file, "--dry-run").code == 0
     assert sorted(path.name for path in workplace.iterdir()) == ["theirs"]
 
 
-@pytest.mark.parametrize("variable", ["TACIT_API_KEY", "OPENAI_API_KEY"])
-@pytest.mark.parametrize("more", [{}, {"api": "chat", "samples": 2}])
+@pytest.mark.parametrize(
+    ("variable", "more"),
+    [("TACIT_API_KEY", {}), ("OPENAI_API_KEY", {"api": "chat", "samples": 2})],
+)
 def test_a_suite_s_server_gets_no_key(
     variable: str,
     more: dict[str, Any],

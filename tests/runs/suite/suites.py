@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from weakref import WeakSet
 
@@ -22,13 +24,22 @@ CONSISTENCY: dict[str, Any] = {
 }
 
 
+_FOLDER = TemporaryDirectory()
+
+
+@cache
+def _knowledge() -> Path:
+    """The demo's facts as a knowledge base, built once per process."""
+    return build_kb(demo_data("facts"), Path(_FOLDER.name) / "demo.kb")
+
+
 def written(folder: Path, **content: Any) -> Path:  # noqa: ANN401 - YAML
     """A suite's file, and the data that it names, in a folder."""
     things, questions = folder / "things", folder / "questions.jsonl"
     if not things.exists():
         things.symlink_to(demo_data("drawings"))
         questions.symlink_to(demo_data("questions"))
-        build_kb(demo_data("facts"), folder / "demo.kb")
+        (folder / "demo.kb").symlink_to(_knowledge())
     whole = {"out": "runs", "models": ["demo"], "runs": [PARTS], **content}
     file = folder / "suite.yaml"
     file.write_text(json.dumps(whole, indent=1), encoding="utf-8")
