@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import yaml
 from hypothesis import strategies as st
+
+from tests.fuzzing.mutations import Spoilt, spoilt
+
+__all__ = ["Damage", "Reshaped", "changed", "reshaped", "spoilt"]
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -28,6 +34,16 @@ class Reshaped:
             paths = list(_paths(document))
             document = _put(document, paths[int(place * len(paths))], value)
         return document
+
+
+Damage: TypeAlias = Spoilt | Reshaped
+
+
+def changed(content: bytes, how: Damage) -> bytes:
+    """What a file becomes; one of another shape is written as JSON, which is YAML, too."""
+    if isinstance(how, Spoilt):
+        return how.of(content)
+    return json.dumps(how.of(yaml.safe_load(content))).encode()
 
 
 def reshaped() -> st.SearchStrategy[Reshaped]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.errors import TacitError
+from tacit.errors import ScoringError, TacitError
 from tacit.models.openai.chat import ChatServer, read_replies
 from tacit.models.openai.chat_checks import VotesServer
 from tacit.models.openai.client import Client
@@ -28,12 +28,31 @@ from tacit.models.openai.schema import Answer, Completion, Replied, validated
 from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokens import likeliest, read_tokens, returned
 from tacit.requests import Prompt
+from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
-from tests.fuzzing.test_others import ANSWER
 from tests.models import tiny
 from tests.models.openai.serving import Manners, Refusal, Toy, answered
 from tests.models.openai.speaking import ChatRefusal, speak
 
+ANSWER = {
+    "choices": [
+        {
+            "index": 0,
+            "text": " a",
+            "logprobs": {
+                "tokens": [" a", "token_id:7"],
+                "token_logprobs": [None, -1.5],
+                "top_logprobs": [None, {" a": -1.5, " b": -9999.0}],
+            },
+        }
+    ],
+    "usage": {"prompt_tokens": 3},
+}
+CHAT = {
+    "choices": [
+        {"logprobs": {"content": [{"token": "a", "id": 3, "logprob": -1, "top_logprobs": []}]}}
+    ]
+}
 KEY = "sk-a-secret-that-nobody-may-see"
 PROMPTS = [Prompt("A bear has", ("claws", "True")), Prompt("Is ice", ("cold",))]
 TOKEN = {"token": " a", "id": 3, "logprob": -1.5}
@@ -120,7 +139,7 @@ def misshapen() -> st.SearchStrategy[Misshapen]:
 def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
     """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
     with refused():
-        found = read_tokens(validated(spoilt(reply, how), Answer[Completion], "a completion"))
+        found = read_tokens(validated(changed(reply, how), Answer[Completion], "a completion"))
         for token in found:
             assert isinstance(token.text, (str, type(None)))
             assert isinstance(token.logprob, (float, type(None)))
@@ -133,7 +152,7 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshap
 def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
     """As above."""
     with refused():
-        answer = validated(spoilt(SAID, how), Answer[Replied], "a chat completion")
+        answer = validated(changed(SAID, how), Answer[Replied], "a chat completion")
         for one in read_replies(answer, 2):
             one.sample(begun=False, meant=True).reply.encode()
 
@@ -165,7 +184,7 @@ def test_a_misshapen_list_of_models_is_read_or_refused(how: Misshapen) -> None:
         chosen(client(transport), None)["id"].encode()
 
 
-def spoilt(reply: Any, how: list[Misshapen]) -> Any:  # noqa: ANN401 - JSON
+def changed(reply: Any, how: list[Misshapen]) -> Any:  # noqa: ANN401 - JSON
     """A reply, changed in several places as far as it has any."""
     for one in how:
         reply = one.of(reply) if reply else reply
@@ -231,3 +250,17 @@ def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
         Engine(FirstTokensModel(ChatServer(asked, "toy")), store).ask(PROMPTS)
     else:
         Engine(ServerModel(CompletionsServer(asked, "toy"), 60), store).ask(PROMPTS)
+
+
+@fuzzed
+@given(spoilt(), st.sampled_from([ANSWER, CHAT]))
+def test_a_spoilt_reply_of_a_server_is_read_or_refused(how: Spoilt, answer: object) -> None:
+    """Over HTTP, where it is asked again, as over and over."""
+    content = how.of(json.dumps(answer).encode())
+    options = ServerOptions(backoff=Backoff(first=0.0, most=0.0))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
+    client = Client("http://127.0.0.1:1/v1", options, transport=transport)
+    with no_hang(), suppress(ScoringError):
+        read_tokens(validated(client.complete({}), Answer[Completion], "a completion"))
+    with no_hang(), suppress(TacitError):
+        client.models()

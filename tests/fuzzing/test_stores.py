@@ -1,0 +1,149 @@
+"""Files of the store that are damaged or of another shape."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.engine.segments import Damaged, decode, encode, next_name
+from tacit.engine.store import Store
+from tacit.models.huggingface.fingerprint import FileHashes
+from tacit.models.openai.identity import canaries_of, recognised, same_answers
+from tacit.models.openai.tokens import Token
+from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
+from tests.fuzzing.mutations import Spoilt, spoilt
+from tests.fuzzing.shapes import Reshaped, reshaped
+from tests.fuzzing.test_files import fuzzed, no_hang
+
+MODEL = {"fingerprint": "f" * 64, "name": "made up"}
+PROMPTS = [Prompt(f"text {n}", ("a", "b")) for n in range(4)]
+SCORES = [Scores((AnswerScore("a", -1.0, 1), AnswerScore("b", None, 0))) for _ in PROMPTS]
+FRAME = pl.DataFrame({"text": ["x", "y"], "logprob": [-1.0, None]})
+IDENTITY = {"address": "http://h/v1", "served_model": "m"}
+NEXTS = {"a b": Token(" c", 1, -1.0, (Token(" c", 1, -1.0), Token(" d", 2, -2.0)))}
+
+
+@fuzzed
+@given(how=spoilt(), earlier=st.booleans())
+def test_a_spoilt_segment_is_damaged_or_whole(how: Spoilt, *, earlier: bool) -> None:
+    """With its checksum in its name, whatever was changed is noticed."""
+    valid = encode(FRAME, "f" * 64)
+    name = "00000001-0123abcd.parquet" if earlier else next_name([], valid)
+    content = how.of(valid)
+    with no_hang():
+        try:
+            frame = decode(name, content, "f" * 64, FRAME.schema)
+        except Damaged:
+            return
+    assert earlier or content == valid
+    assert frame.schema == FRAME.schema
+
+
+@fuzzed
+@given(how=spoilt(), which=st.sampled_from(["parquet", "model.json", "hashes.json"]))
+def test_a_spoilt_store_is_read_as_far_as_it_is_whole(
+    how: Spoilt, which: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Its segments are whole or set aside, and more can be stored."""
+    root = tmp_path_factory.mktemp("store")
+    Store(root).append(MODEL, PROMPTS, SCORES)
+    (root / "hashes.json").write_text("{}", encoding="utf-8")
+    file = next(path for path in root.rglob(f"*{which}"))
+    valid = file.read_bytes()
+    file.write_bytes(how.of(valid))
+    changed = file.read_bytes() != valid
+    with no_hang():
+        store = Store(root)
+        left = store.read(MODEL["fingerprint"]).height
+        assert left == (0 if which == "parquet" and changed else 8)
+        store.append(MODEL, PROMPTS, SCORES)
+        assert store.read(MODEL["fingerprint"]).height == 8
+    shutil.rmtree(root)
+
+
+@fuzzed
+@given(how=reshaped())
+def test_a_vocabulary_of_another_shape_is_no_vocabulary(
+    how: Reshaped, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It is written anew when it is ranked again."""
+    root = tmp_path_factory.mktemp("store")
+    words = Vocabulary(["bear", "seal"])
+    ranking = [Ranking((), -1.0, (("bear", -1.0),))]
+    Store(root).append(MODEL, [RankingPrompt("x", words)], ranking)
+    (file,) = (root / "vocabularies").iterdir()
+    file.write_text(json.dumps(how.of(list(words.words))), encoding="utf-8")
+    with no_hang():
+        Store(root).append(MODEL, [RankingPrompt("x", words)], ranking)
+    assert json.loads(file.read_text(encoding="utf-8")) == list(words.words)
+    shutil.rmtree(root)
+
+
+def test_remembered_hashes_of_another_shape_are_made_anew(tmp_path: Path) -> None:
+    """What they are of is hashed again."""
+    weights, file = tmp_path / "weights", tmp_path / "hashes.json"
+    weights.write_bytes(b"abc")
+    hashes = FileHashes(file)
+    digest = hashes.sha256(weights)
+    hashes.save()
+    valid = json.loads(file.read_text(encoding="utf-8"))
+
+    @fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        file.write_text(json.dumps(how.of(valid)), encoding="utf-8")
+        with no_hang():
+            found = FileHashes(file)
+            assert isinstance(found.sha256(weights), str)
+            found.save()
+
+    check()
+    assert len(digest) == 64
+
+
+@pytest.mark.parametrize(
+    "canaries",
+    [
+        *(["x"], 5, [[]], "xx", {"a": 1}, [{"text": "a b"}], [{"text": ["a"], "reply": 1}]),
+        [{"text": "a", "token": None, "id": None, "logprob": 10**400}],
+    ],
+)
+def test_canaries_of_another_shape_are_those_of_no_model(canaries: Any) -> None:  # noqa: ANN401
+    """They are not compared."""
+    assert not same_answers(canaries, NEXTS, {"a": -3})
+
+
+def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(tmp_path: Path) -> None:
+    """It is only asked anew where its description is of another shape."""
+    file = tmp_path / "scores" / ("f" * 32) / "model.json"
+    file.parent.mkdir(parents=True)
+    about = {"kind": "server", "identity": IDENTITY}
+
+    def fake_scores(store: Path | None) -> tuple[str, list[dict[str, Any]]]:
+        same = partial(same_answers, nexts=NEXTS, echoes={"a": -3})
+        return recognised(IDENTITY, canaries_of(NEXTS, {"a": -3}), store, same)
+
+    fingerprint, canaries = fake_scores(None)
+    valid = {**about, "fingerprint": "e" * 64, "canaries": canaries}
+    file.write_text(json.dumps(valid), encoding="utf-8")
+    assert fake_scores(tmp_path) == ("e" * 64, canaries)
+
+    @fuzzed
+    @given(reshaped())
+    def check(how: Reshaped) -> None:
+        changed = how.of(valid)
+        file.write_text(json.dumps(changed), encoding="utf-8")
+        with no_hang():
+            found, _ = fake_scores(tmp_path)
+        own = changed.get("fingerprint") if isinstance(changed, dict) else None
+        assert found in {fingerprint, str(own)}
+
+    check()
