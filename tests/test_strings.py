@@ -75,6 +75,7 @@ SPELLINGS = {
     "non-breaking space": "ice\u00a0café",
     "NFD after a joiner": "ice cafe\u200c\u0301",
 }
+EVERY_WAY = "ice\u00a0cafe\u200c\u0301"
 DIFFERENT = ("ice cafe", "Ice café", "icecafé", "ice  café", "ice cafè")
 
 
@@ -295,10 +296,9 @@ JOINS: dict[str, Callable[[Path, str, str], object]] = {
 }
 
 
-@pytest.mark.parametrize("other", SPELLINGS.values(), ids=SPELLINGS)
 @pytest.mark.parametrize("join", JOINS.values(), ids=JOINS)
 def test_two_spellings_of_a_name_are_joined(
-    join: Callable[[Path, str, str], object], other: str, tmp_path: Path
+    join: Callable[[Path, str, str], object], tmp_path: Path
 ) -> None:
     """Wherever two names meet, a name and its other spelling do what one spelling would."""
-    assert join(tmp_path, CAFE, other) == join(tmp_path, CAFE, CAFE)
+    assert join(tmp_path, CAFE, EVERY_WAY) == join(tmp_path, CAFE, CAFE)

@@ -11,16 +11,22 @@ import polars as pl
 
 from tacit.coherence import OnDuplicate
 from tacit.documents import similar
+from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
 from tacit.models.base import LanguageModel
+from tacit.models.objects import EXPECTED, is_object, model_of
 from tacit.models.options import ModelOptions
 from tacit.options import build as built
-from tacit.options import names_of
+from tacit.options import names_of, spelled_in_python
+from tacit.probes import registry
 from tacit.probes.base import Probe
+from tacit.runs.reading import read_run, read_runs
 from tacit.runs.reporter import Reporter
-from tacit.runs.run import Run, Runs
-from tacit.runs.suite.running import SuiteRuns
+from tacit.runs.run import Run, Runs, named
+from tacit.runs.suite.file import Suite
+from tacit.runs.suite.running import SuiteRuns, run_suite
+from tacit.runs.workflow import RunRequest
 from tacit.tables import frame_of, table_path
 
 if TYPE_CHECKING:
@@ -93,50 +99,40 @@ def run(  # noqa: PLR0913 - all of a run in one call
         >>> found.probe, sorted(found.tables)[0]
         ('parts', 'accuracy')
     """
-    from tacit.engine.options import EngineOptions
-    from tacit.models.options import ModelOptions
-    from tacit.probes import registry as base
-    from tacit.runs.workflow import RunRequest
-
     if not isinstance(probe, str):
-        base.register(probe)
-    kind = base.probe(probe if isinstance(probe, str) else probe.name)
-    _check_names(kind.name, options, (kind.Options, ModelOptions, EngineOptions))
+        registry.register(probe)
+    kind = registry.probe(probe if isinstance(probe, str) else probe.name)
+    kinds = (kind.Options, ModelOptions, EngineOptions)
+    _check_names(kind.name, options, kinds)
     if frame_of(model) is not None:
         raise RequestError("model is a data frame; expected a model's name, or a sequence of names")
-    settings = built(ModelOptions, options)
-    is_list = isinstance(model, Sequence) and not _is_one(model)
+    is_one = isinstance(model, str | Path) or is_object(model)
+    is_list = isinstance(model, Sequence) and not is_one
     given: Any = () if model is None else model if is_list else [model]
-    names, objects = _models(given, settings)
-    request = RunRequest(
-        kind.name,
-        built(kind.Options, options),
-        names,
-        None if beliefs is None else table_path(beliefs),
-        None if out is None else Path(out),
-        settings,
-        built(EngineOptions, options),
-        _store(store),
-        _reporter(show=progress),
-        objects=objects,
-    )
-    runs = request.run()
-    request.publish(runs, report=report)
+    with spelled_in_python(*kinds):
+        settings = built(ModelOptions, options)
+        names, objects = _models(given, settings)
+        request = RunRequest(
+            kind.name,
+            built(kind.Options, options),
+            names,
+            None if beliefs is None else table_path(beliefs),
+            None if out is None else Path(out),
+            settings,
+            built(EngineOptions, options),
+            _store(store),
+            _reporter(show=progress),
+            objects=objects,
+        )
+        runs = request.run()
+        request.publish(runs, report=report)
     return runs if is_list else runs.runs[0]
-
-
-def _is_one(model: object) -> bool:
-    from tacit.models.objects import is_object
-
-    return isinstance(model, str | Path) or is_object(model)
 
 
 def _models(
     given: Iterable[Model], settings: ModelOptions
 ) -> tuple[tuple[str, ...], dict[str, LanguageModel]]:
     """Return the names of models, and those that were given as objects by name."""
-    from tacit.models.objects import EXPECTED, is_object, model_of
-
     names: list[str] = []
     objects: dict[str, LanguageModel] = {}
     for one in given:
@@ -153,6 +149,7 @@ def _models(
     return tuple(names), objects
 
 
+@spelled_in_python(ModelOptions, EngineOptions)
 def suite(  # noqa: PLR0913 - all of a suite in one call
     file: str | Path,
     *,
@@ -202,19 +199,20 @@ def suite(  # noqa: PLR0913 - all of a suite in one call
         >>> list(runs), list(runs["parts"])
         (['parts'], ['demo', 'demo-masked'])
     """
-    from tacit.engine.options import EngineOptions
-    from tacit.runs.suite.file import SuiteFile
-    from tacit.runs.suite.plan import Plan
-    from tacit.runs.suite.running import run_suite
-
     _check_names("suite", engine, (EngineOptions,))
-    read = SuiteFile.read(file, given, only)
-    folder = read.out if out is None else Path(out)
-    options = built(EngineOptions, engine)
-    plan = Plan(read, folder, options, _store(store), _reporter(show=progress))
-    return run_suite(plan, fail_fast=fail_fast, report=report)
+    planned = Suite(
+        file,
+        given or {},
+        only,
+        None if out is None else Path(out),
+        built(EngineOptions, engine),
+        _store(store),
+        _reporter(show=progress),
+    )
+    return run_suite(planned, fail_fast=fail_fast, report=report)
 
 
+@spelled_in_python()
 def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
     """Compare the results of models that ran the same probe on the same data.
 
@@ -240,8 +238,6 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         True
     """
     from tacit.report.differences import check_comparable
-    from tacit.runs.reading import read_runs
-    from tacit.runs.run import Run, Runs, named
 
     if len(runs) == 1 and isinstance(runs[0], Mapping | Sequence) and not isinstance(runs[0], str):
         given: Any = runs[0]
@@ -280,8 +276,6 @@ def load_run(folder: str | Path) -> Run:
         >>> tacit.load_run(out).name == run.name
         True
     """
-    from tacit.runs.reading import read_run
-
     return read_run(Path(folder))
 
 
@@ -417,14 +411,11 @@ def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) ->
 
 
 def _store(given: str | Path | Store | None) -> Store | None:
-    from tacit.engine.store import Store
-
     return Store(given) if isinstance(given, str | Path) else given
 
 
 def _reporter(*, show: bool) -> Reporter:
     from tacit.present.progress import Progress
-    from tacit.runs.reporter import Reporter
 
     return Progress() if show else Reporter()
 
@@ -467,8 +458,6 @@ _TABLES = (
 
 
 def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
-    import polars as pl
-
     frame = frame_of(given)
     if frame is not None:
         return frame

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from os import PathLike
@@ -24,7 +26,7 @@ from typing import (
     get_type_hints,
 )
 
-from tacit.errors import RequestError
+from tacit.errors import RequestError, TacitError
 from tacit.strings import shown
 from tacit.tables import check_file, frame_of, recorded_path, table_path
 
@@ -141,6 +143,32 @@ class OptionError(RequestError):
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{name} {problem}")
         self.name = name
+
+
+@contextmanager
+def spelled_in_python(*kinds: type) -> Iterator[None]:
+    """Let errors name the options of ``kinds`` as Python does, such as ``chat=True`` for --chat."""
+    known = {name: one for kind in kinds for name, one in declarations(kind).items()}
+
+    def spelled(match: re.Match[str]) -> str:
+        name, value = match["name"].replace("-", "_"), match["value"]
+        one = known.get(name, Option("", kind=bool if name == "force" else None))
+        if one.kind is bool:
+            return f"{name}=True" + (f" {value}" if value else "")
+        if value in _choices(_members(one.kind)):
+            return f"{name}={value!r}"
+        if value and (value.isdecimal() or value.isupper()):  # such as 4 or FILE
+            return f"{name}={value}"
+        return f"{name} {value}" if value else name
+
+    try:
+        yield
+    except TacitError as error:
+        error.args = (_FLAG.sub(spelled, str(error)),)
+        raise
+
+
+_FLAG = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)(?: (?P<value>\w[\w-]*))?")
 
 
 def declarations(kind: type) -> Mapping[str, Option]:

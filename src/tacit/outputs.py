@@ -65,7 +65,7 @@ def check_outputs(
         if not (force or place.stat().st_size == 0 or kind.is_own(place)):
             raise RequestError(
                 f"{path} exists and is not {kind.name}: name another file for the result, or "
-                "overwrite it with --force (in Python: force=True)"
+                "overwrite it with --force"
             )
 
 

@@ -11,6 +11,20 @@ import pytest
 
 from tacit.cli import main
 
+TRIPLES = """AtLocation\tdog\tkennel
+IsA\tpuppy\tdog
+UsedFor\tkennel\tsleep
+AtLocation\tbook\tlibrary
+UsedFor\tbook\tread
+IsA\tlibrary\tbuilding
+Eats\tdog\tbone
+"""
+QUESTIONS = """id,question,choices,answer,concept
+q1,Where does a dog sleep?,kennel|tree,kennel,dog
+q2,Where is a book to read?,library|sea|pond,library,book
+q3,What is blue?,sky|grass,sky,blue
+"""
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -53,3 +67,12 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def source(tacit: Tacit, workplace: Path) -> Path:
+    """A working folder with a small knowledge base and three questions."""
+    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
+    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
+    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
+    return workplace

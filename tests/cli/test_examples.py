@@ -45,15 +45,6 @@ def test_the_help_of_every_command_has_an_example_that_it_takes(path: tuple[str,
     command.make_context(" ".join(path), words[len(path) + 1 :])
 
 
-def test_the_example_of_a_source_is_a_source(tacit: Tacit) -> None:
-    """It runs as printed."""
-    found = re.search(r"Example: tacit (.+)", VERBS["show", "sources"].help)
-    assert found
-    ran = tacit(*shlex.split(found[1]))
-    assert (ran.code, ran.err) == (0, "")
-    assert "conceptnet" in ran.out
-
-
 @needs_questions
 def test_the_example_of_a_question_is_a_question_of_commonsenseqa() -> None:
     """Its id is the unambiguous start of one in the development split."""
@@ -74,26 +65,11 @@ def test_the_start_of_an_id_is_enough() -> None:
         _anchor_id(ids, "20")
 
 
-@pytest.mark.parametrize("option", ["--answering", "--meta", "--pair", "--anchors"])
-def test_an_option_without_an_effect_is_not_taken(tacit: Tacit, option: str) -> None:
-    """The set-up of the paper does not depend on how answers are computed."""
-    ran = tacit("reproduce", "consistency", "--questions", "q", "--kb", "k", option, "1")
-    assert ran.code == 2
-    assert "No such option" in ran.err
-
-
 @pytest.mark.parametrize("probe", ["parts", "consistency", "assumptions"])
 def test_no_option_is_listed_twice(probe: str) -> None:
     """The probe's --limit is not the number of prompts to show."""
     names = [name for one in VERBS["show", "prompts", probe].params for name in one.opts]
     assert sorted(set(names)) == sorted(names)
-
-
-def test_a_folder_of_dumps_is_rejected_with_what_to_do(tacit: Tacit, workplace: Path) -> None:
-    """Its files are to be named."""
-    ran = tacit("kb", "import", workplace, "--out", "new.kb")
-    assert ran.code == 2
-    assert "this is a folder: name its files" in ran.err
 
 
 def test_the_version_is_tacits(tacit: Tacit) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import tacit as api
-from tests.cli.conftest import Ran, Tacit
-from tests.cli.test_run_consistency import QUESTIONS, TRIPLES
+from tests.cli.conftest import TRIPLES, Ran, Tacit
 
 KEYS = ["p_correct", "interval", "answer", "facts", "predictor", "note"]
 
@@ -45,6 +44,7 @@ def test_a_new_question_of_the_demo_is_predicted(tacit: Tacit, workplace: Path) 
     shown = predict("What does a dog wag?", "tail,paw,nose")
     assert shown.out.startswith("Answer: tail\nProbability that it is correct: ")
     assert "dog HasA tail" in shown.out
+    assert "effect, points" in " ".join(shown.out.split())
     assert sorted((workplace / ".tacit").rglob("*.parquet")) == stored
     run = api.load_run("run")
     in_python = run.predict("What does a dog wag?", ["tail", "paw", "nose"])
@@ -64,22 +64,3 @@ def test_a_new_question_of_the_demo_is_predicted(tacit: Tacit, workplace: Path) 
     changed = predict("What does a dog wag?", "tail,paw,nose")
     assert changed.code == 2
     assert "demo.kb has changed since the run" in changed.err
-
-
-def test_runs_that_cannot_predict_are_refused(tacit: Tacit, workplace: Path) -> None:
-    """A run with too few questions, a run of another probe, and no run at all."""
-    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
-    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
-    tacit("kb", "import", "triples.tsv", "--out", "small.kb")
-    given = ("--questions", "questions.csv", "--kb", "small.kb", "--out", "few")
-    assert tacit("run", "consistency", "--model", "demo", *given).code == 0
-    drawings = ("--drawings", str(api.demo_data("drawings")), "--limit", "1", "--out", "parts")
-    assert tacit("run", "parts", "--model", "demo", *drawings).code == 0
-    for run, expected in (
-        ("few", "the run has no predictor, because"),
-        ("parts", "this is a run of the probe parts: a prediction needs a run of consistency"),
-        ("none", "none does not exist"),
-    ):
-        ran = tacit("predict", run, "Where?", "--choices", "a,b")
-        assert ran.code == 2
-        assert expected in ran.err

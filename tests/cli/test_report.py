@@ -1,44 +1,108 @@
+"""``tacit report`` and ``tacit compare``; and no command overwrites a file that is not its own."""
+
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from tacit.sources.demo import FACTS, NORMS, QUESTIONS
+from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
 from tests.report.conftest import parts_run
 
+DRAWINGS = demo_drawings()
+MINE = "subject\trelation\tobject\tp_true\nmy\town\tnotes\t1\n"
+BELIEFS = (
+    "thing\tsubject\trelation\tobject\tp_true\n"
+    "car\twheel\tabove\troof\t0.9\ncar\troof\tabove\twheel\t0.8\n"
+)
+REPAIR = ("repair", "beliefs.tsv", "--out")
+COMMANDS: dict[str, tuple[object, ...]] = {
+    "score.jsonl": ("score", "prompts.jsonl", "--model", "demo", "--out"),
+    "violations.tsv": ("check", "beliefs.tsv", "--violations"),
+    "check-groups.tsv": ("check", "beliefs.tsv", "--by-group"),
+    "repaired.tsv": REPAIR,
+    "repair-groups.tsv": (*REPAIR, "other.tsv", "--by-group"),
+    "assignment.tsv": (*REPAIR, "other.tsv", "--assignment"),
+    "labelled.tsv": ("show", "statements", DRAWINGS, "--out"),
+    "prompts.tsv": ("show", "prompts", "assumptions", "--norms", NORMS, "--model", "demo", "--out"),
+    "facts.kb": ("kb", "import", FACTS, "--out"),
+    "background.tsv": ("kb", "facts", "base.kb", "--questions", QUESTIONS, "--out"),
+    "parrot.tsv": ("reproduce", "parrot", "--drawings", DRAWINGS, "--out"),
+    "report.html": ("report", "runs", "--out"),
+    "comparison.html": ("compare", "runs", "--out"),
+}
 
-def test_report_writes_one_file(tacit: Tacit, workplace: Path) -> None:
-    """``tacit report RUN`` writes report.html in the working folder, and says so."""
-    parts_run(workplace / "run")
-    done = tacit("report", "run")
-    assert (done.code, done.out) == (0, "Written: report.html\n")
-    assert (workplace / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+@pytest.fixture
+def output_folder(tacit: Tacit, workplace: Path) -> Path:
+    """A working folder with what the commands read."""
+    (workplace / "beliefs.tsv").write_text(BELIEFS, encoding="utf-8")
+    (workplace / "prompts.jsonl").write_text(
+        '{"text": "roof is above the", "answers": ["wall"]}\n', encoding="utf-8"
+    )
+    parts_run(workplace / "runs" / "one", "ada")
+    parts_run(workplace / "runs" / "two", "bea")
+    assert tacit("kb", "import", FACTS, "--out", "base.kb").code == 0
+    return workplace
 
 
-def test_report_of_no_run_is_refused(tacit: Tacit, workplace: Path) -> None:
-    """A folder that holds no run is refused with exit code 2."""
-    (workplace / "empty").mkdir()
-    done = tacit("report", "empty")
-    assert done.code == 2
-    assert "empty contains no run" in done.err
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.slow
+def test_a_foreign_file_stays_unless_forced(tacit: Tacit, output_folder: Path, name: str) -> None:
+    """It is refused with exit code 2; what the command wrote itself is overwritten."""
+    asked, out = COMMANDS[name], output_folder / name
+    out.write_text(MINE, encoding="utf-8")
+    before = sorted(output_folder.rglob("*"))
+    refused = tacit(*asked, name)
+    assert refused.code == 2
+    assert f"{name} exists and is not" in refused.err
+    assert "overwrite it with --force" in refused.err
+    assert out.read_text(encoding="utf-8") == MINE
+    assert sorted(output_folder.rglob("*")) == before, "nothing is written"
+    assert tacit(*asked, name, "--force").code == 0
+    assert out.read_bytes() != MINE.encode()
+    again = tacit(*asked, name)
+    assert again.code == 0, again.err
 
 
-def test_compare_refuses_and_goes_on_when_forced(tacit: Tacit, workplace: Path) -> None:
-    """Runs of other data are refused with exit code 2; --force compares them under a warning."""
+@pytest.mark.parametrize("name", ["comparison.parquet", "figures"])
+def test_several_models_write_beside_no_foreign_files(
+    tacit: Tacit, workplace: Path, name: str
+) -> None:
+    """Their comparison and figures would stand under the names of others'."""
+    (workplace / "out").mkdir()
+    (workplace / "out" / name).touch()
+    asked = ("run", "parts", "--drawings", DRAWINGS, "--model", "demo", "--model", "demo-masked")
+    refused = tacit(*asked, "--out", "out", "--dry-run")
+    assert refused.code == 2
+    assert f"{Path('out') / name} exists, but out contains none of these runs" in refused.err
+
+
+def test_the_demo_keeps_a_foreign_report(tacit: Tacit, workplace: Path) -> None:
+    """A page that merely speaks of Tacit is none; it is refused before anything is run."""
+    (workplace / "report.html").write_text("<p>Tacit report 1.0</p>", encoding="utf-8")
+    refused = tacit("demo", "--no-open", "--out", ".")
+    assert refused.code == 2
+    assert [path.name for path in workplace.iterdir()] == ["report.html"]
+
+
+def test_report_and_compare_write_a_file_each(tacit: Tacit, workplace: Path) -> None:
+    """Runs of other data are refused; --force compares them under a warning."""
     parts_run(workplace / "runs" / "one", "ada")
     parts_run(workplace / "runs" / "two", "bea", data={"things.tsv": "other"})
-    refused = tacit("compare", "runs", "--out", "both.html")
+    done = tacit("report", "runs")
+    assert (done.code, done.out) == (0, "Written: report.html\n")
+    page = (workplace / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    refused = tacit("compare", "runs")
     assert refused.code == 2
     assert "the data differ between ada and bea: things.tsv" in refused.err
-    assert not (workplace / "both.html").exists()
-    assert tacit("compare", "runs", "--out", "both.html", "--force").code == 0
-    html = (workplace / "both.html").read_text(encoding="utf-8")
+    assert not (workplace / "comparison.html").exists()
+    done = tacit("compare", "runs", "--force")
+    assert (done.code, done.out) == (0, "Written: comparison.html\n")
+    html = (workplace / "comparison.html").read_text(encoding="utf-8")
     assert "The runs differ in more than the model, and are compared only because" in html
     assert "Differences between models" in html
-
-
-def test_report_of_a_file_says_that_it_is_one(tacit: Tacit, workplace: Path) -> None:
-    """A run's folder was expected."""
-    (workplace / "notes.txt").write_text("x", encoding="utf-8")
-    ran = tacit("report", "notes.txt")
-    assert ran.code == 2
-    assert "notes.txt is a file; expected the folder of a run" in ran.err
+    assert (workplace / "report.html").read_text(encoding="utf-8") == page

@@ -1,39 +1,58 @@
+"""``tacit run parts``: the folder of a run, its output, and several models."""
+
 from __future__ import annotations
 
 import html
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import torch
 
 from tacit.api import load_run
+from tacit.findings.findings import SHARED
+from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
+from tests.models.sizes import save, save_sizes
+from tests.models.test_families import stored
 
 DEMO = demo_drawings()
-PARTS = ("run", "parts", "--model", "demo", "--drawings", DEMO)
+ANY = ("run", "parts", "--drawings", DEMO)
+PEACH = (*ANY, "--things", "peach")
+PARTS = (*PEACH, "--model", "demo")
 
 
 def findings(folder: Path) -> dict[str, bytes]:
-    """The bytes of a run's questions and findings."""
-    files = [folder / "questions.parquet", *sorted((folder / "findings").iterdir())]
-    return {file.name: file.read_bytes() for file in files}
+    """The bytes of a run's findings."""
+    return {file.name: file.read_bytes() for file in sorted((folder / "findings").iterdir())}
 
 
-def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Path) -> None:
-    """The request, a manifest that says finished, the questions, the findings."""
-    ran = tacit(*PARTS, "--out", "run", "--things", "peach")
+def manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a run."""
+    content: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_a_run_leaves_its_folder_and_prints_tables(tacit: Tacit, workplace: Path) -> None:
+    """The request, a manifest that says finished and by what engine, questions, findings."""
+    before = torch.get_num_threads()
+    try:
+        ran = tacit(*PARTS, "--out", "run", "--threads", 1)
+    finally:
+        torch.set_num_threads(before)
     assert ran.code == 0, ran.err
     assert "agreed by all" in ran.out
-    assert "transitive" in ran.out
     assert "…" not in ran.out, "nothing is cut off at 80 columns"
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["status"] == "finished"
-    assert manifest["model"]["name"] == "demo"
-    assert manifest["summary"]["skipped"] == 0
-    assert {Path(name).name for name in manifest["data"]} == {"annotations-0.tsv", "things.tsv"}
+    content = manifest(workplace / "run")
+    assert content["status"] == "finished"
+    assert content["engine"] == {"kind": "local", "threads": 1}
+    assert content["model"]["name"] == "demo"
+    assert content["summary"]["skipped"] == 0
+    assert {Path(name).name for name in content["data"]} == {"annotations-0.tsv", "things.tsv"}
     violation = pl.read_parquet(workplace / "run" / "findings" / "violation.parquet")
     after = violation.filter(pl.col("stage") != "before")
     assert set(after["stage"]) == {"paper", "log-odds", "margin"}
@@ -44,47 +63,22 @@ def test_a_run_leaves_its_folder_and_prints_a_table(tacit: Tacit, workplace: Pat
 
 def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -> None:
     """With the block, on standard output, which contains nothing else."""
-    ran = tacit(*PARTS, "--out", "run", "--limit", "2", "--json")
-    block = load_run(workplace / "run").block
+    ran = tacit(*ANY, "--model", "demo", "--out", "run", "--limit", "2", "--json")
+    block, summary = load_run(workplace / "run").block, manifest(workplace / "run")["summary"]
     assert block is not None
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert json.loads(ran.out) == {
-        "runs": [
-            {"model": "demo", "out": "run", "block": list(block.lines), **manifest["summary"]}
-        ],
-        "comparison": [],
-        "slopes": [],
-    }
-    assert manifest["summary"]["things"] == 2
+    run = {"model": "demo", "out": "run", "block": list(block.lines), **summary}
+    assert json.loads(ran.out) == {"runs": [run], "comparison": [], "slopes": []}
+    assert summary["things"] == 2
 
 
-def test_a_folder_of_another_run_is_refused(tacit: Tacit, workplace: Path) -> None:
-    """What differs is named, and the run in it stays as it was."""
-    tacit(*PARTS, "--out", "run", "--things", "peach")
-    before = findings(workplace / "run")
-    ran = tacit(*PARTS, "--out", "run", "--things", "lantern")
-    assert (ran.code, findings(workplace / "run")) == (2, before)
-    assert "different options (things: 'peach' there, 'lantern' now)" in ran.err
-
-
-def test_a_folder_of_something_else_is_refused(tacit: Tacit, workplace: Path) -> None:
-    """Nothing is put beside a person's files."""
-    (workplace / "mine").mkdir()
-    (workplace / "mine" / "notes.txt").write_text("mine", encoding="utf-8")
-    ran = tacit(*PARTS, "--out", "mine")
-    assert ran.code == 2
-    assert "contains files but no run" in ran.err
-    assert [path.name for path in workplace.rglob("*")] == ["mine", "notes.txt"]
-
-
-def test_a_dry_run_writes_nothing(tacit: Tacit, workplace: Path) -> None:
+def test_a_dry_run_writes_nothing_and_needs_no_folder(tacit: Tacit, workplace: Path) -> None:
     """It tells how many questions there are, and about how long they take."""
-    ran = tacit(*PARTS, "--out", "run", "--dry-run", "--json")
-    (told,) = json.loads(ran.out)["runs"]
-    assert (told["prompts"], told["distinct"], told["stored"]) == (1288, 1288, 0)
-    assert told["tokens"] > told["prompts"]
-    assert told["seconds"] > 0
-    assert list(workplace.iterdir()) == []
+    ran = tacit(*ANY, "--model", "demo", "--dry-run", "--json")
+    (estimate,) = json.loads(ran.out)["runs"]
+    assert (estimate["prompts"], estimate["distinct"], estimate["stored"]) == (1288, 1288, 0)
+    assert estimate["tokens"] > estimate["prompts"]
+    assert estimate["seconds"] > 0
+    assert not list(workplace.iterdir())
 
 
 def test_a_run_that_fails_says_so(
@@ -97,24 +91,66 @@ def test_a_run_that_fails_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr("tacit.engine.storage._fill", failing)
-        assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 1
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["status"] == "failed"
-    assert "the disk is full" in manifest["error"]
-    assert tacit(*PARTS, "--out", "run", "--things", "peach").code == 0
+        assert tacit(*PARTS, "--out", "run").code == 1
+    content = manifest(workplace / "run")
+    assert content["status"] == "failed"
+    assert "the disk is full" in content["error"]
+    assert tacit(*PARTS, "--out", "run").code == 0
 
 
 def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path) -> None:
     """The same path with other content is another run; the old one stays."""
     drawings = workplace / "annotations-0.tsv"
     drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
-    told = ("run", "parts", "--model", "demo", "--drawings", drawings, "--out", "run")
-    assert tacit(*told).code == 0
+    request = ("run", "parts", "--model", "demo", "--drawings", drawings, "--out", "run")
+    assert tacit(*request).code == 0
     before = findings(workplace / "run")
     drawings.write_text("me\tpeach\t---\tflesh\tinside\tskin\n", encoding="utf-8")
-    ran = tacit(*told)
+    ran = tacit(*request)
     assert (ran.code, findings(workplace / "run")) == (2, before)
     assert "its model or data have changed since (data)" in ran.err
+
+
+def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workplace: Path) -> None:
+    """The same model under two names differs in nothing."""
+    shutil.copytree(folder_of("demo"), workplace / "twin")
+    ran = tacit(*PARTS, "--model", "./twin", "--out", "runs")
+    assert ran.code == 0, ran.err
+    assert {path.name for path in (workplace / "runs").iterdir()} == {
+        *("demo", "twin", "comparison.parquet")
+    }
+    together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
+    assert together["first"].unique().to_list() == ["demo"]
+    assert set(together["difference"].to_list()) == {0.0}
+    assert together["first_value"].is_between(0, 1).all()
+    assert "Differences between models: demo | ./twin" in ran.out
+    assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
+    assert "different elicitation methods" not in ran.err
+
+
+def test_a_models_own_beliefs_give_its_own_findings(tacit: Tacit, workplace: Path) -> None:
+    """Taken from a run's findings and measured again, every table is the same bytes."""
+    tacit(*PARTS, "--out", "asked")
+    beliefs = pl.read_parquet(workplace / "asked" / "findings" / "beliefs.parquet")
+    names = ["thing", "annotator", "subject", "relation", "object", "p_true"]
+    beliefs.select(names).write_csv(workplace / "beliefs.tsv", separator="\t")
+    ran = tacit(*PEACH, "--beliefs", "beliefs.tsv", "--out", "taken")
+    assert ran.code == 0, ran.err
+    assert findings(workplace / "taken") == findings(workplace / "asked")
+    model = manifest(workplace / "taken")["model"]
+    assert (model["kind"], model["name"]) == ("beliefs", "beliefs.tsv")
+
+
+def test_figures_are_drawn_in_the_formats_given(tacit: Tacit, workplace: Path) -> None:
+    """With the graphs of the things given."""
+    options = ("--figures", "svg,png", "--palette", "okabe-ito", "--graphs", "peach")
+    ran = tacit(*PARTS, "--out", "run", *options)
+    assert ran.code == 0, ran.err
+    drawn = {path.name for path in (workplace / "run" / "figures").iterdir()}
+    assert {"accuracy_at.svg", "accuracy_at.png", "accuracy_by_relation.svg"} <= drawn
+    assert {name for name in drawn if name.startswith("parts_graph") and name[-3:] == "svg"} == {
+        f"parts_graph-peach-annotator_{n}.svg" for n in (1, 2, 3)
+    }
 
 
 @pytest.mark.slow
@@ -127,21 +163,66 @@ def test_questions_beyond_the_window_are_skipped_and_listed(tacit: Tacit, workpl
     asked = ("run", "parts", "--model", "demo", "--drawings", drawings, "--things", "peach")
     ran = tacit(*asked, "--out", "run")
     assert ran.code == 0, ran.err
-    told = (
+    missing = (
         "28 prompts are longer than the model's context window and therefore skipped (listed in "
         "findings/skipped.parquet); the answers to skipped prompts are missing"
     )
-    assert told in " ".join(ran.out.split())
-    summary = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert missing in " ".join(ran.out.split())
     skipped = pl.read_parquet(workplace / "run" / "findings" / "skipped.parquet")
-    assert summary["summary"]["skipped"] == skipped.height == 28
+    assert manifest(workplace / "run")["summary"]["skipped"] == skipped.height == 28
     assert skipped["text"].str.contains("very very").all()
     assert skipped["reason"].str.contains("window of demo is 128 tokens").all()
     questions = pl.read_parquet(workplace / "run" / "questions.parquet")
     assert questions["p_true"].null_count() == 28
     assert tacit("report", "run").code == 0
     page = (workplace / "report.html").read_text(encoding="utf-8")
-    assert told in " ".join(html.unescape(page).split())
-    strict = tacit(*asked, "--out", "other", "--strict")
-    assert strict.code == 2
+    assert missing in " ".join(html.unescape(page).split())
+    assert tacit(*asked, "--out", "other", "--strict").code == 2
     assert not (workplace / "other").exists()
+
+
+@pytest.mark.slow
+def test_eight_models_of_three_families_are_compared_by_size(tacit: Tacit, workplace: Path) -> None:
+    """Family and parameters are read; the table is printed, written and in both pages."""
+    folders = save_sizes(workplace / "models")
+    models = [word for name in folders for word in ("--model", f"models/{name}")]
+    ran = tacit(*ANY, "--things", "peach,lantern", *models, "--out", "runs", "--report")
+    assert ran.code == 0, ran.err
+    for name, folder in folders.items():
+        model = manifest(workplace / "runs" / name)["model"]
+        assert model["family"] == name.rpartition("-")[0]
+        assert model["parameters"] == stored(folder)
+    table = pl.read_parquet(workplace / "runs" / "slopes.parquet")
+    SHARED["slopes"].check(table)
+    assert dict(table.select("family", "models").iter_rows()) == {"bert": 2, "gpt_neo": 3, "opt": 3}
+    undefined = table.filter(pl.col("slope").is_null())["note"].unique().to_list()
+    assert set(undefined) <= {"undefined for a model"}
+    compared = tacit("compare", "runs", "--json")
+    assert compared.code == 0, compared.err
+    found = json.loads(compared.out)
+    assert [row.pop("probe") for row in found["slopes"]] == ["parts"] * 3
+    assert found["slopes"] == table.to_dicts()
+    pairs = [row for row in found["comparison"] if row["measure"].startswith("violation")]
+    assert len(pairs) == 28
+    defined = [row for row in pairs if row["difference"] is not None]
+    assert [row["p_holm"] is None for row in pairs] == [
+        row["difference_low"] is None for row in pairs
+    ]
+    assert all(row["p_holm"] >= row["p"] for row in defined if row["p"] is not None)
+    pages = (workplace / "runs" / "report.html", workplace / "comparison.html")
+    printed = [ran.out, *(page.read_text(encoding="utf-8") for page in pages)]
+    assert all("Slopes by model size" in text for text in printed)
+
+
+def test_given_descriptions_change_no_run(tacit: Tacit, workplace: Path) -> None:
+    """The manifest has them; request, fingerprint and scores are those of before."""
+    save("opt", 16, workplace / "opt")
+    request = (*PEACH, "--model", "opt", "--out", "run")
+    ran = tacit(*request)
+    assert ran.code == 0, ran.err
+    before, recorded = manifest(workplace / "run")["model"], findings(workplace / "run")
+    ran = tacit(*request, "--family", "opt=mine", "--parameters", "opt=1.3B")
+    assert ran.code == 0, ran.err
+    described = {"family": "mine", "parameters": 1_300_000_000}
+    assert manifest(workplace / "run")["model"] == before | described
+    assert findings(workplace / "run") == recorded

@@ -104,33 +104,6 @@ def test_a_second_run_asks_nothing_and_finds_the_same(
         assert path.read_bytes() == (workplace / "two" / "findings" / path.name).read_bytes()
 
 
-def test_a_server_is_refused(tacit: Tacit, workplace: Path) -> None:
-    """It cannot rank a whole vocabulary."""
-    given = ("--norms", "norms.dat", "--model", "http://h/v1", "--out", "runs", "--api", "chat")
-    ran = tacit("run", "assumptions", *given, "--samples", 4, "--yes")
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "ranks a model's whole vocabulary" in ran.err
-    assert not (workplace / "runs").exists()
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        (("--vocabulary", "large"), "expected one of shared, own, concepts, or an existing file"),
-        (("--articles", "candidate"), "add --vocabulary concepts"),
-        (("--least", "40"), "fewer than 40 usable properties"),
-    ],
-)
-def test_a_wrong_request_is_refused(
-    run: Callable[..., Ran], workplace: Path, more: tuple[str, ...], said: str
-) -> None:
-    """In the last line, with nothing written."""
-    ran = run("run", *more)
-    assert ran.code == 2
-    assert said in ran.err.splitlines()[-1]
-    assert not (workplace / "run").exists()
-
-
 def test_corrections_that_meet_no_property_are_named(
     run: Callable[..., Ran], workplace: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

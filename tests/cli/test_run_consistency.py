@@ -1,3 +1,5 @@
+"""``tacit run consistency``, and the commands that read its run."""
+
 from __future__ import annotations
 
 import json
@@ -8,29 +10,6 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import Ran, Tacit
-
-TRIPLES = """AtLocation\tdog\tkennel
-IsA\tpuppy\tdog
-UsedFor\tkennel\tsleep
-AtLocation\tbook\tlibrary
-UsedFor\tbook\tread
-IsA\tlibrary\tbuilding
-Eats\tdog\tbone
-"""
-QUESTIONS = """id,question,choices,answer,concept
-q1,Where does a dog sleep?,kennel|tree,kennel,dog
-q2,Where is a book to read?,library|sea|pond,library,book
-q3,What is blue?,sky|grass,sky,blue
-"""
-
-
-@pytest.fixture
-def source(tacit: Tacit, workplace: Path) -> Path:
-    """A working folder with a small knowledge base and three questions."""
-    (workplace / "triples.tsv").write_text(TRIPLES, encoding="utf-8")
-    (workplace / "questions.csv").write_text(QUESTIONS, encoding="utf-8")
-    assert tacit("kb", "import", "triples.tsv", "--out", "small.kb").code == 0
-    return workplace
 
 
 def run(tacit: Tacit, out: str, *more: object) -> Ran:
@@ -52,8 +31,7 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     assert anchors["facts"].to_list() == [2, 2, 0]
     others = pl.read_parquet(source / "run" / "findings" / "other_answers.parquet")
     assert others.select("anchor", "method").rows() == [(f"q{n}", "verify") for n in (1, 2, 3)]
-    questions = pl.read_parquet(source / "run" / "questions.parquet")
-    assert questions.height == 8 * 84
+    assert pl.read_parquet(source / "run" / "questions.parquet").height == 8 * 84
 
     segments = sorted((source / ".tacit").rglob("*.parquet"))
     again = run(tacit, "again", "--answering", "count", "--json")
@@ -64,6 +42,8 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     traced = json.loads(tacit("show", "anchor", "run", "q1", "--json").out)
     assert traced["background_score"] == anchors["background_score"][0]
     assert tacit("show", "anchor", "run", "q9").code == 2
+    predicted = tacit("predict", "run", "Where?", "--choices", "a,b")
+    assert (predicted.code, "the run has no predictor, because" in predicted.err) == (2, True)
 
 
 @pytest.mark.slow
@@ -76,17 +56,30 @@ def test_facts_beyond_the_cap_are_reported(tacit: Tacit, source: Path) -> None:
 
 
 def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
-    """From the store, and from a model that is asked again."""
-    run(tacit, "one")
-    run(tacit, "two")
-    shutil.rmtree(source / ".tacit")
-    run(tacit, "three")
-    files = sorted(path.name for path in (source / "one" / "findings").iterdir())
+    """From the store, and from a model that is asked again; with facts in the prompt as well."""
+    for out in ("one", "two", "three"):
+        ran = run(tacit, out, "--intervene", "--anchors", "verify,choice")
+        assert ran.code == 0, ran.err
+        if out == "two":
+            shutil.rmtree(source / ".tacit")
+    files = [path.name for path in (source / "one" / "findings").iterdir()]
     for name in files:
         contents = {
             (source / out / "findings" / name).read_bytes() for out in ("one", "two", "three")
         }
         assert len(contents) == 1, name
+    assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
+    summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
+    counts = summary["intervention"]
+    assert [counts[name] for name in ("anchoring", "most", "anchors", "facts")] == [
+        *("verify", 5, 2, 4)
+    ]
+    answers = pl.read_parquet(source / "one" / "findings" / "answers_in_context.parquet")
+    for condition, fact in (
+        ("true", "A dog can be found at a kennel."),
+        ("irrelevant", "A book can be found at a library."),
+    ):
+        assert fact in answers.filter(anchor="q1", condition=condition)["context"].item()
 
 
 def test_a_dry_run_counts_prompts_and_writes_nothing(tacit: Tacit, source: Path) -> None:
@@ -108,26 +101,11 @@ def test_a_dry_run_counts_prompts_and_writes_nothing(tacit: Tacit, source: Path)
     assert not (source / "run").exists()
 
 
-def test_a_question_behind_facts(tacit: Tacit, source: Path) -> None:
-    """Its answers and their change are found and printed."""
-    ran = run(tacit, "run", "--intervene", "--anchors", "verify,choice")
-    assert ran.code == 0, ran.err
-    assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
-    summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
-    counted = summary["intervention"]
-    assert [counted[name] for name in ("anchoring", "most", "anchors", "facts")] == [
-        *("verify", 5, 2, 4)
-    ]
-    answers = pl.read_parquet(source / "run" / "findings" / "answers_in_context.parquet")
-    contexts = {row["condition"]: row["context"] for row in answers.filter(anchor="q1").to_dicts()}
-    assert "A dog can be found at a kennel." in contexts["true"]
-    assert "A book can be found at a library." in contexts["irrelevant"]
-
-
 def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: Path) -> None:
     """The prompts are skipped and counted; the question without facts is answered."""
-    long = QUESTIONS.replace("sleep?", "sleep" + " and sleep" * 42 + "?")
-    (source / "questions.csv").write_text(long, encoding="utf-8")
+    questions = source / "questions.csv"
+    long = questions.read_text().replace("sleep?", "sleep" + " and sleep" * 42 + "?")
+    questions.write_text(long, encoding="utf-8")
     ran = run(tacit, "run", "--intervene")
     assert ran.code == 0, ran.err
     summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
@@ -136,56 +114,17 @@ def test_a_context_longer_than_the_window_drops_the_pair(tacit: Tacit, source: P
     assert summary["intervention"]["without_pair"] == {"true": 1, "false": 1, "irrelevant": 1}
 
 
-def test_a_relation_of_ones_own(tacit: Tacit, source: Path) -> None:
-    """Without a template it is refused with what to do; with one it is asked."""
-    (source / "bone.csv").write_text(
+def test_a_relation_of_ones_own_needs_a_template(tacit: Tacit, source: Path) -> None:
+    """Without one it is refused with what to do; with one it is asked, and figures are drawn."""
+    (source / "questions.csv").write_text(
         "question,choices,answer\nWhat does a dog eat?,bone|stone,bone\n", encoding="utf-8"
     )
-    given = ("--questions", "bone.csv", "--kb", "small.kb", "--out", "run", "--relations", "Eats")
-    ran = tacit("run", "consistency", "--model", "demo", *given)
+    ran = run(tacit, "run", "--relations", "Eats")
     assert ran.code == 2
     assert "no template for Eats: add templates with --templates FILE" in ran.err
     own = source / "own.yaml"
     own.write_text("relations:\n  Eats:\n    text: 'Does a {c1} eat a {c2}?'\n", encoding="utf-8")
-    ran = tacit("run", "consistency", "--model", "demo", *given, "--templates", own)
+    ran = run(tacit, "run", "--relations", "Eats", "--templates", own)
     assert ran.code == 0
     facts = pl.read_parquet(source / "run" / "findings" / "fact_answers.parquet")
     assert facts["question"][0] == "Does a dog eat a bone"
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("--answering", "single"), "single requires a meta-prompt"),
-        (("--context-facts", "1"), "--context-facts sets the facts of --intervene: give both"),
-        (("--relations", "CapableOf"), "has no relation CapableOf"),
-    ],
-)
-def test_bad_requests(tacit: Tacit, source: Path, more: tuple[str, ...], message: str) -> None:
-    """Exit code 2, one line that says what is wrong, and nothing written."""
-    before = sorted(source.rglob("*"))
-    ran = run(tacit, "run", *more)
-    assert ran.code == 2
-    assert message in ran.err.splitlines()[-1]
-    assert sorted(source.rglob("*")) == before
-
-
-def test_an_unfinished_run_has_no_findings(tacit: Tacit, source: Path) -> None:
-    """Only a finished run can be shown."""
-    (source / "run").mkdir()
-    (source / "run" / "manifest.json").write_text('{"status": "unfinished", "model": {}}')
-    ran = tacit("show", "anchor", "run", "q1")
-    assert ran.code == 2
-    assert "a run that is unfinished" in ran.err
-
-
-def test_what_the_paper_prints_stands_beside_ours(tacit: Tacit, source: Path) -> None:
-    """Numbers of the method, and of the data at hand; the versions differ."""
-    given = ("--questions", source / "questions.csv", "--kb", source / "small.kb", "--json")
-    rows = json.loads(tacit("reproduce", "consistency", *given).out)
-    ours = {row["row"]: (row["ours"], row["published"]) for row in rows}
-    assert ours["inputs of a question"] == (84, 84)
-    assert ours["relations asked about"] == (2, 14)
-    assert ours["largest number of choices of a question"] == (3, 5)
-    rows = json.loads(tacit("reproduce", "consistency", *given, "--paper-version", "arxiv").out)
-    assert {row["row"]: row["ours"] for row in rows}["meta-prompts"] == 5

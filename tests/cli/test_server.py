@@ -1,30 +1,35 @@
-"""Models behind a server, from the command line."""
+"""Models behind a server, and models that are asked in a chat, from the command line."""
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tacit.requests import OUTSIDE
-from tests.cli.conftest import Tacit
-from tests.models import tiny
+from tests.cli.conftest import Ran, Tacit
+from tests.models import chatting, tiny
 from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.speaking import Speech, opinions
+from tests.report.conftest import Page
 
 PROMPTS = [
     {"text": "A bear has fur, is big, and has", "answers": ["claws", "the egg yolk"]},
     {"text": "True or false?", "answers": ["True", "False"], "separator": "\n"},
 ]
+Run = Callable[..., Ran]
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
-    """A server of a toy language, and no key."""
+    """A server of a toy language that also chats, and no key."""
     for variable in ("TACIT_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
     with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as state:
@@ -39,6 +44,25 @@ def prompts(workplace: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def drawings(workplace: Path) -> Path:
+    """One drawing of two parts."""
+    path = workplace / "annotations-0.tsv"
+    path.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def chat(tacit: Tacit, server: Serving, drawings: Path) -> Run:
+    """Runs the parts probe on the server's chat, with an ``--out``."""
+
+    def run(out: str, *options: object) -> Ran:
+        model = ("--model", server.address, "--api", "chat")
+        return tacit("run", "parts", "--drawings", drawings, *model, *options, "--out", out)
+
+    return run
+
+
 def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
     tacit: Tacit, server: Serving, prompts: Path
 ) -> None:
@@ -46,41 +70,18 @@ def test_prompts_are_scored_and_the_second_time_taken_from_the_store(
     options = ("--model", server.address, "--served-model", "toy", "--concurrency", 2, "--json")
     ran = [tacit("score", prompts, *options, "--out", f"{n}.jsonl") for n in "ab"]
     assert [one.code for one in ran] == [0, 0], ran[0].err
-    told = [json.loads(one.out) for one in ran]
-    assert [one["asked"] for one in told] == [2, 0]
-    assert told[0]["fingerprint"] == told[1]["fingerprint"]
-    assert told[0]["model"] == f"toy at {server.address}"
-    assert told[0]["missing"] == 0
+    first, second = (json.loads(one.out) for one in ran)
+    assert (first["asked"], second["asked"], first["missing"]) == (2, 0, 0)
+    assert first["fingerprint"] == second["fingerprint"]
+    assert first["model"] == f"toy at {server.address}"
     a, b = (prompts.with_name(f"{n}.jsonl").read_bytes() for n in "ab")
     assert a == b
 
 
-def test_answers_without_a_score_are_told_with_the_reason(
-    tacit: Tacit, server: Serving, prompts: Path
-) -> None:
-    """Counted, null in the file, and why on standard error; from the store as well."""
-    server.manners = Manners(echo="none", top=1)
-    tokenizer = prompts.with_name("tokenizer.json")
-    server.language.tokenizer.save(str(tokenizer))
-    for asked in (2, 0):
-        ran = tacit(
-            *("score", prompts, "--model", server.address, "--tokenizer", tokenizer),
-            *("--out", "scores.jsonl", "--json"),
-        )
-        assert ran.code == 0, ran.err
-        passed = "passed the preflight: log-probabilities of next tokens (the most probable)"
-        assert f"{passed}, no usable echo" in ran.err
-        told = json.loads(ran.out)
-        assert (told["asked"], told["missing"]) == (asked, sum(told["missing_by_reason"].values()))
-        assert told["missing_by_reason"][OUTSIDE] >= 3
-        for reason, count in told["missing_by_reason"].items():
-            assert f"{count:,} answers have no score: {reason}" in ran.err
-
-
-def test_a_server_that_cannot_be_scored_with_is_refused_and_nothing_is_written(
+def test_a_server_that_fails_the_preflight_is_refused(
     tacit: Tacit, server: Serving, prompts: Path, workplace: Path
 ) -> None:
-    """Exit code 2, one line."""
+    """Exit code 2, one line, and nothing is written."""
     server.manners = Manners(echo="shifted", top=0)
     ran = tacit("score", prompts, "--model", server.address, "--out", "scores.jsonl")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
@@ -89,103 +90,29 @@ def test_a_server_that_cannot_be_scored_with_is_refused_and_nothing_is_written(
     assert [path.name for path in workplace.iterdir()] == ["prompts.jsonl"]
 
 
-VERBS = {
-    "score": ("score", "none.jsonl", "--out", "s.jsonl"),
-    "score by Ray": ("score", "none.jsonl", "--out", "s.jsonl", "--engine", "ray"),
-    "score, threads": ("score", "none.jsonl", "--out", "s.jsonl", "--threads", 2),
-    "score in a chat": ("score", "none.jsonl", "--out", "s.jsonl", "--api", "chat", "--dry-run"),
-    "parts": ("run", "parts", "--drawings", "none", "--out", "a"),
-    "parts, twice": ("run", "parts", "--drawings", "none", "--out", "a", "--model", "demo"),
-    "parts, threads": ("run", "parts", "--drawings", "none", "--out", "a", "--threads", 2),
-    "consistency": ("run", "consistency", "--questions", "q", "--kb", "k", "--out", "a"),
-    "assumptions": ("run", "assumptions", "--norms", "none", "--out", "a"),
-    "parrot": ("reproduce", "parrot", "--drawings", "none"),
-    "prompts of parts": ("show", "prompts", "parts", "--drawings", "none"),
-    "prompts of consistency": ("show", "prompts", "consistency", "--questions", "q", "--kb", "k"),
-    "prompts of assumptions": ("show", "prompts", "assumptions", "--norms", "none"),
-}
-"""Each verb that takes --model, and what it may say of a model before it asks it."""
-
-
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://me:secret@127.0.0.1:9/v1",
-        "http://127.0.0.1:9/v1?api_key=secret",
-        "http://127.0.0.1:9/v1#secret",
-        "http://me:se/cret@127.0.0.1:9/v1",
-        "http://me:secret@127.0.0.1:99999/v1",
-        "http://[me:secret@127.0.0.1/v1",
-        " http://me:secret@127.0.0.1:9/v1",
-        "HTTPS://me:secret@127.0.0.1:9/v1",
-        "ftp://me:secret@127.0.0.1:9/v1",
-    ],
-)
-def test_an_address_with_a_key_in_it_is_refused_without_being_shown(
-    tacit: Tacit, workplace: Path, verb: str, address: str
+def test_why_answers_are_missing_stays_with_the_run(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:
-    """By every verb, before it names the model, or reads, writes or asks anything."""
-    ran = tacit(*VERBS[verb], "--model", address)
-    assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "variable TACIT_API_KEY" in ran.err
-    assert "cret" not in ran.err + ran.out
-    assert not list(workplace.iterdir())
-
-
-def test_a_run_of_parts_asks_a_server(tacit: Tacit, server: Serving, workplace: Path) -> None:
-    """Its manifest says how the server was asked; its request what it was asked for."""
-    drawings = workplace / "annotations-0.tsv"
-    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
-    ran = tacit(
-        *("run", "parts", "--drawings", drawings, "--model", server.address),
-        *("--served-model", "toy", "--out", "run"),
-    )
-    assert ran.code == 0, ran.err
-    manifest = json.loads((workplace / "run" / "manifest.json").read_text())
-    assert manifest["model"]["kind"] == "server"
-    assert manifest["model"]["identity"]["served_model"] == "toy"
-    (told,) = (line for line in ran.err.splitlines() if "preflight" in line)
-    assert told == f"tacit: {manifest['model']['preflight']}"
-    assert f"toy at {server.address} passed the preflight: log-probabilities of next t" in told
-    assert told.endswith(" most probable) and log-probabilities of a prompt's own tokens (echo)")
-    assert "served_model: toy" in (workplace / "run" / "run.yaml").read_text()
-
-
-def test_why_answers_of_a_run_are_missing_stays_with_it(
-    tacit: Tacit, server: Serving, workplace: Path
-) -> None:
-    """In the manifest and the report, also where all was in the store already."""
+    """In the manifest, which says how the server was asked, and in the report; twice the same."""
     server.manners = Manners(echo="none", top=1)
     server.language.tokenizer.save(str(workplace / "tokenizer.json"))
-    drawings = workplace / "annotations-0.tsv"
-    drawings.write_text("me\tpeach\t---\tstone\tinside\tflesh\n", encoding="utf-8")
-    told = []
+    model = ("--model", server.address, "--served-model", "toy", "--tokenizer", "tokenizer.json")
+    unscored = []
     for name in "ab":
-        ran = tacit(
-            *("run", "parts", "--drawings", drawings, "--model", server.address),
-            *("--tokenizer", workplace / "tokenizer.json", "--out", name),
-        )
+        ran = tacit("run", "parts", "--drawings", drawings, *model, "--out", name)
         assert ran.code == 0, ran.err
         manifest = json.loads((workplace / name / "manifest.json").read_text())
-        told.append(manifest["summary"]["unscored"])
-        for reason, count in told[-1].items():
+        assert manifest["model"]["kind"] == "server"
+        assert manifest["model"]["identity"]["served_model"] == "toy"
+        assert f"tacit: {manifest['model']['preflight']}\n" in ran.err
+        unscored.append(manifest["summary"]["unscored"])
+        for reason, count in unscored[-1].items():
             assert f"{count:,} answers have no score: {reason}" in ran.err
-    assert told[0] == told[1]
-    assert sum(told[0].values()) > 0
+    assert unscored[0] == unscored[1]
+    assert unscored[0][OUTSIDE] > 0
     assert tacit("report", "b", "--out", "b.html").code == 0
-    for reason, count in told[1].items():
+    for reason, count in unscored[1].items():
         assert f"{count:,} answers have no score: {reason}." in (workplace / "b.html").read_text()
-
-
-def test_a_whole_vocabulary_is_not_asked_of_a_server(tacit: Tacit, workplace: Path) -> None:
-    """Said at once, before anything is read."""
-    ran = tacit(
-        *("run", "assumptions", "--norms", workplace / "none.csv", "--model", "http://h/v1"),
-        *("--out", "run"),
-    )
-    assert ran.code == 2
-    assert "a server returns only the most probable tokens" in ran.err
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -201,20 +128,17 @@ class Elsewhere(BaseHTTPRequestHandler):
         """Nothing is logged."""
 
 
-@pytest.mark.parametrize("named", [(), ("--served-model", "toy")])
-def test_an_address_without_the_path_of_the_api_is_corrected(
-    tacit: Tacit, prompts: Path, named: tuple[str, ...]
-) -> None:
+def test_an_address_without_the_path_of_the_api_is_corrected(tacit: Tacit, prompts: Path) -> None:
     """The message asks for the address with /v1; one that has it gets no such hint."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as listening:
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         bare = f"http://127.0.0.1:{listening.server_port}"
         ran = {
-            address: tacit("score", prompts, "--model", address, *named, "--out", "scores.jsonl")
+            address: tacit("score", prompts, "--model", address, "--out", "scores.jsonl")
             for address in (bare, f"{bare}/v1")
         }
         listening.shutdown()
-    assert [one.code for one in ran.values()] == [ran[bare].code] * 2 != [0, 0]
+    assert all(one.code for one in ran.values())
     assert f"is the address {bare}/v1?" in ran[bare].err
     assert "is the address" not in ran[f"{bare}/v1"].err
 
@@ -229,3 +153,200 @@ def test_a_missing_package_of_the_extra_is_named(
     assert ran.code == 2
     assert f"{package} is not installed" in ran.err
     assert "pip install 'tacit-lm[server]'" in ran.err
+
+
+def test_a_local_model_in_a_chat_is_another_run(
+    tacit: Tacit, drawings: Path, workplace: Path
+) -> None:
+    """Request and manifest say so; the store gives it none of the plain run's scores."""
+    talker = chatting.save("gemma", workplace / "talker")
+    request = ("run", "parts", "--drawings", drawings, "--model", talker, "--json")
+    for out, options in (("plain", ()), ("chat", ("--chat",))):
+        ran = tacit(*request, *options, "--out", out)
+        assert ran.code == 0, ran.err
+        assert (
+            f"chat: {'true' if options else 'false'}" in (workplace / out / "run.yaml").read_text()
+        )
+    plain, chat = (
+        json.loads((workplace / out / "manifest.json").read_text())["model"]
+        for out in ("plain", "chat")
+    )
+    assert plain["elicitation"] == "log-probabilities of whole answers"
+    assert chat["elicitation"] == "log-probabilities of whole answers, in chat"
+    assert plain["fingerprint"] != chat["fingerprint"]
+    assert tacit(*request, "--out", "chat").code == 2
+    shown_of = ("--drawings", drawings, "--model", talker, "--first", 1, "--chat")
+    shown = tacit("show", "prompts", "parts", *shown_of)
+    assert "input: <s> <start_of_turn> " in shown.out
+    assert " Ċ [True]\n" in shown.out
+
+
+def test_sampled_replies_answer_the_parts_probe(
+    chat: Run, tacit: Tacit, server: Serving, workplace: Path
+) -> None:
+    """Beliefs are shares; manifest, tables and report name them, and the store is used again."""
+    ran = chat("r", "--samples", 12, "--yes")
+    assert ran.code == 0, ran.err
+    assert "Elicitation: votes of 12 samples, in chat" in ran.out
+    assert "replies could not be parsed as an answer and are not counted" in ran.out
+    assert "at most 565 calls" in ran.err
+    manifest = json.loads((workplace / "r" / "manifest.json").read_text())
+    assert manifest["model"]["elicitation"] == "votes of 12 samples, in chat"
+    assert manifest["summary"]["votes"]["replies"] == 12 * manifest["summary"]["questions"]
+    asked = len(server.requests)
+    assert asked <= 565
+    ran = chat("s", "--samples", 9, "--yes", "--json")
+    assert ran.code == 0, ran.err
+    assert len(server.requests) - asked < 60  # it was tried, and nothing else asked
+    assert tacit("report", "r", "--out", "report.html").code == 0
+    page = (workplace / "report.html").read_text()
+    assert "Elicitation: votes of 12 samples, in chat." in page
+
+
+def test_first_tokens_answer_the_parts_probe(chat: Run, server: Serving, workplace: Path) -> None:
+    """And are the server's own log-probabilities."""
+    ran = chat("r", "--yes")
+    assert ran.code == 0, ran.err
+    assert "Elicitation: log-probabilities of first tokens, in chat" in ran.out
+    assert "at most 98 calls" in ran.err
+    assert len(server.requests) <= 98
+    for row in pl.read_parquet(workplace / "r" / "questions.parquet").to_dicts():
+        shares = opinions(row["text"])
+        expected = shares["True."] / (shares["True."] + shares["False"])
+        assert row["p_true"] == pytest.approx(expected, abs=1e-5)
+
+
+class Terminal(io.StringIO):
+    """A person who types an answer."""
+
+    def isatty(self) -> bool:
+        """It is a terminal."""
+        return True
+
+
+@pytest.mark.parametrize("answer", ["y", "n", None])
+def test_the_cost_is_confirmed_before_the_first_call(
+    chat: Run, server: Serving, monkeypatch: pytest.MonkeyPatch, answer: str | None
+) -> None:
+    """At a terminal by a person; without one it is refused with the option that confirms it."""
+    if answer is not None:
+        monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
+    ran = chat("r", "--samples", 2)
+    assert ran.code == (0 if answer == "y" else 2), ran.err
+    assert "28 distinct prompts: at most 285 calls, about" in ran.err
+    assert ("give --yes to confirm it" in ran.err) == (answer is None)
+    assert bool(server.statuses) == (answer == "y")
+
+
+def test_a_dry_run_tells_the_cost_and_calls_nobody(chat: Run, server: Serving) -> None:
+    """Also of reasoning, which may be unlimited."""
+    options = ("--samples", 5, "--dry-run", "--json")
+    ran = chat("r", *options, "--thinking-tokens", 100)
+    assert ran.code == 0, ran.err
+    (cost,) = json.loads(ran.out)["runs"]
+    assert (cost["distinct"], cost["calls"]) == (28, 369)
+    assert cost["answer_tokens"] == 369 * 116 + 1024
+    ran = chat("r", *options, "--thinking-tokens", "all")
+    assert json.loads(ran.out)["runs"][0]["answer_tokens"] is None
+    assert server.statuses.total() == 0
+
+
+def test_reasoning_that_is_cut_is_counted(chat: Run, server: Serving, workplace: Path) -> None:
+    """Apart from the other replies that are no answer."""
+    server.manners.speech = Speech(
+        thinks="tags", thought=lambda draw: 40 * (draw % 3 == 0), several="ignored"
+    )
+    ran = chat("r", "--samples", 6, "--thinking-tokens", 10, "--yes")
+    assert ran.code == 0, ran.err
+    votes = json.loads((workplace / "r" / "manifest.json").read_text())["summary"]["votes"]
+    assert 0 < votes["truncated"] < votes["unparsed"]
+    assert f"{votes['truncated']:,} replies were cut off during reasoning" in ran.out
+
+
+def test_prompts_of_a_file_are_voted_on(tacit: Tacit, server: Serving, prompts: Path) -> None:
+    """Each answer with its votes and its share."""
+    prompts.write_text('{"text": "Is it?", "answers": ["True", "False"]}\n')
+    common = ("--model", server.address, "--api", "chat", "--yes", "--json")
+    ran = tacit("score", prompts, *common, "--samples", 20, "--out", "votes.jsonl")
+    assert ran.code == 0, ran.err
+    line = json.loads(prompts.with_name("votes.jsonl").read_text())
+    true, false = line["votes"]
+    assert true["votes"] + false["votes"] + line["unparsed"] == 20
+    assert true["share"] == true["votes"] / (true["votes"] + false["votes"])
+    assert json.loads(ran.out)["elicitation"] == "votes of 20 samples, in chat"
+
+
+def test_models_of_different_elicitation_methods_are_compared_under_a_warning(
+    chat: Run, tacit: Tacit, workplace: Path
+) -> None:
+    """By one command or by ``tacit compare``, which warns in its page as well."""
+    ran = chat("r", "--model", "demo", "--samples", 4, "--yes")
+    assert ran.code == 0, ran.err
+    warning = "these models' beliefs come from different elicitation methods"
+    assert f"Parts: {warning}" in ran.err
+    below = ran.out[ran.out.index("Differences between models") :]
+    assert "Elicitation, demo: log-probabilities of whole answers\n" in below
+    assert ": votes of 4 samples, in chat\n" in below
+    ran = tacit("compare", "r", "--out", "page.html")
+    assert (ran.code, warning in ran.err) == (0, True)
+    assert "come from different elicitation methods" in (workplace / "page.html").read_text()
+
+
+@pytest.mark.slow
+def test_limits_of_reasoning_are_different_elicitation_methods(
+    chat: Run, tacit: Tacit, server: Serving
+) -> None:
+    """The limit is part of how beliefs were elicited; tables and manifest name it."""
+    methods = {
+        "some": ("20", ", after thoughts of at most 20 tokens"),
+        "all": ("all", ", after thoughts"),
+        "none": ("0", ""),
+    }
+    server.manners.speech = Speech(thinks="tags", several="ignored")
+    for name, (tokens, words) in methods.items():
+        ran = chat(name, "--samples", 2, "--thinking-tokens", tokens, "--yes")
+        assert ran.code == 0, ran.err
+        assert f"Elicitation: votes of 2 samples, in chat{words}\n" in ran.out
+    for pair in (("some", "all"), ("all", "none")):
+        ran = tacit("compare", *pair, "--out", "page.html")
+        assert (ran.code, "different elicitation methods" in ran.err) == (0, True)
+
+
+@pytest.mark.slow
+def test_sampled_replies_answer_the_consistency_probe(
+    tacit: Tacit, server: Serving, source: Path
+) -> None:
+    """Facts by all replies, questions by verifying their choices; down to one of them."""
+    ran = tacit(
+        *("run", "consistency", "--questions", "questions.csv", "--kb", "small.kb"),
+        *("--model", server.address, "--api", "chat", "--samples", 3, "--anchors", "verify"),
+        *("--yes", "--out", "run", "--figures", "svg"),
+    )
+    assert ran.code == 0, ran.err
+    assert list((source / "run" / "figures").glob("*.svg"))
+    assert "Elicitation: votes of 3 samples, in chat" in ran.out
+    texts = 8 * 24 + 7 * 24
+    assert f"{texts:,} distinct prompts: at most {3 * texts + 229:,} calls" in ran.err
+    assert len(server.requests) <= 3 * texts + 29
+    summary = json.loads((source / "run" / "manifest.json").read_text())["summary"]
+    assert summary["votes"]["replies"] == 3 * texts
+    facts = pl.read_parquet(source / "run" / "findings" / "fact_answers.parquet")
+    questions = pl.read_parquet(source / "run" / "questions.parquet")
+    positive = {"Yes", "True", "Right", "Correct", "Positive", "Pass", "On"}
+    for row in facts.to_dicts():
+        of = questions.filter(pl.col("question") == row["question"]).drop_nulls("votes")
+        yes = sum(of.filter(pl.col("word").is_in(positive))["votes"].to_list())
+        no = sum(of["votes"].to_list()) - yes
+        assert row["right"] is ((yes > no) == (row["expected"] == "yes"))
+        assert row["margin"] == pytest.approx((yes - no) / (yes + no))
+        assert row["share"] == pytest.approx(yes / (yes + no))
+        assert row["unparsed"] == 3 * 24 - yes - no
+    assert "share" in tacit("show", "anchor", "run", "q1", "--json").out
+    assert tacit("report", "run", "--out", "report.html").code == 0
+    page = Page((source / "report.html").read_text())
+    assert "Elicitation: votes of 3 samples, in chat" in page.html
+    for table in ("facts", "scores"):
+        columns = page.blob(f"table-consistency-0-{table}")["columns"]
+        headings = {column["name"]: column["heading"] for column in columns}
+        assert headings["share"] == "vote share"
+        assert {"unparsed", "truncated"} <= set(headings)

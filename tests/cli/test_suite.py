@@ -50,28 +50,6 @@ def test_json_has_each_run_and_each_failure(
     assert "Run the same command again to repeat what failed." in ran.err
 
 
-def test_a_wrong_suite_ends_with_2_and_writes_nothing(tacit: Tacit, workplace: Path) -> None:
-    """The message names the file, the line and the key."""
-    file = written(workplace, runs=[{**PARTS, "limt": 1}])
-    before = sorted(workplace.iterdir())
-    ran = tacit("suite", file)
-    assert ran.code == 2
-    assert "suite.yaml, line 11: runs.0 has the unknown key limt; expected probe, name," in ran.err
-    assert sorted(workplace.iterdir()) == before
-    for arguments, message in (
-        (("--set", "limit"), "--set limit is not OPTION=VALUE, such as --set limit=10"),
-        (("--set", "limit=1", "--set", "limit=2"), "--set limit=2 is given twice"),
-        (("--set", "lmit=1"), "(did you mean limit?)"),
-        (("--only", "none"), "there is no run 'none'; expected parts"),
-        (("--workers", "2"), "--workers requires --engine ray"),
-    ):
-        file = written(workplace)
-        ran = tacit("suite", file, *arguments)
-        assert (ran.code, message in ran.err) == (2, True), ran.err
-    assert tacit("suite", "paper").code == 2
-    assert sorted(workplace.iterdir()) == before
-
-
 def test_options_for_all_runs_can_be_set(
     tacit: Tacit, workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

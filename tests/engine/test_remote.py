@@ -198,7 +198,7 @@ def test_a_file_is_no_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """On any file system."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     fsspec.filesystem("memory").pipe_file("/a-file", b"mine")
-    with pytest.raises(StoreError, match="a folder"):
+    with pytest.raises(RequestError, match="a folder"):
         Store("memory://a-file")
 
 

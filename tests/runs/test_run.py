@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tacit.runs.comparison import unsized
 from tacit.runs.missing import missing
 from tacit.runs.reading import read_runs
-from tests.report.conftest import assumptions_run, consistency_run
+from tests.report.conftest import assumptions_run, consistency_run, parts_run
 
 
 def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
@@ -27,6 +29,15 @@ def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
     for relation, value in table.select("relation", "map").rows():
         name = f"property_elicitation_mean_average_precision_{relation}".replace(" ", "_")
         assert other.metrics[name]["value"] == pytest.approx(value)
+
+
+def test_a_model_of_unknown_size_is_in_no_table_of_slopes(tmp_path: Path) -> None:
+    """The warning names the options that give what is unknown."""
+    (run,) = read_runs([parts_run(tmp_path / "run")])
+    (line,) = unsized([run])
+    assert line.endswith("are unknown; repeat the run with --family and --parameters")
+    manifest = {**run.manifest, "model": {"family": "opt", "parameters": 1}}
+    assert not list(unsized([replace(run, manifest=manifest)]))
 
 
 def test_what_is_missing_is_counted() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -56,7 +55,7 @@ def score(
     from tacit.outputs import Kind, check_outputs
     from tacit.requests import Votes
     from tacit.runs import asking
-    from tacit.runs.estimate import Cost, chats_of, estimate
+    from tacit.runs.model import RunModel
     from tacit.runs.score_files import counts, is_scores, read_prompts, write_answers
 
     begun, reporter = time.monotonic(), Terminal()
@@ -66,19 +65,14 @@ def score(
         raise DataError(f"has the unsupported suffix {out.suffix!r}; expected .jsonl", out)
     check_outputs([prompts], [(out, Kind("a file of scores", is_scores))], force=force)
     asked = read_prompts(prompts, separator)
-    kept = Store(store) if store else Store.default()
-    engine.check([model], options)
-    costs = {name: Cost.of(asked, options.server) for name in chats_of([model], options.server)}
-    if dry_run and costs:
-        echo_estimate(asdict(costs[model]), as_json=as_json)
-        return
-    if not dry_run:
-        reporter.confirm(costs, yes=options.server.yes)
-    started = engine.start(model, options, kept)
-    scorer = started.model
+    named = RunModel(model, options, engine, Store(store) if store else None)
+    named.check()
     if dry_run:
-        echo_estimate(estimate(started, asked), as_json=as_json)
+        echo_estimate(named.estimate(asked, None), as_json=as_json)
         return
+    reporter.confirm(named.costs(asked), yes=options.server.yes)
+    started = named.start()
+    scorer = started.model
     plan = started.plan(asked)
     answers = asking.answers_to(asked, started, plan, reporter)
     write_answers(answers, out)

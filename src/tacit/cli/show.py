@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,8 +19,8 @@ from tacit.english import several
 from tacit.errors import RequestError, TooLongError
 from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
-from tacit.probes.base import ModelWords, Probe
-from tacit.requests import Prompt
+from tacit.probes.base import ModelWords, Probe, Requests
+from tacit.requests import Prompt, RankingPrompt, Request
 from tacit.sources.registry import Registry, Source, SourceFile, registry
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _FEW = 3  # ids in a message
 _INDENT = 11  # the length of the longest heading, plus two spaces
 
 
-def listing(known: Registry) -> Iterator[str]:
+def _listing(known: Registry) -> Iterator[str]:
     """Yield the output lines that list all data sources, grouped by kind of data."""
     width = max(map(len, known.sources)) + 2
     for kind in known.kinds.values():
@@ -43,7 +43,7 @@ def listing(known: Registry) -> Iterator[str]:
     yield "tacit show sources NAME shows how to get a source; Tacit downloads no data"
 
 
-def detail(source: Source) -> Iterator[str]:
+def _detail(source: Source) -> Iterator[str]:
     """Yield the output lines that describe one data source."""
     yield f"{source.name}: {source.title}"
     yield ""
@@ -101,14 +101,20 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
         force: given.Force = False,
         as_json: given.AsJson = False,
     ) -> None:
+        from tacit.outputs import check_outputs, table_with
+
         _refuse_server(model)
-        loading = LoadOptions(revision=revision, chat=chat)
+        loading = LoadOptions(revision=revision, chat=chat).of([model])
         if out is not None:
-            _write(kind, options, model, loading, out, force=force)
+            is_own = table_with("a table of prompts", "group", "text", "answers")
+            check_outputs([], [(out, is_own)], force=force)
+        groups = _requests(kind.of(options), model, loading)
+        if out is not None:
+            _write(groups, out)
             return
-        prompts = _first_prompts(kind.of(options), model, loading, None)
-        shown = prompts if everything else _first_prompts(kind.of(options), model, loading, first)
-        _report_left_out(len(prompts) - len(shown))
+        prompts = [list(_scored(group.requests)) for group in groups.values()]
+        shown = [one for group in prompts for one in group[: None if everything else first]]
+        _report_left_out(sum(map(len, prompts)) - len(shown))
         _show(model, loading, shown, as_json=as_json)
 
     return verb
@@ -128,11 +134,6 @@ app.add_typer(
 
 
 def _refuse_server(model: str) -> None:
-    """Raise an error if ``model`` is the address of a server.
-
-    Raises:
-        RequestError: If ``model`` is the address of a server.
-    """
     from tacit.models.openai.options import is_address
 
     if is_address(model):
@@ -142,65 +143,41 @@ def _refuse_server(model: str) -> None:
         )
 
 
-def _for_model(made: Probe, model: str, loading: LoadOptions) -> Probe:
-    """Return the probe for a model, whose words are read without its weights."""
+def _requests(made: Probe, model: str, loading: LoadOptions) -> Mapping[str, Requests]:
+    """Return the probe's requests to a model, whose words are read without its weights."""
     from tacit.models import loading as models
 
-    if not made.ranks_vocabulary:
-        return made
-    words = ModelWords(*models.words_of(model, loading))
-    return made.for_models({model: words})[model]
+    if made.ranks_vocabulary:
+        words = ModelWords(*models.words_of(model, loading))
+        made = made.for_models({model: words})[model]
+    return made.requests()
 
 
-def _first_prompts(
-    made: Probe, model: str, loading: LoadOptions, first: int | None
-) -> list[Prompt]:
-    """Return the first prompts of each of the probe's groups of requests, or all of them."""
-    from tacit.requests import Prompt, RankingPrompt
-
-    found: list[Prompt] = []
-    for asked in _for_model(made, model, loading).requests().values():
-        for one in asked.requests[:first]:
-            if isinstance(one, Prompt):
-                found.append(one)
-            elif isinstance(one, RankingPrompt) and one.targets:
-                found.append(one.asking(one.targets))
-    return found
+def _scored(requests: Iterable[Request]) -> Iterator[Prompt]:
+    """Yield a prompt for each request whose answers have scores or ranks."""
+    for one in requests:
+        if isinstance(one, Prompt):
+            yield one
+        elif isinstance(one, RankingPrompt) and one.targets:
+            yield one.asking(one.targets)
 
 
-def _write(
-    kind: type[Probe],
-    options: Any,  # noqa: ANN401 - an instance of kind.Options
-    model: str,
-    loading: LoadOptions,
-    out: Path,
-    *,
-    force: bool,
-) -> None:
+def _write(groups: Mapping[str, Requests], out: Path) -> None:
     """Write a table with the key and the text of each prompt, and the answers that are scored."""
     import polars as pl
 
-    from tacit.outputs import check_outputs, table_with
-    from tacit.requests import Prompt, RankingPrompt
     from tacit.tables import write_table
 
-    is_own = table_with("a table of prompts", "group", "text", "answers")
-    check_outputs([], [(out, is_own)], force=force)
-    groups = []
-    for name, asked in _for_model(kind.of(options), model, loading).requests().items():
+    tables = []
+    for name, of in groups.items():
         answers = [
-            one.answers
-            if isinstance(one, Prompt)
-            else one.targets
-            if isinstance(one, RankingPrompt)
-            else ()
-            for one in asked.requests
+            [each for one in _scored([asked]) for each in one.answers] for asked in of.requests
         ]
-        texts = pl.Series([one.text for one in asked.requests])
+        texts = pl.Series([asked.text for asked in of.requests])
         scored = pl.Series([json.dumps(each, ensure_ascii=False) for each in answers])
-        group = pl.select(group=pl.lit(name)).join(asked.keys, how="cross")
-        groups.append(group.with_columns(text=texts, answers=scored))
-    table = pl.concat(groups, how="diagonal_relaxed")
+        keys = pl.select(group=pl.lit(name)).join(of.keys, how="cross")
+        tables.append(keys.with_columns(text=texts, answers=scored))
+    table = pl.concat(tables, how="diagonal_relaxed")
     write_table(table, out)
     typer.echo(f"Written: {out} ({several(table.height, 'prompt')})")
 
@@ -239,14 +216,7 @@ def anchor(
 
 
 def _anchor_id(ids: Sequence[str], start: str) -> str:
-    """Return the full id of the anchor question whose id starts with ``start``.
-
-    If no anchor question is found, ``start`` is returned unchanged.
-
-    Raises:
-        RequestError: If the ids of several anchor questions start with ``start``, and none of these
-            ids equals ``start``.
-    """
+    """Return the only id that begins with ``start``, which is returned itself if there is none."""
     found = [start] if start in ids else [each for each in ids if each.startswith(start)]
     if len(found) > 1:
         shown = ", ".join(found[:_FEW])
@@ -268,15 +238,13 @@ def sources(
 
     Example: tacit show sources conceptnet
     """
-    from tacit.cli.show import detail, listing
-
     known = registry()
     found = None if name is None else known.source(name)
     if as_json:
         shown = asdict(found) if found else [asdict(one) for one in known.sources.values()]
         typer.echo(json.dumps(shown))
         return
-    typer.echo("\n".join(detail(found) if found else listing(known)))
+    typer.echo("\n".join(_detail(found) if found else _listing(known)))
 
 
 def _report_left_out(count: int) -> None:
@@ -323,15 +291,7 @@ def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, A
         inputs = model.inputs(prompt, answer)
     except TooLongError as error:
         return {"answer": answer, "inputs": [], "skipped": str(error)}
-    rows = [
-        {
-            "role": one.role,
-            "tokens": list(one.tokens),
-            "ids": list(one.ids),
-            "scored": list(one.scored),
-        }
-        for one in inputs
-    ]
+    rows = [{**asdict(one), "scored": list(one.scored)} for one in inputs]
     return {"answer": answer, "inputs": rows}
 
 
@@ -347,7 +307,9 @@ def _readable(number: int, shown: dict[str, Any]) -> str:
                 f"[{token}]" if at in one["scored"] else token
                 for at, token in enumerate(one["tokens"])
             ]
-            lines.extend((f"     {one['role']}: {' '.join(marked)}", f"     ids: {one['ids']}"))
+            lines.extend(
+                (f"     {one['role']}: {' '.join(marked)}", f"     ids: {list(one['ids'])}")
+            )
     return "\n".join(lines)
 
 

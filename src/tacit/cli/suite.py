@@ -17,7 +17,7 @@ from tacit.options import option
 from tacit.present.progress import Terminal, duration
 
 if TYPE_CHECKING:
-    from tacit.runs.suite.plan import Plan
+    from tacit.runs.suite.file import Suite
     from tacit.runs.suite.running import SuiteRuns
 
 WHAT = "What to run"
@@ -79,20 +79,18 @@ def suite(
     Example: tacit suite suite.yaml --dry-run
     """
     from tacit.engine.store import Store
-    from tacit.runs.suite.file import SuiteFile, path_of
-    from tacit.runs.suite.plan import Plan
+    from tacit.runs.suite.file import Suite, path_of
 
     if selection.show:
         typer.echo(_text_of(path_of(file)), nl=False)
         return
-    read = SuiteFile.read(file, _given(selection.given or ()), selection.only or ())
-    folder = output.out or read.out
+    given, only = _given(selection.given or ()), selection.only or ()
     store = Store(output.store) if output.store else None
-    plan = Plan(read, folder, engine, store, Terminal())
+    planned = Suite(file, given, only, output.out, engine, store, Terminal())
     if output.dry_run:
-        _echo_estimates(plan, as_json=output.as_json)
+        _echo_estimates(planned, as_json=output.as_json)
         return
-    _run(plan, selection, output)
+    _run(planned, selection, output)
 
 
 def _text_of(path: Path) -> str:
@@ -120,11 +118,11 @@ def _given(pairs: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _run(plan: Plan, selection: Selection, output: Output) -> None:
+def _run(planned: Suite, selection: Selection, output: Output) -> None:
     """Run the suite, and print the main result of each run."""
     from tacit.runs.suite.running import run_suite
 
-    found = run_suite(plan, fail_fast=selection.fail_fast, report=output.report)
+    found = run_suite(planned, fail_fast=selection.fail_fast, report=output.report)
     if output.as_json:
         typer.echo(json.dumps(_as_json(found)))
     else:
@@ -152,11 +150,11 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
     return {"runs": runs, "failed": failed, "skipped": skipped, "report": report}
 
 
-def _echo_estimates(plan: Plan, *, as_json: bool) -> None:
+def _echo_estimates(planned: Suite, *, as_json: bool) -> None:
     """Print the estimated number of prompts and the estimated time of each run of a suite."""
     from tacit.runs.suite.estimates import estimates
 
-    found = list(estimates(plan))
+    found = list(estimates(planned))
     if as_json:
         typer.echo(json.dumps({"runs": found}))
     else:

@@ -40,7 +40,7 @@ class Storage:
         self._puts_at_once = not _PUT_AT_ONCE.isdisjoint(protocols)
         with self._translated("be reached", ""):
             if self._files.isfile(self._root):
-                raise StoreError(f"{self.shown()}: the store must be a folder, but this is a file")
+                raise RequestError(f"{self.shown()} is a file; expected a folder for the store")
             if self._puts_at_once and "memory" not in protocols:
                 self._check_bucket()
 
@@ -142,7 +142,7 @@ class Storage:
         """Convert any exception of a file system to ``StoreError``."""
         try:
             yield
-        except StoreError:
+        except (RequestError, StoreError):
             raise
         except Exception as error:
             message = without_password(str(error)) or type(error).__name__

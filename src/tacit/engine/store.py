@@ -37,9 +37,9 @@ class Store:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: If the protocol of the address is unknown, or the package that supports the
-            protocol is not installed.
-        StoreError: If the root is a file, or the storage at the address cannot be reached.
+        RequestError: If the root is a file, the protocol of the address is unknown, or the package
+            that supports the protocol is not installed.
+        StoreError: If the storage at the address cannot be reached.
 
     Examples:
         >>> import tempfile

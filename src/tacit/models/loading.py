@@ -216,6 +216,12 @@ def is_here(name: str, options: LoadOptions) -> bool:
     )
 
 
+def find(name: str, options: LoadOptions) -> None:
+    """Raise an error if there is no such model; of one on the hub, the settings are fetched."""
+    if not is_address(name) and _other_backend(name) is None:
+        source_of(name, options.revision)
+
+
 def check_name(name: str, options: LoadOptions) -> None:
     """Check a model's name and options before any large package is imported."""
     if not name.strip():
@@ -224,10 +230,10 @@ def check_name(name: str, options: LoadOptions) -> None:
     validated(options)
     if is_address(name):
         check_address(name, options.server)
-        if options.chat or options.adapter or options.device_map:
+        if options.chat or options.adapter or options.device_map or options.revision:
             raise ModelError(
-                f"{name}: --chat, --adapter and --device-map apply only to models in this process, "
-                "not to a server: remove them"
+                f"{name}: --revision, --chat, --adapter and --device-map apply only to models in "
+                "this process, not to a server: remove them"
             )
         return
     if _other_backend(name) is not None:
@@ -248,6 +254,11 @@ def _check_files(name: str, options: LoadOptions) -> None:
         raise ModelError(f"{name}: there is no such model folder or GGUF file")
     if source is None:
         return
+    if options.revision is not None:
+        raise ModelError(
+            f"{name} is on this machine, and --revision chooses a version of a model on the hub: "
+            "remove it"
+        )
     if source.gguf:
         gguf.check_packages()
         return

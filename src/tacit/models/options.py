@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal
 
@@ -119,13 +119,25 @@ class LoadOptions:
         if self.adapter is not None:
             object.__setattr__(self, "adapter", Path(self.adapter))
 
+    @property
+    def _idle(self) -> list[str]:
+        """The flags of the options that are set and have no effect on a server."""
+        own = [one for one in fields(self) if one.name != "server"]
+        changed = [one.name for one in own if getattr(self, one.name) != one.default]
+        return [f"--{name.replace('_', '-')}" for name in changed]
+
     def of(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
         """Return the options for models; ``from_file`` says that a file names their addresses.
 
         Raises:
-            RequestError: If an option of a chat applies to none of the models.
+            RequestError: If an option applies to none of the models.
         """
-        server = self.server
+        server, idle = self.server, self._idle if models and all(map(is_address, models)) else []
+        if idle:
+            raise RequestError(
+                f"{' and '.join(idle)}: only for models in this process, and {models[0]} is a "
+                "server: omit them"
+            )
         if server.api == "chat" and models and not any(map(is_address, models)):
             raise RequestError(
                 "--api chat applies only to a server; use --chat for a model in this process"

@@ -132,6 +132,5 @@ def check_comparable(runs: Sequence[Run], *, force: bool = False) -> None:
     if reasons and not force:
         raise RequestError(
             f"these runs differ in more than the model: {'; '.join(reasons)}. Repeat them with the "
-            "same data, options and version, or compare them anyway with --force (in Python: "
-            "force=True)"
+            "same data, options and version, or compare them anyway with --force"
         )

@@ -72,14 +72,6 @@ class Cost:
         )
 
 
-def chats_of(models: Sequence[str], options: ServerOptions | None) -> list[str]:
-    """Return the models that are queried through a server's chat API."""
-    from tacit.models.openai.options import is_address
-
-    chats = options is not None and options.api == "chat"
-    return [name for name in models if chats and is_address(name)]
-
-
 def _tokens(text: str) -> int:
     return _AROUND + len(text.encode()) // _BYTES_PER_TOKEN
 

@@ -66,7 +66,9 @@ class RunFolder:
         if not any(self.folder.glob("[!.]*")):
             return
         if not (self.folder / "run.yaml").is_file():
-            raise RequestError(f"{self.folder} contains files but no run: {_ANOTHER}")
+            inside = [*self.folder.glob("*/run.yaml"), *self.folder.glob("*/*/run.yaml")]
+            found = f"other runs, such as {inside[0].parent}" if inside else "files but no run"
+            raise RequestError(f"{self.folder} contains {found}: {_ANOTHER}")
         try:
             request = read_request(self.folder)
             if (self.folder / "manifest.json").is_file():
@@ -78,6 +80,8 @@ class RunFolder:
             for key in sorted({*request, *self.request})
             if request.get(key) != self.request.get(key)
         ]
+        if request.get("probe") != self.request["probe"]:
+            differing = [each for each in differing if each.startswith("probe: ")]
         if differing:
             raise RequestError(
                 f"{self.folder} contains a run with different options "

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.engine.ask import Engine
-from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.errors import RequestError
-from tacit.models.options import LoadOptions, ModelOptions
+from tacit.models.options import ModelOptions
 from tacit.options import build, declarations, sha256_of
 from tacit.probes.base import Answers
 from tacit.probes.consistency import new_question, predictors
@@ -24,7 +23,7 @@ from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.probes.registry import probe
 from tacit.runs import asking
-from tacit.runs.estimate import Cost, chats_of
+from tacit.runs.model import RunModel
 from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
@@ -99,37 +98,25 @@ class RunPredictor:
             )
 
     def _answers(self, new: ConsistencyProbe) -> Answers:
-        groups, server = new.requests(), self._settings.load.server
+        groups, model = new.requests(), self._model
         requests = asking.ungrouped(groups)
-        chats = chats_of([self._name], self._loading.server)
-        costs = {name: Cost.of(requests, server) for name in chats}
-        self.reporter.confirm(costs, yes=server.yes)
+        self.reporter.confirm(model.costs(requests), yes=model.loading.server.yes)
         plan = self._engine.plan(requests)
         found = asking.answers_to(requests, self._engine, plan, self.reporter)
         return asking.grouped(groups, found)
 
-    @property
-    def _name(self) -> str:
-        return self.model or str(self.run.request["model"])
-
     @cached_property
-    def _settings(self) -> ModelOptions:
-        settings: ModelOptions = build(
-            ModelOptions, {**_named(ModelOptions, self.run.request), **self.settings}
-        )
-        return settings
-
-    @cached_property
-    def _loading(self) -> LoadOptions:
-        return self._settings.load.of([self._name], from_file=self.model is None)
+    def _model(self) -> RunModel:
+        name = self.model or str(self.run.request["model"])
+        given = {**_named(ModelOptions, self.run.request), **self.settings}
+        settings: ModelOptions = build(ModelOptions, given)
+        loading = settings.load.of([name], from_file=self.model is None)
+        return RunModel(name, loading, store=self.store)
 
     @cached_property
     def _engine(self) -> Engine:
         """The engine for the run's model; the model is loaded once and used for all predictions."""
-        from tacit.engine.store import Store
-
-        store = self.store or Store.default()
-        engine = EngineOptions().start(self._name, self._loading, store)
+        engine = self._model.start()
         if engine.model.fingerprint != self.run.model.get("fingerprint"):
             raise RequestError(
                 f"{engine.model.name} differs from the model of the run, "

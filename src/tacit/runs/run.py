@@ -16,6 +16,7 @@ from tacit.files import legible, publish_text
 from tacit.findings.block import Block, block_of, measured
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import number
+from tacit.options import spelled_in_python
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
 from tacit.runs.missing import missing
@@ -228,11 +229,13 @@ class Run:
             ModelError: If the model cannot be loaded.
         """
         from tacit.engine.store import Store
+        from tacit.models.options import ModelOptions
         from tacit.runs.predicting import RunPredictor
 
         storage = Store(store) if isinstance(store, str | Path) else store
         base = None if kb is None else Path(kb)
-        return RunPredictor(self, model, base, settings, storage).predict(question, choices)
+        with spelled_in_python(ModelOptions):
+            return RunPredictor(self, model, base, settings, storage).predict(question, choices)
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} {len(table)}" for name, table in self.tables.items())
@@ -329,7 +332,8 @@ class Runs(Mapping[str, Run]):
         from tacit.outputs import check_outputs, page
         from tacit.report.writing import report
 
-        check_outputs([], [(Path(path), page("report"))], force=force)
+        with spelled_in_python():
+            check_outputs([], [(Path(path), page("report"))], force=force)
         publish_text(Path(path), report(self.runs))
         return Path(path)
 

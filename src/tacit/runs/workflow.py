@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ from tacit.models.options import LoadOptions, ModelOptions
 from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords, Probe
 from tacit.probes.registry import probe
+from tacit.requests import Request
 from tacit.runs import asking
 from tacit.runs.comparison import warnings, write_comparison
-from tacit.runs.estimate import Cost, chats_of, estimate
+from tacit.runs.estimate import Cost
 from tacit.runs.folder import RunFolder
+from tacit.runs.model import RunModel
 from tacit.runs.reporter import Reporter, resumable
 from tacit.runs.run import Run, Runs, named
 from tacit.tables import recorded_path
@@ -62,8 +64,7 @@ class RunRequest:
                 f"the probe {self.probe} cannot read beliefs from a file: give a model (--model)"
             )
         for name in self.models:
-            if name not in self.objects:
-                self.engine.check([name], self.loading_of(name))
+            self.model(name).check()
             if kind.ranks_vocabulary:
                 _check_vocabulary(name)
         for name in self._names:
@@ -80,27 +81,23 @@ class RunRequest:
 
     @cached_property
     def _loading(self) -> LoadOptions:
+        """The options with which a model without settings of its own is loaded."""
         return self.settings.load.of(self.models)
 
     def settings_of(self, name: str) -> ModelOptions:
         """Return the settings with which a model is loaded."""
         return self.own_settings.get(name, self.settings)
 
-    def loading_of(self, name: str) -> LoadOptions:
-        """Return the options with which one model is loaded."""
+    def model(self, name: str) -> RunModel:
+        """Return one of the models, with what it is started."""
         own = self.own_settings.get(name)
-        return self._loading if own is None else own.load.of([name], from_file=True)
+        loading = self._loading if own is None else own.load.of([name], from_file=True)
+        return RunModel(name, loading, self.engine, self.store, self.objects.get(name))
 
     def _described(self, name: str) -> Mapping[str, str | int]:
         """The family and the number of parameters that the user specified for a model."""
         names = (name,) if name in self.own_settings else self._names
         return self.settings_of(name).described.of(names)[name]
-
-    @cached_property
-    def _store(self) -> Store:
-        from tacit.engine.store import Store
-
-        return self.store or Store.default()
 
     @cached_property
     def made(self) -> Probe:
@@ -140,7 +137,7 @@ class RunRequest:
         words = {
             name: loading.words_of_model(self.objects[name])
             if name in self.objects
-            else loading.words_of(name, self.loading_of(name))
+            else loading.words_of(name, self.model(name).loading)
             for name in self.models
         }
         return self.made.for_models({name: ModelWords(*each) for name, each in words.items()})
@@ -151,9 +148,9 @@ class RunRequest:
         _ = self.folders  # raises if a folder has another run
         if self.beliefs is not None:
             return Runs((self._measured(self.beliefs),))
-        self.check_replies()
+        self._check_models()
         self.confirm(self.models)
-        return Runs(tuple(self.ask(name, self.start(name)) for name in self.models))
+        return Runs(tuple(self.ask(name, self.model(name).start()) for name in self.models))
 
     @resumable()
     def publish(self, runs: Runs, *, report: bool = True) -> None:
@@ -169,12 +166,13 @@ class RunRequest:
         """Estimate the number of requests to each model, and their duration or cost."""
         if self.beliefs is not None:
             raise RequestError("beliefs from a file need no requests: a dry run needs a model")
-        self.check_replies()
+        self._check_models()
         return {name: self._estimate(name) for name in self.models}
 
     def _estimate(self, name: str) -> dict[str, Any]:
         """Estimate a model's requests, as the options are and with the opposite of ``--fast``."""
-        engine = None if self.chats(name) else self.start(name)
+        model = self.model(name)
+        engine = None if model.chats else model.start()
         found = self.size(name, engine)
         if (limit := requested(self.options).get("limit")) is not None:
             about = declarations(type(self.options))["limit"].help
@@ -185,12 +183,10 @@ class RunRequest:
         return found
 
     def size(self, name: str, engine: Engine | None = None) -> dict[str, Any]:
-        """Estimate a model's requests with its engine; without, return a chat's highest cost."""
+        """Estimate a model's requests with its engine, which a chat does not need."""
         groups = asking.requests_of(self.probes[name])
-        if engine is None:
-            found = asdict(self._cost(name))
-        else:
-            found = estimate(engine, asking.ungrouped(groups), self.folders[name].blocks)
+        requests = asking.ungrouped(groups)
+        found = self.model(name).estimate(requests, engine, self.folders[name].blocks)
         return {**found, "groups": {key: len(group.requests) for key, group in groups.items()}}
 
     @property
@@ -223,33 +219,35 @@ class RunRequest:
         folder, tables = self.folders[name], findings.tables
         return Run(folder.folder, name, folder.request, folder.manifest, tables, findings.questions)
 
-    def start(self, name: str) -> Engine:
-        """Start the engine for one model; deleting the engine frees the model's memory."""
-        with resumable(f"{name} was not asked yet"):
-            if name in self.objects:
-                return self.engine.start_with(self.objects[name], self._store)
-            return self.engine.start(name, self.loading_of(name), self._store)
-
-    def chats(self, name: str) -> bool:
-        """Return whether the model ``name`` is queried through a server's chat API."""
-        return name not in self.objects and bool(chats_of([name], self.loading_of(name).server))
-
     def confirm(self, names: Iterable[str]) -> None:
         """Ask the user to confirm the cost of querying chat models."""
-        chats = [name for name in names if self.chats(name)]
+        chats = [model for name in names if (model := self.model(name)).chats]
         for yes in (True, False):
-            chosen = [name for name in chats if self.settings_of(name).load.server.yes is yes]
-            self.reporter.confirm({name: self._cost(name) for name in chosen}, yes=yes)
+            costs: dict[str, Cost] = {}
+            for model in chats:
+                if model.loading.server.yes is yes:
+                    costs |= model.costs(self._requests(model.name))
+            self.reporter.confirm(costs, yes=yes)
+
+    def _check_models(self) -> None:
+        """Raise an error if a model does not exist, or is a chat model that the probe cannot use.
+
+        The first model is found when it is loaded.
+        """
+        for name in self.models[1:]:
+            self.model(name).find()
+        self.check_replies()
 
     def check_replies(self) -> None:
         """Raise an error if a model is a chat model and the probe cannot use chat replies."""
-        for name in filter(self.chats, self.models):
-            sampled = self.loading_of(name).server.samples is not None
-            self.probes[name].check_replies(sampled=sampled)
+        for name in self.models:
+            model = self.model(name)
+            if model.chats:
+                sampled = model.loading.server.samples is not None
+                self.probes[name].check_replies(sampled=sampled)
 
-    def _cost(self, name: str) -> Cost:
-        requests = asking.ungrouped(asking.requests_of(self.probes[name]))
-        return Cost.of(requests, self.loading_of(name).server)
+    def _requests(self, name: str) -> list[Request]:
+        return asking.ungrouped(asking.requests_of(self.probes[name]))
 
 
 def _check_vocabulary(name: str) -> None:

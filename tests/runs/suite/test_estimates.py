@@ -7,8 +7,7 @@ import pytest
 import tacit
 from tacit.engine.store import Store
 from tacit.runs.suite.estimates import ELSEWHERE, FINISHED, UNKNOWN, estimates
-from tacit.runs.suite.file import SuiteFile
-from tacit.runs.suite.plan import Plan
+from tacit.runs.suite.file import Suite
 from tests.runs.suite.suites import CONSISTENCY, PARTS, written
 
 
@@ -24,7 +23,7 @@ def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: 
     norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
     file = written(tmp_path, models=["demo", "some/model"], runs=[PARTS, CONSISTENCY, norms])
     before = sorted(tmp_path.iterdir())
-    plan = Plan(SuiteFile.read(file), tmp_path / "runs")
+    plan = Suite(file, out=tmp_path / "runs")
     found = {(one["run"], one["model"]): one for one in estimates(plan)}
     assert sorted(tmp_path.iterdir()) == before
     here, there = found["parts", "demo"], found["parts", "some/model"]
@@ -44,9 +43,9 @@ def test_a_finished_run_has_nothing_to_ask(tmp_path: Path) -> None:
     """And a run whose answers are cached has only the rest."""
     file = written(tmp_path)
     tacit.suite(file, report=False, progress=False)
-    plan = Plan(SuiteFile.read(file), tmp_path / "runs", store=Store(tmp_path / ".tacit"))
+    plan = Suite(file, out=tmp_path / "runs", store=Store(tmp_path / ".tacit"))
     (found,) = estimates(plan)
     assert (found["to_ask"], found["note"]) == (0, FINISHED)
-    (cached,) = estimates(Plan(SuiteFile.read(file), None, store=Store(tmp_path / ".tacit")))
+    (cached,) = estimates(Suite(file, out=tmp_path / "other", store=Store(tmp_path / ".tacit")))
     assert cached["to_ask"] == 0
     assert cached["prompts"]

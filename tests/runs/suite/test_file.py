@@ -7,8 +7,7 @@ import yaml
 
 from tacit.errors import DataError, RequestError
 from tacit.options import names_of
-from tacit.runs.suite.file import SHIPPED, SuiteFile
-from tacit.runs.suite.plan import Plan
+from tacit.runs.suite.file import SHIPPED, Suite
 from tests.runs.suite.suites import PARTS, with_lines, written
 
 MODELS = ("demo", "{model: demo-masked, family: demo, parameters: 1M, dtype: bf16}")
@@ -27,11 +26,11 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def planned(folder: Path, text: str) -> Plan:
+def planned(folder: Path, text: str) -> Suite:
     """The plan of a suite with this text, checked."""
     file = folder / "suite.yaml"
     file.write_text(text, encoding="utf-8")
-    plan = Plan(SuiteFile.read(file), folder / "runs")
+    plan = Suite(file, out=folder / "runs")
     plan.check()
     return plan
 
@@ -106,8 +105,8 @@ def test_settings_belong_to_one_model(workplace: Path) -> None:
     """As in the run of that model alone; what describes a model is not part of its request."""
     plan = planned(workplace, GOOD)
     (request,) = plan.requests.values()
-    assert request.loading_of("demo").dtype == "auto"
-    assert request.loading_of("demo-masked").dtype == "bfloat16"
+    assert request.model("demo").loading.dtype == "auto"
+    assert request.model("demo-masked").loading.dtype == "bfloat16"
     asked = {name: of.request["dtype"] for name, of in request.folders.items()}
     assert asked == {"demo": "auto", "demo-masked": "bfloat16"}
     described = {name: of.described for name, of in request.folders.items()}
@@ -118,13 +117,14 @@ def test_settings_belong_to_one_model(workplace: Path) -> None:
 def test_paths_are_relative_to_the_file(workplace: Path) -> None:
     """Of options, of models and of the folder for the runs; a model on the hub has no path."""
     (workplace / "mine").mkdir()
-    text = with_lines({"models": ("mine", "gpt2"), "runs": RUNS})
+    runs = (RUNS[0].replace("}", ", models: [gpt2]}"),)
+    text = with_lines({"models": ("mine", "gpt2"), "runs": runs})
     file = workplace / "suite.yaml"
     file.write_text("out: runs\n" + text, encoding="utf-8")
-    read = SuiteFile.read(file)
-    assert read.runs[0].options.drawings == workplace / "things"
+    read = Suite(file)
+    assert read.requests["parts"].options.drawings == workplace / "things"
     assert read.out == workplace / "runs"
-    assert [model.name for model in read.models] == [str(workplace / "mine"), "gpt2"]
+    assert list(read.settings) == [str(workplace / "mine"), "gpt2"]
 
 
 def test_yaml_s_own_types_are_those_of_the_option(workplace: Path) -> None:
@@ -135,16 +135,16 @@ def test_yaml_s_own_types_are_those_of_the_option(workplace: Path) -> None:
         "{probe: parts, drawings: things, things: [egg, tree]}",
     )
     file = workplace / "suite.yaml"
-    models = ("{model: demo, revision: 12, thinking_tokens: 0}",)
+    models = ("{model: 'http://h/v1', served_model: 12, api: chat, thinking_tokens: 0}",)
     file.write_text(with_lines({"models": models, "runs": runs}), encoding="utf-8")
-    read = SuiteFile.read(file)
-    consistency, parts = (run.options for run in read.runs)
+    read = Suite(file)
+    consistency, parts = (run.options for run in read.requests.values())
     assert consistency.background.verbatim == "off"
     assert consistency.background.relations == "IsA,PartOf"
     assert parts.things == "egg,tree"
-    (model,) = read.models
-    assert model.settings.load.revision == "12"
-    assert model.settings.load.server.thinking_tokens == "0"
+    (settings,) = read.settings.values()
+    assert settings.load.server.served_model == "12"
+    assert settings.load.server.thinking_tokens == "0"
 
 
 def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
@@ -152,17 +152,17 @@ def test_options_can_be_given_apart_from_the_file(workplace: Path) -> None:
     file = workplace / "suite.yaml"
     file.write_text(GOOD, encoding="utf-8")
     Path("drawn").symlink_to(workplace / "things")
-    read = SuiteFile.read(file, {"drawings": "drawn", "limit": 3, "device": "cpu"})
-    assert read.runs[0].options.drawings == Path.cwd() / "drawn"
-    assert read.runs[0].options.limit == 3
-    assert {model.settings.load.device for model in read.models} == {"cpu"}
+    read = Suite(file, {"drawings": "drawn", "limit": 3, "device": "cpu"})
+    options = read.requests["parts"].options
+    assert (options.drawings, options.limit) == (Path.cwd() / "drawn", 3)
+    assert {settings.load.device for settings in read.settings.values()} == {"cpu"}
     for given, message in (
         ({"limmit": 3}, r"--set has the unknown key limmit; .*\(did you mean limit\?\)"),
         ({"limit": 0}, "--set limit=0: limit is 0; it must be"),
         ({"family": "x"}, "unknown key family"),
     ):
         with pytest.raises(RequestError, match=message):
-            SuiteFile.read(file, given)
+            _ = Suite(file, given).requests
 
 
 def test_some_runs_can_be_chosen(workplace: Path) -> None:
@@ -170,11 +170,11 @@ def test_some_runs_can_be_chosen(workplace: Path) -> None:
     file = workplace / "suite.yaml"
     other = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
     file.write_text(GOOD + other, encoding="utf-8")
-    read = SuiteFile.read(file, only=["some"])
-    assert [run.name for run in read.runs] == ["some"]
-    assert [model.name for model in read.models] == ["demo-masked"]
+    read = Suite(file, only=["some"])
+    assert [(run.name, run.model) for run in read.runs] == [("some", "demo-masked")]
+    assert read.models == ("demo-masked",)
     with pytest.raises(RequestError, match="--only: there is no run 'none'; expected parts, some"):
-        SuiteFile.read(file, only=["none"])
+        _ = Suite(file, only=["none"]).runs
 
 
 def test_a_suite_without_entries_or_of_no_name_is_refused(workplace: Path) -> None:
@@ -183,9 +183,9 @@ def test_a_suite_without_entries_or_of_no_name_is_refused(workplace: Path) -> No
         with pytest.raises(DataError, match=f"{key} is empty"):
             planned(workplace, f"{key}: []\n" + with_lines({other: ("x",)}))
     with pytest.raises(RequestError, match="there is no suite 'paper'; expected papers"):
-        SuiteFile.read("paper")
+        Suite("paper")
     with pytest.raises(DataError, match="there is no such file"):
-        SuiteFile.read("other.yaml")
+        Suite("other.yaml")
 
 
 def test_the_papers_suite_is_complete(workplace: Path) -> None:
@@ -196,19 +196,18 @@ def test_the_papers_suite_is_complete(workplace: Path) -> None:
         "drawings": str(workplace / "things"),
         "norms": str(SHIPPED.parent / "demo" / "norms.dat"),
     }
-    read = SuiteFile.read("papers", given)
-    plan = Plan(read, None)
+    plan = Suite("papers", given)
     plan.check()
     assert list(plan.requests) == ["consistency", "parts", "assumptions"]
     content = yaml.safe_load((SHIPPED / "papers.yaml").read_text(encoding="utf-8"))
-    assert len(read.models) == len(content["models"]) == 17
-    given_of = [model.settings.described for model in read.models]
+    assert len(plan.models) == len(content["models"]) == 17
+    given_of = [of.described for of in plan.settings.values()]
     assert all(described.family and described.parameters for described in given_of)
     with pytest.raises(DataError, match=f"{Path.cwd() / 'everyday-things'}: there is no such"):
-        Plan(SuiteFile.read("papers", only=["parts"]), None).check()
+        Suite("papers", only=["parts"]).check()
 
 
 def test_keys_of_every_run_are_those_of_the_probe(workplace: Path) -> None:
     """Nothing of a probe's options is declared a second time."""
-    (plan_run,) = planned(workplace, GOOD).file.runs
+    (plan_run,) = planned(workplace, GOOD).requests.values()
     assert set(PARTS) - {"probe"} <= set(names_of(type(plan_run.options)))

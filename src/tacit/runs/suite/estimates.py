@@ -10,7 +10,7 @@ from tacit.engine.ask import Engine
 from tacit.errors import TacitError
 from tacit.requests import KINDS
 from tacit.runs import asking
-from tacit.runs.suite.plan import Plan, PlannedRun
+from tacit.runs.suite.file import PlannedRun, Suite
 
 FINISHED = "finished"
 ELSEWHERE = "the model is not on this machine"
@@ -19,13 +19,13 @@ UNKNOWN = "the prompts depend on the vocabularies of all models, and not all are
 _VALUES = ("prompts", "distinct", "to_ask", "tokens", "seconds", "calls", "note", "error")
 
 
-def estimates(plan: Plan) -> Iterator[dict[str, Any]]:
+def estimates(suite: Suite) -> Iterator[dict[str, Any]]:
     """Yield the estimated size and duration of each run, model by model; None is unknown."""
-    plan.check()
-    for model in plan.file.models:
+    suite.check()
+    for model in suite.models:
         engine: Engine | TacitError | None = None
-        for run in plan.runs:
-            if run.model == model.name:
+        for run in suite.runs:
+            if run.model == model:
                 if engine is None and not run.finished and _can_be_measured(run):
                     engine = _started(run)
                 found = _estimate(run, engine)
@@ -38,7 +38,7 @@ def estimates(plan: Plan) -> Iterator[dict[str, Any]]:
 
 def _started(run: PlannedRun) -> Engine | TacitError:
     try:
-        return run.request.start(run.model)
+        return run.request.model(run.model).start()
     except TacitError as error:
         return error
 
@@ -46,7 +46,7 @@ def _started(run: PlannedRun) -> Engine | TacitError:
 def _estimate(run: PlannedRun, engine: Engine | TacitError | None) -> dict[str, Any]:
     if run.finished:
         return {"to_ask": 0, "note": FINISHED}
-    if run.request.chats(run.model):
+    if run.request.model(run.model).chats:
         return run.request.size(run.model)
     if not _has_prompts(run):
         return {"note": UNKNOWN}
@@ -64,7 +64,8 @@ def _estimate(run: PlannedRun, engine: Engine | TacitError | None) -> dict[str, 
 
 def _can_be_measured(run: PlannedRun) -> bool:
     """Return whether a run's prompts are known and a short trial of its model is possible."""
-    return not run.request.chats(run.model) and _has_prompts(run) and _is_here(run, run.model)
+    chats = run.request.model(run.model).chats
+    return not chats and _has_prompts(run) and _is_here(run, run.model)
 
 
 def _has_prompts(run: PlannedRun) -> bool:
@@ -76,4 +77,4 @@ def _has_prompts(run: PlannedRun) -> bool:
 def _is_here(run: PlannedRun, model: str) -> bool:
     from tacit.models.loading import is_here
 
-    return is_here(model, run.request.loading_of(model))
+    return is_here(model, run.request.model(model).loading)

@@ -1,4 +1,4 @@
-"""Read the file of a suite: its models, its runs, and the options of each run."""
+"""A suite: the file that describes it, and the runs that it plans, checked before any request."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from tacit.documents import Document, read_as, similar, unknown_key
+from tacit.engine.options import EngineOptions
+from tacit.engine.store import Store
 from tacit.errors import DataError, RequestError
 from tacit.files import file_name
 from tacit.models.openai.options import check_holds_no_key, is_address
-from tacit.models.options import ModelOptions
+from tacit.models.options import LoadOptions, ModelOptions
 from tacit.models.registry import DEMOS
 from tacit.options import OptionError, build, declarations
 from tacit.probes.registry import probe, probes
-
-Location: TypeAlias = tuple[str, int]
+from tacit.runs.folder import read_findings
+from tacit.runs.reporter import Reporter
+from tacit.runs.workflow import RunRequest
 
 SHIPPED = Path(__file__).parents[2] / "data" / "suites"
 
@@ -79,141 +82,206 @@ class _Content(BaseModel):
 
 
 @dataclass(frozen=True)
-class ModelEntry:
-    """A model of a suite."""
+class PlannedRun:
+    """A planned run of one probe on one model."""
 
     name: str
-    settings: ModelOptions
-    location: Location
+    model: str
+    request: RunRequest
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The name of the run and the name of its model."""
+        return self.name, self.model
+
+    @property
+    def folder(self) -> Path | None:
+        """The run's folder; None if the run is not written to disk."""
+        return self.request.folders[self.model].folder
+
+    @cached_property
+    def finished(self) -> bool:
+        """Whether the folder contains the finished run and its files are unchanged."""
+        try:
+            return self.folder is not None and bool(read_findings(self.folder))
+        except DataError:
+            return False
 
 
 @dataclass(frozen=True)
-class RunEntry:
-    """A probe with its options, and the models on which the probe runs."""
-
-    name: str
-    probe: str
-    options: Any
-    models: tuple[ModelEntry, ...]
-    location: Location
-
-
-@dataclass(frozen=True)
-class SuiteFile:
-    """A suite that was read from a file.
+class Suite:
+    """The runs that a suite's file describes, given its path or the name of a shipped suite.
 
     Options in ``given`` have precedence over those of the file; ``only`` are the names of the runs
-    to include, all of them if it is empty.
+    to include, all of them if it is empty. ``out`` is in place of the folder that the file names.
     """
 
     SHIPPED: ClassVar[tuple[str, ...]] = tuple(sorted(path.stem for path in SHIPPED.glob("*.yaml")))
 
-    document: Document[_Content]
+    file: str | Path
     given: Mapping[str, Any] = field(default_factory=dict)
     only: Sequence[str] = ()
+    out: Path | None = None
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    store: Store | None = None
+    reporter: Reporter = field(default_factory=Reporter)
 
-    @classmethod
-    def read(
-        cls,
-        name_or_path: str | Path,
-        given: Mapping[str, Any] | None = None,
-        only: Sequence[str] = (),
-    ) -> SuiteFile:
-        """Read a suite from a path or by the name of a shipped suite."""
-        document = read_as(_Content, path_of(name_or_path), check_holds_no_key)
-        read = cls(document, given or {}, only)
-        read._check_given()
-        _ = read.runs  # raises if an entry is wrong
-        return read
+    def __post_init__(self) -> None:
+        known = [declarations(probe(entry.probe).Options) for entry in self._content.runs]
+        names = dict.fromkeys(key for kind in (*known, declarations(ModelOptions)) for key in kind)
+        for key in self.given:
+            if key not in names or key in _DESCRIBING:
+                raise RequestError(unknown_key("--set", key, tuple(names)))
+        if self.out is None:
+            object.__setattr__(self, "out", self._named_folder)
+
+    @cached_property
+    def document(self) -> Document[_Content]:
+        """The content of the file."""
+        return read_as(_Content, path_of(self.file), check_holds_no_key)
 
     @property
-    def path(self) -> Path:
-        """The path of the file."""
-        return self.document.path
+    def _content(self) -> _Content:
+        return self.document.content
 
     @property
     def _base(self) -> Path:
         """The folder to which the relative paths in the file refer."""
-        return Path() if self.path.parent == SHIPPED else self.path.parent
+        path = self.document.path
+        return Path() if path.parent == SHIPPED else path.parent
 
     @property
-    def out(self) -> Path | None:
-        """The folder for all runs, which must lie beside the file; None if the file names none."""
-        named, base = self.document.content.out, self._base
+    def _named_folder(self) -> Path | None:
+        """The folder that the file names, which must lie beside the file."""
+        named, base = self._content.out, self._base
         if named is not None and not (base / named).resolve().is_relative_to(base.resolve()):
             raise self.document.error(
                 f"out is {named}, which leads out of {base.resolve()}: give another folder", "out"
             )
         return None if named is None else base / named
 
-    @property
-    def models(self) -> tuple[ModelEntry, ...]:
-        """The models of the runs, in the order of the file."""
-        used = {model.name for run in self.runs for model in run.models}
-        return tuple(model for model in self._models.values() if model.name in used)
+    @cached_property
+    def settings(self) -> Mapping[str, ModelOptions]:
+        """The settings of each model, in the order of the file."""
+        found: dict[str, ModelOptions] = {}
+        for at, entry in enumerate(self._content.models):
+            name = self._names[entry.model]
+            if name in found:
+                problem = f"the model {entry.model} is given twice; give it once"
+                raise self.document.error(problem, "models", at)
+            about = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
+            described = {key: {name: value} for key, value in about.items()}
+            found[name] = self._options(ModelOptions, entry, ("models", at), described)
+        return found
+
+    def _check_model(self, name: str) -> None:
+        try:
+            self.engine.check([name], self.settings[name].load.of([name], from_file=True))
+        except RequestError as error:
+            raise self._error(error, name, "models", [*self.settings].index(name)) from error
 
     @cached_property
-    def runs(self) -> tuple[RunEntry, ...]:
-        """The runs."""
-        found: dict[str, RunEntry] = {}
-        for at, entry in enumerate(self.document.content.runs):
-            name, location = entry.name or entry.probe, ("runs", at)
+    def _names(self) -> Mapping[str, str]:
+        """The names of the models, by the names that they have in the file."""
+        names = [entry.model for entry in self._content.models]
+        return {name: _model_name(name, self._base) for name in names}
+
+    @cached_property
+    def requests(self) -> Mapping[str, RunRequest]:
+        """The request for each run in the suite, by the name of the run."""
+        return {name: self._request(name, at) for name, at in self._entries.items()}
+
+    @cached_property
+    def _entries(self) -> Mapping[str, int]:
+        """The index of each run's entry in the file, by the name of the run."""
+        found: dict[str, int] = {}
+        for at, entry in enumerate(self._content.runs):
+            name = entry.name or entry.probe
             if name.casefold() in map(str.casefold, found):
-                raise self.document.error(
-                    f"two runs are called {name}; give each a different name (name: …)", *location
-                )
-            found[name] = self._run(entry, name, location)
+                problem = f"two runs are called {name}; give each a different name (name: …)"
+                raise self.document.error(problem, "runs", at)
+            found[name] = at
         for name in self.only:
             if name not in found:
                 raise RequestError(f"--only: there is no run {name!r}; expected {', '.join(found)}")
-        return tuple(run for name, run in found.items() if not self.only or name in self.only)
+        return {name: at for name, at in found.items() if not self.only or name in self.only}
 
     @cached_property
-    def _models(self) -> Mapping[str, ModelEntry]:
-        """The models, by the names that they have in the file."""
-        found: dict[str, ModelEntry] = {}
-        for at, entry in enumerate(self.document.content.models):
-            location = ("models", at)
-            if entry.model in found:
-                problem = f"the model {entry.model} is given twice; give it once"
-                raise self.document.error(problem, *location)
-            name = _model_name(entry.model, self._base)
-            about = entry.model_dump(include={*_DESCRIBING}, exclude_none=True)
-            described = {key: {name: value} for key, value in about.items()}
-            settings = self._options(ModelOptions, entry, location, described)
-            found[entry.model] = ModelEntry(name, settings, location)
-        return found
+    def runs(self) -> tuple[PlannedRun, ...]:
+        """The planned runs, in the order of their models in the suite's file."""
+        return tuple(
+            PlannedRun(name, model, request)
+            for model in self.settings
+            for name, request in self.requests.items()
+            if model in request.models
+        )
 
-    def _run(self, entry: _Run, name: str, location: Location) -> RunEntry:
-        kind, models = probe(entry.probe).Options, self._models
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models that have a run."""
+        return tuple(dict.fromkeys(run.model for run in self.runs))
+
+    def check(self) -> None:
+        """Check the options, data and folders of all runs without sending any request."""
+        for name, request in self.requests.items():
+            try:
+                for folder in request.folders.values():
+                    folder.check_data()
+                if not request.made.ranks_vocabulary:
+                    request.check_replies()  # other probes reject servers at once
+            except RequestError as error:
+                raise self._error(error, name, "runs", self._entries[name]) from error
+
+    def _request(self, name: str, at: int) -> RunRequest:
+        entry = self._content.runs[at]
+        kind = probe(entry.probe).Options
         taken = sorted({*declarations(kind)} & {*_Run.model_fields})
         if taken:
             raise self.document.error(
                 f"the probe {entry.probe} has an option {taken[0]}, which is a key of every run: "
                 "it cannot be part of a suite",
-                *location,
+                *("runs", at),
             )
-        for at, model in enumerate(entry.models or ()):
-            if model not in models:
+        for number, model in enumerate(entry.models or ()):
+            if model not in self._names:
                 raise self.document.error(
-                    f"{_dotted(location)}.models names {model!r}; expected models of this suite: "
-                    f"{', '.join(models)}{similar(model, tuple(models))}",
-                    *(*location, "models", at),
+                    f"runs.{at}.models names {model!r}; expected models of this suite: "
+                    f"{', '.join(self._names)}{similar(model, tuple(self._names))}",
+                    *("runs", at, "models", number),
                 )
-        chosen = tuple(models[model] for model in dict.fromkeys(entry.models or models))
-        options = self._options(kind, entry, location, {})
-        return RunEntry(name, entry.probe, options, chosen, location)
+        options = self._options(kind, entry, ("runs", at), {})
+        models = tuple(self._names[each] for each in dict.fromkeys(entry.models or self._names))
+        for model in models:
+            self._check_model(model)
+        try:
+            return RunRequest(
+                entry.probe,
+                options,
+                models,
+                out=self.out and self.out / name,
+                engine=self.engine,
+                store=self.store,
+                reporter=self.reporter,
+                own_settings={model: self.settings[model] for model in models},
+                nested=True,
+            )
+        except RequestError as error:
+            raise self._error(error, name, "runs", at) from error
 
     def _options(
-        self, kind: type, entry: _Model | _Run, location: Location, more: Mapping[str, Any]
+        self,
+        kind: type,
+        entry: _Model | _Run,
+        location: tuple[str, int],
+        values: Mapping[str, Any],
     ) -> Any:  # noqa: ANN401 - an instance of kind
-        """Return the options of a model or run."""
-        known, where = declarations(kind), _dotted(location)
-        values: dict[str, Any] = {**more}
+        """Return the options of a model or run: ``values``, those of the file and those given."""
+        known, where = declarations(kind), ".".join(map(str, location))
+        own = dict(values)
         for key, value in (entry.model_extra or {}).items():
             if key not in known or known[key].hidden:
-                own = [name for name, one in known.items() if not one.hidden]
-                names = list(dict.fromkeys([*type(entry).model_fields, *own]))
+                shown = [name for name, one in known.items() if not one.hidden]
+                names = list(dict.fromkeys([*type(entry).model_fields, *shown]))
                 raise self.document.error(unknown_key(where, key, names), *location, key)
             if known[key].permits:
                 raise self.document.error(
@@ -221,33 +289,30 @@ class SuiteFile:
                     f"you allow it for these models, add --set {key}=true",
                     *(*location, key),
                 )
-            values[key] = known[key].beneath(value, self._base)
-        mine = {
+            own[key] = known[key].beneath(value, self._base)
+        given = {
             key: known[key].beneath(value, Path())
             for key, value in self.given.items()
-            if key in known
+            if key in known and not (isinstance(entry, _Model) and _has_no_effect(key, entry.model))
         }
         try:
-            return build(kind, values | mine)
+            return build(kind, own | given)
         except RequestError as error:
             name = error.name if isinstance(error, OptionError) else ""
-            if name in mine:
+            if name in given:
                 raise RequestError(f"--set {name}={self.given[name]}: {error}") from error
             raise self.document.error(f"{where}: {error}", *location, name) from error
 
-    def _check_given(self) -> None:
-        entries = self.document.content.runs
-        kinds = (*(probe(entry.probe).Options for entry in entries), ModelOptions)
-        known = dict.fromkeys(key for kind in kinds for key in declarations(kind))
-        for key in self.given:
-            if key not in known or key in _DESCRIBING:
-                raise RequestError(unknown_key("--set", key, tuple(known)))
+    def _error(self, error: RequestError, name: str, *location: str | int) -> DataError:
+        """Return an error with the path of the file, the line of the entry and its name."""
+        text = str(error)
+        named = text.startswith(f"{name}: ")
+        return self.document.error(text if named else f"{name}: {text}", *location)
 
-    def error(self, problem: object, entry: RunEntry | ModelEntry) -> DataError:
-        """Return an error whose message contains the file's path and the entry's line number."""
-        text = str(problem)
-        named = text.startswith(f"{entry.name}: ")
-        return self.document.error(text if named else f"{entry.name}: {text}", *entry.location)
+
+def _has_no_effect(key: str, model: str) -> bool:
+    """Return whether an option for all models has none on a server."""
+    return is_address(model) and key in vars(LoadOptions())
 
 
 def path_of(name_or_path: str | Path) -> Path:
@@ -255,9 +320,9 @@ def path_of(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if isinstance(name_or_path, Path) or path.suffix or len(path.parts) > 1:
         return path
-    if path.name not in SuiteFile.SHIPPED:
+    if path.name not in Suite.SHIPPED:
         raise RequestError(
-            f"there is no suite {path.name!r}; expected {', '.join(SuiteFile.SHIPPED)}, or the "
+            f"there is no suite {path.name!r}; expected {', '.join(Suite.SHIPPED)}, or the "
             "path of a YAML file"
         )
     return SHIPPED / f"{path.name}.yaml"
@@ -270,7 +335,3 @@ def _model_name(name: str, base: Path) -> str:
     is_path = name.startswith((".", "/", "~"))
     path = base.resolve() / Path(name).expanduser()
     return str(path) if is_path or path.exists() else name
-
-
-def _dotted(location: Location) -> str:
-    return ".".join(map(str, location))

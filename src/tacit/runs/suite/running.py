@@ -20,7 +20,7 @@ from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.reading import read_runs
 from tacit.runs.reporter import resumable
 from tacit.runs.run import Runs, named
-from tacit.runs.suite.plan import Plan, PlannedRun
+from tacit.runs.suite.file import PlannedRun, Suite
 from tacit.runs.workflow import REPORT
 
 log = logging.getLogger("tacit")
@@ -69,16 +69,16 @@ class SuiteRuns(Mapping[str, Runs]):
 
 
 @resumable("finished runs and all answers so far are stored")
-def run_suite(plan: Plan, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
+def run_suite(suite: Suite, *, fail_fast: bool = False, report: bool = True) -> SuiteRuns:
     """Run the unfinished runs of a suite, and write one report about all finished runs."""
-    if plan.out is None:
+    if suite.out is None:
         raise RequestError(
             "the suite names no folder: add out: FOLDER to its file, or give a folder"
         )
-    _check_folder(plan.out, plan.file.path, report=report)
-    plan.check()
-    states: dict[tuple[str, str], State] = {run.key: "waiting" for run in plan.runs}
-    work = _Work(plan, plan.out, fail_fast, states)
+    _check_folder(suite.out, suite.document.path, report=report)
+    suite.check()
+    states: dict[tuple[str, str], State] = {run.key: "waiting" for run in suite.runs}
+    work = _Work(suite, suite.out, fail_fast, states)
     work.run()
     return work.published(report=report)
 
@@ -108,7 +108,7 @@ def _is_status(path: Path) -> bool:
 class _Work:
     """The runs of a suite with their states; the key of a run is its name and its model's name."""
 
-    plan: Plan
+    suite: Suite
     out: Path
     fail_fast: bool
     states: dict[tuple[str, str], State]
@@ -116,14 +116,14 @@ class _Work:
 
     def run(self) -> None:
         """Run unfinished runs, model by model; with ``fail_fast``, stop at the first failure."""
-        for run in self.plan.runs:
+        for run in self.suite.runs:
             if run.finished:
                 self.states[run.key] = "done"
-                self.plan.reporter.note(f"{run.name}, {run.model}: already finished")
+                self.suite.reporter.note(f"{run.name}, {run.model}: already finished")
         self._write()
         self._read_vocabularies()
         self._confirm()
-        for model in [entry.name for entry in self.plan.file.models]:
+        for model in self.suite.models:
             waiting = [run for run in self._in("waiting") if run.model == model]
             if waiting and not self._stopped:
                 self._run_model(model, waiting)
@@ -136,10 +136,10 @@ class _Work:
         done = {run.folder: run.name for run in self._in("done")}
         found = read_runs([folder for folder in done if folder]) if done else ()
         by_name: dict[str, Runs] = {}
-        for name in (name for name in self.plan.requests if name in done.values()):
+        for name in (name for name in self.suite.requests if name in done.values()):
             runs = Runs(named(run for run in found if done[run.folder] == name))
             for warning in warnings(runs):
-                self.plan.reporter.warn(warning)
+                self.suite.reporter.warn(warning)
             write_comparison(runs, self.out / name)
             by_name[name] = runs
         page = self.out / REPORT if found and report else None
@@ -148,7 +148,7 @@ class _Work:
         return SuiteRuns(by_name, self.errors, [run.key for run in self._in("skipped")], page)
 
     def _in(self, state: State) -> list[PlannedRun]:
-        return [run for run in self.plan.runs if self.states[run.key] == state]
+        return [run for run in self.suite.runs if self.states[run.key] == state]
 
     @property
     def _stopped(self) -> bool:
@@ -156,7 +156,7 @@ class _Work:
 
     def _read_vocabularies(self) -> None:
         """Read the models' vocabularies, on which the questions of some probes depend."""
-        for name, request in self.plan.requests.items():
+        for name, request in self.suite.requests.items():
             runs = [run for run in self._in("waiting") if run.name == name]
             if not runs or not request.made.ranks_vocabulary or self._stopped:
                 continue
@@ -165,14 +165,14 @@ class _Work:
 
     def _confirm(self) -> None:
         """Ask the user whether to accept the cost of querying chat models."""
-        for name, request in self.plan.requests.items():
+        for name, request in self.suite.requests.items():
             request.confirm([run.model for run in self._in("waiting") if run.name == name])
 
     def _run_model(self, model: str, runs: Sequence[PlannedRun]) -> None:
         """Load a model, run all of its runs, and remove the model from memory."""
-        self.plan.reporter.note(f"{model}: {', '.join(run.name for run in runs)}")
+        self.suite.reporter.note(f"{model}: {', '.join(run.name for run in runs)}")
         with self._reporting(runs):
-            engine = runs[0].request.start(model)
+            engine = runs[0].request.model(model).start()
             for run in runs:
                 if not self._stopped:
                     with self._reporting([run]):
@@ -190,7 +190,7 @@ class _Work:
             for run in runs:
                 self.states[run.key] = "failed"
                 self.errors[run.key] = text
-                self.plan.reporter.warn(f"{run.name}, {run.model}: failed: {text}")
+                self.suite.reporter.warn(f"{run.name}, {run.model}: failed: {text}")
             self._write()
 
     def _write(self) -> None:
@@ -203,9 +203,9 @@ class _Work:
                 "status": self.states[run.key],
                 "error": self.errors.get(run.key),
             }
-            for run in self.plan.runs
+            for run in self.suite.runs
         ]
-        content = {"format": SUITE, "suite": str(self.plan.file.path), "runs": runs}
+        content = {"format": SUITE, "suite": str(self.suite.document.path), "runs": runs}
         publish_text(self.out / STATUS, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 

@@ -1,0 +1,183 @@
+"""``tacit show``: prompts, statements and sources of data."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+
+from tacit.cli import show
+from tacit.sources.demo import NORMS
+from tacit.sources.drawings import demo_drawings
+from tacit.sources.registry import registry
+from tacit.tables import read_table
+from tests.cli.conftest import Tacit
+
+DEMO = demo_drawings()
+PEACH = ("show", "prompts", "parts", "--model", "demo", "--drawings", DEMO, "--things", "peach")
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+PARROT = DATA / "parrot"
+needs_parrot = pytest.mark.skipif(not PARROT.is_dir(), reason="the real drawings are not here")
+
+
+def test_prompts_are_shown_as_tokens_and_ids(tacit: Tacit, workplace: Path) -> None:
+    """Those of the answer are marked; how many are left out is on standard error."""
+    ran = tacit(*PEACH, "--json", "--first", 5)
+    prompts = json.loads(ran.out)
+    (one,) = prompts[0]["answers"][0]["inputs"]
+    assert one["tokens"][-1] == "True"
+    assert one["scored"] == [len(one["ids"]) - 2, len(one["ids"]) - 1]
+    assert len(one["ids"]) == len(one["tokens"])
+    whole = tacit(*PEACH, "--json", "--all")
+    assert (json.loads(whole.out)[:5], "not shown" in whole.err) == (prompts, False)
+    more = len(json.loads(whole.out)) - len(prompts)
+    assert f"tacit: {more:,} more prompts are not shown; use --first N for more" in ran.err
+    readable = tacit(*PEACH).out
+    assert "[True]" in readable
+    assert prompts[1]["text"] in readable
+    assert not list(workplace.iterdir())
+
+
+@pytest.mark.usefixtures("workplace")
+def test_prompts_are_printed_one_at_a_time(tacit: Tacit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is out before the second is made: all together are not held in memory."""
+    order: list[str] = []
+    shown, echo = show._shown, typer.echo
+
+    def recorded(*arguments: object) -> object:
+        order.append("made")
+        return shown(*arguments)  # type: ignore[arg-type]
+
+    def echoed(text: object, *, nl: bool = True) -> None:
+        order.append("printed")
+        echo(text, nl=nl)
+
+    monkeypatch.setattr(show, "_shown", recorded)
+    monkeypatch.setattr(typer, "echo", echoed)
+    assert tacit(*PEACH, "--json").code == 0
+    assert order[:4] == ["made", "printed", "printed", "made"]
+
+
+def test_a_prompt_beyond_the_window_is_shown_as_skipped(tacit: Tacit, workplace: Path) -> None:
+    """With its length, and the other prompts are shown."""
+    rows = (f"me\tpeach\t---\t{'very ' * 150}old skin\tsurrounds", "\t\t---\tstone\tinside")
+    drawing = "".join(f"{row}\tflesh\n" for row in rows)
+    (workplace / "annotations-0.tsv").write_text(drawing, encoding="utf-8")
+    asked = ("show", "prompts", "parts", "--model", "demo", "--drawings", "annotations-0.tsv")
+    ran = tacit(*asked, "--all", "--json")
+    assert ran.code == 0, ran.err
+    answers = [answer for prompt in json.loads(ran.out) for answer in prompt["answers"]]
+    skipped = [answer for answer in answers if "skipped" in answer]
+    assert 0 < len(skipped) < len(answers)
+    assert all("window of demo is 128 tokens" in answer["skipped"] for answer in skipped)
+    assert "skipped: the prompt" in tacit(*asked, "--all").out
+
+
+@pytest.mark.usefixtures("workplace")
+def test_all_prompts_are_written_with_their_keys(tacit: Tacit) -> None:
+    """A row per prompt, with the answers that are scored."""
+    ran = tacit(*PEACH, "--out", "parts.tsv")
+    assert ran.code == 0, ran.err
+    rows = read_table("parts.tsv")
+    assert f"({rows.height} prompts)" in ran.out
+    assert set(rows["thing"]) == {"peach"}
+    assert set(rows["answers"]) == {'["True", "False"]'}
+    norms = ("show", "prompts", "assumptions", "--model", "demo-masked", "--norms", NORMS)
+    assert tacit(*norms, "--limit", 1, "--orders", "main", "--out", "sta.jsonl").code == 0
+    of = {(group, text) for group, text in read_table("sta.jsonl").select("group", "text").rows()}
+    assert ("retrieval", "A ___ is an animal.") in of
+    assert ("elicitation", "Everyone knows that a dog has ___.") in of
+
+
+def test_statements_of_drawings_are_written_and_counted(tacit: Tacit, workplace: Path) -> None:
+    """The table has one row per statement, in the drawings' order, with its label as text."""
+    ran = tacit("show", "statements", DEMO, "--out", "out.tsv")
+    lines = (workplace / "out.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == ["thing", "annotator", "subject", "relation", "object", "label"]
+    assert len(lines) == 279
+    assert "peach\tannotator_1\tskin\tsurrounds\tflesh\tTrue" in lines
+    assert "peach\tannotator_1\tskin\tsurrounded by\tflesh\tFalse" in lines
+    assert "Written: out.tsv" in ran.out
+    assert ["all", "278"] in [line.split()[:2] for line in ran.out.splitlines()]
+    things = ("--things", "Watering Can,peach", "--json")
+    counts = json.loads(tacit("show", "statements", DEMO, "--out", "some.csv", *things).out)
+    assert (counts["things"], counts["drawings"]) == (2, 6)
+    assert counts["statements"] == pl.read_csv(workplace / "some.csv").height
+    assert sum(c["statements"] for c in counts["categories"].values()) == counts["statements"]
+
+
+@needs_parrot
+def test_the_real_drawings_have_the_published_counts(tacit: Tacit, workplace: Path) -> None:
+    """The counts of Table 1, of the agreed statements and of the questions."""
+    counts = json.loads(tacit("show", "statements", PARROT, "--json").out)
+    assert not list(workplace.iterdir())
+    assert counts == {
+        "things": 100,
+        "drawings": 300,
+        "parts": 2191,
+        "relations": 2752,
+        "repeated_rows": 6,
+        "statements": 11720,
+        "true": 6894,
+        "false": 4826,
+        "agreed": {"statements": 508, "true": 306, "false": 202},
+        "categories": {
+            "spatial": {"relations": 1858, "statements": 9804},
+            "connectivity": {"relations": 818, "statements": 1612},
+            "functional": {"relations": 76, "statements": 304},
+        },
+        "table_1": {"spatial": 9956, "connectivity": 1612, "functional": 152},
+        "to_ask": {"statements": 216580, "distinct": 108528},
+    }
+
+
+@needs_parrot
+@pytest.mark.slow
+def test_the_same_drawings_give_the_same_bytes(tmp_path: Path) -> None:
+    """Two runs with other hash seeds write the same file."""
+    written, out = [], tmp_path / "out.tsv"
+    command = [sys.executable, "-m", "tacit", "show", "statements", str(PARROT), "--out", str(out)]
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run(command, env=environment, capture_output=True, check=True)
+        written.append(out.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_sources_are_listed_below_the_options_that_take_them(tacit: Tacit) -> None:
+    """As JSON, a list with all fields; what is not known is null."""
+    ran = tacit("show", "sources")
+    assert (ran.code, ran.err) == (0, "")
+    groups = [group.splitlines() for group in ran.out.split("\n\n")]
+    for kind, (heading, *lines) in zip(registry().kinds.values(), groups, strict=False):
+        assert all(option in heading for option in kind.options)
+        assert [line.split()[0] for line in lines] == [
+            source.name for source in registry().of_kind(kind.name)
+        ]
+    listed = json.loads(tacit("show", "sources", "--json").out)
+    assert [one["name"] for one in listed] == list(registry().sources)
+    one = json.loads(tacit("show", "sources", "cslb", "--json").out)
+    assert one in listed
+    assert (one["kind"]["name"], one["licence"]) == ("norms", None)
+
+
+def test_one_source_is_shown_with_its_files_and_steps(tacit: Tacit) -> None:
+    """Address, licence, citation, names, sizes and checksums; or that the licence is unknown."""
+    ran = tacit("show", "sources", "everyday-things")
+    assert ran.code == 0
+    source = registry().source("everyday-things")
+    for text in (source.home, "Apache-2.0", str(source.citation), *source.steps):
+        assert text in ran.out
+    for file in source.files:
+        assert f"{file.name}, {file.bytes:,} bytes, save as {file.save_as}\n" in ran.out
+        assert f"  sha256 {file.sha256}\n" in ran.out
+    out = tacit("show", "sources", "cslb").out
+    assert "unknown; see the home page" in out
+    assert "after registration" in out
+    assert "sha256" not in out
