@@ -39,6 +39,7 @@ INSTEAD = {
     "world": "assignment, repaired beliefs",
 }
 VARIABLES = {
+    "place": "path, target, index, position",
     "said": "message, text, answer",
     "several": "values, items, number",
     "told": "message, texts, notes",

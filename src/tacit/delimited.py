@@ -80,7 +80,7 @@ def with_header(
     repeated = sorted({name for name in header if name and header.count(name) > 1})
     if repeated:
         raise DataError(f"names the column {', '.join(repeated)} twice", path, first)
-    named = [place for place, name in enumerate(header) if name]
+    named = [at for at, name in enumerate(header) if name]
     kept, ignored = [], set[int]()
     for line, cells in found:
         if uneven and not any(cells[len(header) :]):
@@ -91,10 +91,10 @@ def with_header(
         if len(named) == len(header):
             kept.append((line, cells))
         else:
-            ignored |= {place for place, cell in enumerate(cells, 1) if cell}
-            kept.append((line, [cells[place] for place in named]))
-    warn_unnamed(ignored.difference(place + 1 for place in named), path)
-    return (first, [header[place] for place in named]), kept
+            ignored |= {at for at, cell in enumerate(cells, 1) if cell}
+            kept.append((line, [cells[at] for at in named]))
+    warn_unnamed(ignored.difference(at + 1 for at in named), path)
+    return (first, [header[at] for at in named]), kept
 
 
 def warn_unnamed(places: Iterable[int], path: Path) -> None:

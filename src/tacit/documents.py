@@ -71,7 +71,7 @@ def read_as(
     if root is None:
         raise DataError(f"is empty; expected {', '.join(model.model_fields)}", path)
     nodes = list(_lines(root))
-    lines = {place: line for _, place, line in nodes}
+    lines = {location: line for _, location, line in nodes}
     for node, _, line in nodes if check else ():
         try:
             _ = isinstance(node, yaml.ScalarNode) and check and check(node.value)
@@ -116,23 +116,23 @@ def _lines(root: yaml.Node) -> Iterator[tuple[yaml.Node, tuple[int | str, ...], 
     seen: set[int] = set()
     left: list[tuple[yaml.Node, tuple[int | str, ...]]] = [(root, ())]
     while left:
-        node, place = left.pop(0)
+        node, location = left.pop(0)
         if id(node) in seen:
             continue
         seen.add(id(node))
-        yield node, place, node.start_mark.line + 1
+        yield node, location, node.start_mark.line + 1
         if isinstance(node, yaml.SequenceNode):
-            left += [(inner, (*place, at)) for at, inner in enumerate(node.value)]
+            left += [(inner, (*location, at)) for at, inner in enumerate(node.value)]
         elif isinstance(node, yaml.MappingNode):
-            left += [(inner, (*place, str(key.value))) for key, inner in node.value]
+            left += [(inner, (*location, str(key.value))) for key, inner in node.value]
 
 
 def _line(lines: Mapping[tuple[int | str, ...], int], location: Sequence[int | str]) -> int:
     """Return the line number of a location in a YAML file."""
-    place = tuple(location)
-    while place not in lines:
-        place = place[:-1]
-    return lines[place]
+    at = tuple(location)
+    while at not in lines:
+        at = at[:-1]
+    return lines[at]
 
 
 def _problem(error: ErrorDetails, model: type[BaseModel]) -> str:

@@ -90,6 +90,12 @@ def unwritable(path: Path | str, error: OSError) -> str:
     return f"{path}: cannot be written: {error}{advice if is_full(error) else ''}"
 
 
+def cache_folder() -> Path:
+    """Return the folder of what Tacit may compute or fetch again."""
+    chosen = os.environ.get("XDG_CACHE_HOME")
+    return (Path(chosen) if chosen else Path.home() / ".cache") / "tacit"
+
+
 def publish(path: Path, write: Callable[[Path], None]) -> None:
     """Write a file atomically: ``write`` fills a temporary file, which becomes ``path``."""
     try:

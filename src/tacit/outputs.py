@@ -50,19 +50,19 @@ def check_outputs(
             continue
         if kind.is_table:
             check_suffix(path)
-        place = resolved(path)
-        if place.is_dir():
+        target = resolved(path)
+        if target.is_dir():
             raise RequestError(f"{path} is a folder; name a file for the result")
-        if place in read:
+        if target in read:
             raise RequestError(f"{path} is an input file; name another file for the result")
-        if place in written:
+        if target in written:
             raise RequestError(f"{path} is given for two results; name a different file for each")
-        written.add(place)
-        if not place.exists():
+        written.add(target)
+        if not target.exists():
             continue
-        if not place.is_file():
+        if not target.is_file():
             raise RequestError(f"{path} is not a regular file; name another file for the result")
-        if not (force or place.stat().st_size == 0 or kind.is_own(place)):
+        if not (force or target.stat().st_size == 0 or kind.is_own(target)):
             raise RequestError(
                 f"{path} exists and is not {kind.name}: name another file for the result, or "
                 "overwrite it with --force"

@@ -193,23 +193,23 @@ def line_of_row(path: Path | str, row: int) -> int:
 def resolved(path: Path) -> Path:
     """Return the absolute path of a file; symbolic links are resolved."""
     try:
-        place = path.resolve()
+        target = path.resolve()
         with contextlib.suppress(FileNotFoundError):
-            place.stat()  # raises the errors that `is_file` and `is_dir` suppress
+            target.stat()  # raises the errors that `is_file` and `is_dir` suppress
     except (OSError, RuntimeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         name = str(path)
         shortened = name if len(name) <= LONGEST_SHOWN else f"{name[:LONGEST_SHOWN]}..."
         raise DataError(f"cannot be used as a file's path: {reason}", shortened) from error
-    return place
+    return target
 
 
 def check_file(path: Path) -> None:
     """Raise an error if a path does not lead to an existing file."""
-    place = resolved(path)
-    if place.is_dir():
+    target = resolved(path)
+    if target.is_dir():
         raise DataError("is a folder; expected a file", path)
-    if not place.is_file():
+    if not target.is_file():
         raise DataError("there is no such file", path)
 
 
@@ -217,7 +217,7 @@ def _read_separated(path: Path) -> pl.DataFrame:
     import polars as pl
 
     (_, header), rows = with_header(read_rows(path), path)
-    columns = [[cells[place] or None for _, cells in rows] for place in range(len(header))]
+    columns = [[cells[at] or None for _, cells in rows] for at in range(len(header))]
     return pl.DataFrame(
         dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String)
     )

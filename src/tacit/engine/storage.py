@@ -107,16 +107,16 @@ class Storage:
     def set_aside(self, name: str) -> str | None:
         """Move a damaged file to another folder, and return its new path; None if it is gone."""
         path = PurePosixPath(name)
-        place = str(path.parent / _DAMAGED / path.name)
+        target = str(path.parent / _DAMAGED / path.name)
         with self._translated("be moved, although it is damaged", name):
             try:
-                if self._files.exists(self._at(place)):
-                    place = f"{place}-{uuid.uuid4().hex[:8]}"
-                self._make_folder(PurePosixPath(self._at(place)).parent)
-                self._files.mv(self._at(name), self._at(place))
+                if self._files.exists(self._at(target)):
+                    target = f"{target}-{uuid.uuid4().hex[:8]}"
+                self._make_folder(PurePosixPath(self._at(target)).parent)
+                self._files.mv(self._at(name), self._at(target))
             except FileNotFoundError:
                 return None
-        return self.shown(place)
+        return self.shown(target)
 
     def _check_bucket(self) -> None:
         bucket = self._root.strip("/").partition("/")[0]

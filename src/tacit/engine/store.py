@@ -18,6 +18,7 @@ from tacit.engine import segments
 from tacit.engine.storage import Storage
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
+from tacit.files import cache_folder
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import KINDS, Prompt
 
@@ -107,7 +108,7 @@ class Store:
         Raises:
             StoreError: If a segment cannot be moved.
         """
-        moved = [place for name in names if (place := self._place.set_aside(str(name)))]
+        moved = [target for name in names if (target := self._place.set_aside(str(name)))]
         if moved:
             log.warning(
                 "%s with unreliable answers: moved to %s",
@@ -231,6 +232,4 @@ def _note_name(key: str, content: bytes) -> str:
 
 def _cache_of(address: str) -> Path:
     """Return the local folder that serves as the cache of a remote store."""
-    place = os.environ.get("XDG_CACHE_HOME")
-    cache = Path(place) if place else Path.home() / ".cache"
-    return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
+    return cache_folder() / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]

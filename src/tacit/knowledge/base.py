@@ -72,8 +72,8 @@ class KnowledgeBase:
         self.connection = duckdb.connect()
         try:
             # Frames are registered in an in-memory database; the attached file is never written.
-            place = str(self.path).replace("'", "''")
-            self.connection.execute(f"ATTACH '{place}' AS base (TYPE duckdb, READ_ONLY)")
+            quoted = str(self.path).replace("'", "''")
+            self.connection.execute(f"ATTACH '{quoted}' AS base (TYPE duckdb, READ_ONLY)")
             for setting in _CLOSED:
                 self.connection.execute(setting)
             self.about = self._about()

@@ -48,8 +48,8 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
             made = Path(folder) / "made.duckdb"
             with duckdb.connect(config={"memory_limit": _MEMORY, "temp_directory": folder}) as base:
-                place = str(made).replace("'", "''")
-                base.execute(f"ATTACH '{place}' AS made (ROW_GROUP_SIZE {_GROUP})")
+                quoted = str(made).replace("'", "''")
+                base.execute(f"ATTACH '{quoted}' AS made (ROW_GROUP_SIZE {_GROUP})")
                 base.execute("USE made")
                 _fill(base, source, advance or (lambda _: None))
             publish(out, partial(_move, made))
@@ -66,10 +66,10 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
 def check_out(out: Path, dumps: Iterable[Path]) -> None:
     """Check that a knowledge base can be written to a path."""
     check_name(out)
-    place = resolved(out)
-    if place.is_dir():
+    target = resolved(out)
+    if target.is_dir():
         raise RequestError(f"{out} is a folder; --out requires a file name for the knowledge base")
-    if any(place == resolved(dump) for dump in dumps):
+    if any(target == resolved(dump) for dump in dumps):
         raise RequestError(f"{out} is an input file; choose another --out for the knowledge base")
 
 

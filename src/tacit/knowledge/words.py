@@ -274,9 +274,9 @@ def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
     import pyarrow as pa
 
     rows = [
-        (word, lemma, place, english.is_stop(token))
+        (word, lemma, at, english.is_stop(token))
         for word, found in tokens.items()
-        for place, token in enumerate(found)
+        for at, token in enumerate(found)
         for lemma in english.lemmas(token)
     ]
     columns = zip(*rows, strict=True) if rows else ((), (), (), ())

@@ -119,8 +119,8 @@ def _key(origin: Path, options: LoadOptions) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def _files(place: Path) -> Iterator[Path]:
-    yield from sorted(place.iterdir()) if place.is_dir() else [place]
+def _files(path: Path) -> Iterator[Path]:
+    yield from sorted(path.iterdir()) if path.is_dir() else [path]
 
 
 def _text(file: Path) -> str:

@@ -116,7 +116,7 @@ class Answers:
             name: pl.Series([value for cells in found for value in cells[name]], dtype=kinds[name])
             for name in names
         }
-        at = [place for place, cells in enumerate(found) for _ in cells["answer"]]
+        at = [row for row, cells in enumerate(found) for _ in cells["answer"]]
         return answered.keys[at].with_columns(**columns)
 
     def scores(self, group: str) -> Sequence[Scores]:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import WorkError
-from tacit.files import publish_text
+from tacit.files import cache_folder, publish_text
 from tacit.findings.display import FigureSpec
 
 
@@ -87,7 +85,7 @@ def runtime() -> str:
     import vl_convert
 
     version = metadata.version("vl-convert-python")
-    kept = _cache() / f"charts-{version}.js"
+    kept = cache_folder() / f"charts-{version}.js"
     with contextlib.suppress(OSError, UnicodeDecodeError):
         return checked(kept.read_text(encoding="utf-8"))
     bundle = checked(vl_convert.javascript_bundle(_SNIPPET))
@@ -110,8 +108,3 @@ def checked(script: str) -> str:
             "install another version"
         )
     return script
-
-
-def _cache() -> Path:
-    place = os.environ.get("XDG_CACHE_HOME")
-    return (Path(place) if place else Path.home() / ".cache") / "tacit"

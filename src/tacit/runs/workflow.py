@@ -289,7 +289,7 @@ def _check_beside(out: Path) -> None:
 def _last_name(model: str) -> str:
     """Return the name of a model's folder, or the model's name if it has none."""
     try:
-        place = Path(model)
-        return place.resolve().name if place.exists() else model
+        folder = Path(model)
+        return folder.resolve().name if folder.exists() else model
     except OSError:
         return model  # not a valid path

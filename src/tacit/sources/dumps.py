@@ -218,9 +218,9 @@ class Dump:
 
     def _rows(self, table: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Yield the rows of a table as text."""
-        place = {name: at for at, name in enumerate(self._names)}
+        index = {name: at for at, name in enumerate(self._names)}
         texts = table.select(
-            pl.nth(place[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
+            pl.nth(index[name]).cast(pl.String).fill_null("").alias(name) for name in self.columns
         )
         text = pl.concat_str(self.columns, separator="\t").alias("text")
         yield texts.with_columns(text).with_row_index("line", 1)
@@ -255,8 +255,8 @@ class Dump:
     def _chosen(self) -> list[pl.Expr]:
         """Return the conditions for rows in the chosen language that do not repeat the header."""
         if self.layout == "assertions":
-            place = f"/c/{self.language}/"
-            return [pl.col(end).str.starts_with(place) for end in ("head", "tail")]
+            prefix = f"/c/{self.language}/"
+            return [pl.col(end).str.starts_with(prefix) for end in ("head", "tail")]
         if not self._header or self._table is not None:
             return []
         return [pl.any_horizontal(pl.col(name) != self._header[name] for name in TRIPLES)]

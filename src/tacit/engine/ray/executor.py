@@ -244,11 +244,11 @@ class RayExecutor:
             return
         # On a shared file system, another machine's files may appear with a delay.
         until = time.monotonic() + self._patience.seen
-        place = Storage(self._order.store)
-        while place.read(stored.segment) is None:
+        store = Storage(self._order.store)
+        while store.read(stored.segment) is None:
             if time.monotonic() > until:
                 raise StoreError(
-                    f"{place.shown()}: a file that the worker on {stored.host} wrote is not "
+                    f"{store.shown()}: a file that the worker on {stored.host} wrote is not "
                     "visible here, so this path is another folder on that machine: use a --store "
                     "that all machines share, or an address such as s3://bucket/folder"
                 )
@@ -257,11 +257,11 @@ class RayExecutor:
 
     def _await_listed(self, written: set[str]) -> None:
         """Wait until the store lists all segments that workers wrote, or until a time limit."""
-        place = Storage(self._order.store)
+        store = Storage(self._order.store)
         folders = {str(PurePosixPath(segment).parent) for segment in written}
         until = time.monotonic() + self._patience.seen
         while time.monotonic() < until:
-            listed = {f"{folder}/{name}" for folder in folders for name in place.names(folder)}
+            listed = {f"{folder}/{name}" for folder in folders for name in store.names(folder)}
             if written <= listed:
                 return
             time.sleep(_TICK)

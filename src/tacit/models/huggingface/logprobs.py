@@ -130,9 +130,9 @@ class Reads:
 
     def of_rows(self, numbers: NDArray[np.int64], rows: int) -> Reads:
         """Return only the tokens of the given rows; row ``numbers[i]`` becomes row i."""
-        place = np.full(rows, -1, np.int64)
-        place[numbers] = np.arange(len(numbers))
-        own = place[self.row]
+        row_of = np.full(rows, -1, np.int64)
+        row_of[numbers] = np.arange(len(numbers))
+        own = row_of[self.row]
         (kept,) = np.nonzero(own >= 0)
         return Reads(own[kept], self.position[kept], self.token[kept], self.answer[kept])
 
@@ -199,7 +199,7 @@ def read_off(logits: torch.Tensor, wanted: Sequence[Sequence[tuple[int, Read]]])
         return []
     # Several answers may read the same position: normalise each position once.
     distinct = dict.fromkeys((row, column) for row, column, _ in reads)
-    places = {place: number for number, place in enumerate(distinct)}
+    places = {position: number for number, position in enumerate(distinct)}
     rows, columns = on_device(list(places), logits.device).unbind(-1)
     values = read_values(
         logits[rows, columns],

@@ -110,7 +110,7 @@ class RankingModel(LocalModel):
             logits = self._logits([places[at] for at in batch])
             total = total + on_host(logits.softmax(dim=-1)).sum(axis=0, dtype=np.float64)
 
-        in_batches([place.cost for place in places], self._budget, read)
+        in_batches([spot.cost for spot in places], self._budget, read)
         likeliest = np.argsort(-total, kind="stable")[:most].tolist()
         return [(self._shown(at), float(total[at]) / len(places)) for at in likeliest]
 
@@ -164,7 +164,7 @@ class RankingModel(LocalModel):
             rank_pending()
             pending.extend(singles)
 
-        in_batches([place.cost for place in places], self._budget, read)
+        in_batches([spot.cost for spot in places], self._budget, read)
         rank_pending()
         self._checkpoint.files.check()
         return [ranked[at] for at in range(len(asked))]
@@ -219,9 +219,9 @@ class RankingModel(LocalModel):
 
         logits: torch.Tensor
 
-        ids, mask = padded([place.ids for place in places], self._pad, self._device)
+        ids, mask = padded([spot.ids for spot in places], self._pad, self._device)
         given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
-        positions = on_device([place.position for place in places], self._device)
+        positions = on_device([spot.position for spot in places], self._device)
         rows = torch.arange(len(places), device=self._device)
         with torch.inference_mode():
             if head is not None:
@@ -248,7 +248,7 @@ class RankingModel(LocalModel):
                 tokens = [reads[at].token for at in batch]
                 found[batch] = on_host(read_values(logits, range(len(batch)), tokens))
 
-            in_batches([place.cost for place in places], self._budget, read_some)
+            in_batches([spot.cost for spot in places], self._budget, read_some)
             return found
 
         answers = [read.answer for read in reads]

@@ -196,10 +196,10 @@ class Seq2SeqModel(RankingModel):
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         import torch
 
-        ids, mask = padded([place.ids for place in places], self._pad, self._device)
-        start, own = padded([place.start for place in places], self._pad, self._device)
+        ids, mask = padded([spot.ids for spot in places], self._pad, self._device)
+        start, own = padded([spot.start for spot in places], self._pad, self._device)
         rows = torch.arange(len(places), device=self._device)
-        last = on_device([place.position for place in places], self._device)
+        last = on_device([spot.position for spot in places], self._device)
         with torch.inference_mode():
             logits: torch.Tensor = self._model(
                 input_ids=ids,

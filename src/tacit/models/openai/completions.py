@@ -200,9 +200,9 @@ def load_server(
 ) -> ServerModel:
     """Run a server's preflight and return the model that the server runs."""
     options = options or ServerOptions()
-    place = check_address(address, options)
+    checked = check_address(address, options)
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
-    client = Client(place, options, key_from_environment())
+    client = Client(checked, options, key_from_environment())
     about = chosen(client, options.served_model)
     server = CompletionsServer(client, about["id"], options.concurrency, tokenizer)
     window = about.get("max_model_len")

@@ -223,16 +223,16 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
 def _check_may_get_key(address: str) -> None:
     """Refuse an address from a file if it would get an API key and its host is not listed."""
     parts = urlsplit(address)
-    place = parts.netloc.lower()
+    host = parts.netloc.lower()
     if parts.scheme == "https":
-        place = place.removesuffix(":443")
+        host = host.removesuffix(":443")
     elif parts.port is None:
-        place += ":80"
+        host += ":80"
     listed = [one.strip().lower() for one in os.environ.get(HOSTS, "").split(",")]
-    if key_from_environment() and place not in listed:
+    if key_from_environment() and host not in listed:
         raise ModelError(
             f"{parts.netloc} would get your API key, but its address comes from a file: to allow "
-            f"it, set {HOSTS}={place} or, with tacit predict, give the address as --model; to send "
+            f"it, set {HOSTS}={host} or, with tacit predict, give the address as --model; to send "
             f"no key, set {KEYS[0]} to nothing"
         )
 

@@ -180,9 +180,9 @@ def _best(answers: Answers, group: str) -> pl.DataFrame:
     """Return the keys and the normaliser of each ranking with each of its best candidates."""
     ranked: Any = answers.groups[group].answers
     rows = [
-        (at, place, word, logprob, ranking.normaliser)
+        (at, number, word, logprob, ranking.normaliser)
         for at, ranking in enumerate(ranked)
-        for place, (word, logprob) in enumerate(ranking.top, 1)
+        for number, (word, logprob) in enumerate(ranking.top, 1)
     ]
     names = {"at": pl.Int64, "place": pl.Int64, "word": pl.String}
     schema = {**names, "logprob": pl.Float64, "normaliser": pl.Float64}

@@ -72,9 +72,9 @@ def names(text: str, concept: str) -> bool:
     words = _words(text)
     forms = _inflections(last)
     return any(
-        word in forms and words[place - len(before) : place] == before
-        for place, word in enumerate(words)
-        if place >= len(before)
+        word in forms and words[at - len(before) : at] == before
+        for at, word in enumerate(words)
+        if at >= len(before)
     )
 
 
@@ -105,13 +105,13 @@ def _third_person(words: list[str]) -> str | None:
     """Put a verb phrase such as "eat grass" in the third person; None if that is impossible."""
     if words[0].lower() == "not":
         return " ".join(["does", *words]) if len(words) > 1 else None
-    place = next((i for i, word in enumerate(words) if not _is_adverb(word)), None)
-    if place is None:
+    first = next((i for i, word in enumerate(words) if not _is_adverb(word)), None)
+    if first is None:
         return None
-    verbs = [place]
-    also = words[place + 1 : place + 3]
+    verbs = [first]
+    also = words[first + 1 : first + 3]
     if len(also) > 1 and also[0] in {"and", "or"} and also[1] in lemmas(also[1]).get("VERB", ()):
-        verbs.append(place + 2)
+        verbs.append(first + 2)
     forms = [_conjugated(words[i]) for i in verbs]
     if None in forms:
         return None

@@ -58,7 +58,7 @@ def _counts(right: Floats, score: Floats, clusters: Ints, strata: Ints) -> tuple
     """Correct answers and questions by cluster, by score (highest first) and by stratum."""
     level = np.unique(-score, return_inverse=True)[1]
     places = (clusters, level, strata)
-    shape = [int(place.max(initial=-1)) + 1 for place in places]
+    shape = [int(codes.max(initial=-1)) + 1 for codes in places]
     cells, size = np.ravel_multi_index(places, shape), math.prod(shape)
     of_right, rows = (np.bincount(cells, each, size) for each in (right, np.ones_like(right)))
     return of_right.reshape(shape).astype(np.float64), rows.reshape(shape).astype(np.float64)

@@ -68,24 +68,24 @@ def lines_of(found: Sequence[Edge], ontology: Ontology) -> list[Line]:
 
 def spots_of(parts: Sequence[str], lines: Sequence[Line], factor: float) -> dict[str, Point]:
     """Place the parts clockwise on a ring, so that connected parts are near each other."""
-    place, n = {part: rank for rank, part in enumerate(parts)}, len(parts)
+    rank_of, n = {part: rank for rank, part in enumerate(parts)}, len(parts)
 
     def length() -> int:
-        gaps = (abs(place[line.tail] - place[line.head]) for line in lines)
+        gaps = (abs(rank_of[line.tail] - rank_of[line.head]) for line in lines)
         return sum(min(gap, n - gap) for gap in gaps)
 
     shortest, before = length(), math.inf
     while shortest < before:
         before = shortest
         for a, b in combinations(parts, 2):
-            place[a], place[b] = place[b], place[a]
+            rank_of[a], rank_of[b] = rank_of[b], rank_of[a]
             if (now := length()) < shortest:
                 shortest = now
             else:
-                place[a], place[b] = place[b], place[a]
+                rank_of[a], rank_of[b] = rank_of[b], rank_of[a]
     radius = factor * max(95.0, 40 + 13.0 * n)
     start = 0.5 if n % 2 == 0 else 0.25
-    angles = {part: (rank + start) * 2 * math.pi / n for part, rank in place.items()}
+    angles = {part: (rank + start) * 2 * math.pi / n for part, rank in rank_of.items()}
     return {part: (radius * math.sin(at), -radius * math.cos(at)) for part, at in angles.items()}
 
 
