@@ -136,7 +136,7 @@ def test_a_model_that_false_facts_mislead() -> None:
     row = rows["all", "false", "none"]
     assert (row["change"], row["lost"], row["gained"]) == (-1.0, 12, 0)
     assert (row["change_low"], row["change_high"]) == (None, None)
-    assert row["no_interval"] == "fewer than 5 clusters, or no variation"
+    assert row["no_interval"] == "no variation"
     assert row["p_value"] == pytest.approx(2 / 2**12)
     assert row["p_corrected"] == pytest.approx(5 * 2 / 2**12)
     assert rows["all", "true", "none"]["change"] == 0.0

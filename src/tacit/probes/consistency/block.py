@@ -71,7 +71,7 @@ def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Ver
     row = tables["background_answers"].row(0, named=True)
     lift = _lift(tables["adjusted"].row(0, named=True))
     area, balanced = (
-        Measured(f"the {words}", row[f"{name}_low"], row[f"{name}_high"], 0.5)
+        Measured(f"the {words}", *_interval(row, name), 0.5)
         for name, words in (
             ("auroc", "AUROC of the yes-margin"),
             ("balanced_accuracy", "balanced accuracy"),
@@ -95,6 +95,12 @@ def _lift(row: Mapping[str, Any]) -> Measured:
         low = 1.0 if row["p_adjusted"] <= _SIGNIFICANT else 0.0
     why = row["no_adjusted_interval"] and f"no interval of the lift: {row['no_adjusted_interval']}"
     return Measured("the adjusted lift", low, high, 0.0, scale=2.0, why=why)
+
+
+def _interval(row: Mapping[str, Any], name: str) -> tuple[float | None, float | None]:
+    """Return the interval; a value of enough clusters without one is equal in all resamples."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return (row[name], row[name]) if low is None else (low, high)
 
 
 def _control(lift: Measured, controls: pl.DataFrame) -> str | None:

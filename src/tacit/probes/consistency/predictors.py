@@ -145,7 +145,9 @@ def caution(gains: pl.DataFrame) -> str | None:
     by_rival = {row["over"]: row for row in gains.filter(predictor=BOTH).iter_rows(named=True)}
     for rival, words in RIVALS.items():
         gain = by_rival[rival]
-        if (gain["auroc_low"] or 0.0) <= 0:
+        # A gain without an interval is equal in all resamples.
+        least = gain["auroc"] if gain["auroc_low"] is None else gain["auroc_low"]
+        if (least or 0.0) <= 0:
             auroc = estimate(gain["auroc"], gain["auroc_low"], gain["auroc_high"], "signed")
             return (
                 "In the run, there is no evidence that all features predict correct answers better "
