@@ -161,8 +161,8 @@ def test_a_run_s_server_gets_no_key(
     theirs = {"model": listener.address, "allow_pickle": True, "trust_remote_code": True}
     run = replace(api.load_run(workplace / "run"), request={**run.request, **theirs})
     predictor = RunPredictor(run, listener.address if named else None)
-    assert not predictor._settings.load.allow_pickle
-    assert not predictor._settings.load.trust_remote_code
+    assert not predictor._model.loading.allow_pickle
+    assert not predictor._model.loading.trust_remote_code
     with pytest.raises((ModelError, api.TacitError), match="differs" if named else "would get"):
         predictor.predict("Where is a dog?", ["kennel", "oven"])
     assert set(listener.keys) == ({f"Bearer {KEY}"} if named else set())
