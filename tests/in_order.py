@@ -1,4 +1,4 @@
-"""Findings from one answer per prompt, in the order of the prompts."""
+"""Findings from the answers of a model, or from one answer per prompt in their order."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tacit.findings.findings import Findings
+from tacit.models.fake import FakeModel
 from tacit.probes.base import Answered, Answers, Probe
 
 
@@ -17,3 +18,13 @@ def measured_in_order(probe: Probe, answers: Iterable[Any]) -> Findings:
         for name, group in probe.requests().items()
     }
     return probe.measure(Answers(groups))
+
+
+def answers_of(probe: Probe, model: FakeModel) -> Answers:
+    """The answers of a model to all groups of requests."""
+    return Answers(
+        {
+            name: Answered(group.keys, model.answer(list(group.requests)))
+            for name, group in probe.requests().items()
+        }
+    )

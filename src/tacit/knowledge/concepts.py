@@ -1,4 +1,4 @@
-"""Find which concepts of a knowledge base a text contains (METHODS 1, "Concepts of an anchor")."""
+"""Find which concepts of a knowledge base a text contains."""
 
 from __future__ import annotations
 

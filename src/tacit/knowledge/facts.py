@@ -1,4 +1,4 @@
-"""Find the facts that connect a text's concepts (METHODS section 1, "Background facts")."""
+"""Find the facts that connect a text's concepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Create a negative (false version) of each fact (METHODS section 1, "Negatives")."""
+"""Create a negative (false version) of each fact."""
 
 from __future__ import annotations
 

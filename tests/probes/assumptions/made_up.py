@@ -16,9 +16,9 @@ from tacit.models.fake import FakeModel
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import AssumptionsProbe
 from tacit.probes.assumptions.tables import TABLES
-from tacit.probes.base import Answered, Answers
 from tacit.requests import RankingPrompt, Vocabulary, rank
 from tacit.sources.norms import Norms, read_norms
+from tests.in_order import answers_of
 
 RETRIEVAL = TABLES["retrieval"].schema
 ELICITATION = TABLES["elicitation"].schema
@@ -45,14 +45,7 @@ def options(norms: Norms, **changed: Any) -> AssumptionsOptions:  # noqa: ANN401
 
 def measured(probe: AssumptionsProbe, model: FakeModel) -> Findings:
     """What the probe finds of a model."""
-    return probe.measure(
-        Answers(
-            {
-                name: Answered(group.keys, model.answer(list(group.requests)))
-                for name, group in probe.requests().items()
-            }
-        )
-    )
+    return probe.measure(answers_of(probe, model))
 
 
 def candidates(

@@ -19,10 +19,11 @@ from tacit.findings.findings import Findings
 from tacit.knowledge.background import Background
 from tacit.knowledge.options import BackgroundOptions
 from tacit.models.fake import FakeModel
-from tacit.probes.base import Answered, Answers
+from tacit.probes.base import Answers
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.probe import ConsistencyProbe
 from tacit.sources.questions import Anchor
+from tests import in_order
 
 META = {
     1: "{q}?",
@@ -155,13 +156,7 @@ def measured(probe: ConsistencyProbe, says: Says) -> Findings:
 
 
 def answers_of(probe: ConsistencyProbe, says: Says) -> Answers:
-    model = FakeModel(lambda prompt, answer: says(prompt.text, answer))
-    return Answers(
-        {
-            name: Answered(group.keys, model.answer(list(group.requests)))
-            for name, group in probe.requests().items()
-        }
-    )
+    return in_order.answers_of(probe, FakeModel(lambda prompt, answer: says(prompt.text, answer)))
 
 
 def inputs(question: str, metas: int = 6) -> Iterator[Input]:

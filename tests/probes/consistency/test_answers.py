@@ -18,8 +18,8 @@ from tacit.probes.consistency.answers import (
     labelled,
     yes_or_no,
 )
-from tacit.probes.consistency.findings import scored
 from tacit.probes.consistency.options import Method
+from tacit.probes.consistency.results import scored
 from tacit.requests import OUTSIDE, UNKNOWN, AnswerScore, Prompt, Scores
 from tests.in_order import measured_in_order
 from tests.probes.consistency.asking_by_hand import PAIRS, probe_of

@@ -11,7 +11,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from tacit.findings.findings import Findings
 from tacit.findings.verdict import Verdict
-from tacit.probes.consistency import background, findings
+from tacit.probes.consistency import background, results
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.block import verdict_of
 from tacit.probes.consistency.controls import IRRELEVANT
@@ -134,8 +134,8 @@ def test_p_values_are_small_where_knowledge_matters_and_else_as_often_as_they_sa
 
 def answered(known: int, right: int) -> pl.DataFrame:
     probe = probe_of(QUESTIONS)
-    scores = findings.scored(probe, answers_of(probe, model(known, right)))
-    return background.distinct_answers(findings.answered(probe, scores))
+    scores = results.scored(probe, answers_of(probe, model(known, right)))
+    return background.distinct_answers(results.answered(probe, scores))
 
 
 def test_the_figures_are_those_of_sklearn(run: Run) -> None:

@@ -8,7 +8,7 @@ from wordfreq import zipf_frequency
 
 from tacit.knowledge.background import mean_zipf
 from tacit.probes.consistency.features import by_choice, features, of_background
-from tacit.probes.consistency.findings import answered, scored
+from tacit.probes.consistency.results import answered, scored
 from tacit.requests import Prompt
 from tests.probes.consistency.asking_by_hand import Dice, answers_of
 from tests.probes.consistency.run_by_hand import CASES, Run

@@ -13,7 +13,7 @@ from sklearn.metrics import brier_score_loss, roc_auc_score
 from tacit.findings.spec import check_tables
 from tacit.probes.consistency import predictors
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
-from tacit.probes.consistency.predictors import Rows
+from tacit.probes.consistency.predictors import TrainingSet
 from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, regression
 
@@ -38,8 +38,8 @@ class Planted:
         anchors = {"anchor": [f"q{at}" for at in range(self.n)], "right": right}
         return pl.DataFrame(values), pl.DataFrame({**anchors, "cluster": clusters})
 
-    def found(self) -> tuple[Rows, dict[str, pl.DataFrame]]:
-        rows = Rows.of(*self.tables())
+    def found(self) -> tuple[TrainingSet, dict[str, pl.DataFrame]]:
+        rows = TrainingSet.of(*self.tables())
         return rows, predictors.tables(rows, BOOTSTRAP)
 
 
@@ -58,7 +58,7 @@ def test_background_adds_to_the_answer_if_it_decides(
     """Else the first rival that is as good is named, where the margin decides or the entropy."""
     features, anchors = planted.tables()
     renamed = features.rename({"answer_margin": instead, instead: "answer_margin"}, strict=False)
-    gains = predictors.tables(Rows.of(renamed, anchors), BOOTSTRAP)["prediction_gains"]
+    gains = predictors.tables(TrainingSet.of(renamed, anchors), BOOTSTRAP)["prediction_gains"]
     caution = predictors.caution(gains)
     assert caution is None if rival is None else rival in str(caution)
 
@@ -96,7 +96,7 @@ def test_anchors_without_a_feature_are_left_out_and_counted() -> None:
         prior=pl.lit(None, pl.Float64),
     )
     unanswered = anchors.with_columns(right=pl.when(pl.int_range(pl.len()) < 390).then("right"))
-    rows = Rows.of(some, unanswered)
+    rows = TrainingSet.of(some, unanswered)
     assert rows.table["anchor"].to_list() == [f"q{at}" for at in range(5, 390)]
     assert rows.left_out == predictors.summary(rows)["left_out"] == 5
     assert rows.names(BOTH) == [name for name in FEATURES if name != "prior"]

@@ -243,8 +243,9 @@ def test_a_model_that_knows_everything_cannot_be_predicted() -> None:
     assert predictors.stored(found.summary) == {}
 
 
-@pytest.mark.parametrize(("meta", "pair"), [(6, "Yes/No"), (4, "On/Off")])
-@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(
+    ("meta", "pair", "fast"), [(6, "Yes/No", False), (4, "On/Off", False), (4, "On/Off", True)]
+)
 def test_a_single_variant_is_asked_alone(meta: int, pair: str, *, fast: bool) -> None:
     """Yes/no questions in one prompt with two words; the choices, too, if the run is fast."""
     single: dict[str, Any] = {"answering": "single", "meta": meta, "pair": pair}

@@ -1,4 +1,4 @@
-"""Convert properties to predicates of English sentences (METHODS section 3, "Wording")."""
+"""Convert properties to predicates of English sentences."""
 
 from __future__ import annotations
 

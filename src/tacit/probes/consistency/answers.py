@@ -99,18 +99,18 @@ def calibrated(scores: pl.DataFrame) -> pl.DataFrame:
 
 def _by_best(scores: pl.DataFrame, key: Sequence[str]) -> pl.DataFrame:
     """Answer as the word with the highest score says."""
-    score, sides = pl.col("score"), {"yes": True, "no": False}
-    best, hidden, row = {}, {}, {}
-    for side, positive in sides.items():
+    score = pl.col("score")
+    parts: dict[str, pl.Expr] = {}
+    for side, positive in (("yes", True), ("no", False)):
         of = pl.col("positive") == positive
-        best[side] = score.filter(of).max().fill_null(-math.inf)
-        unseen = pl.col("most").filter(of & score.is_null()).max()
-        hidden[f"{side}_hidden"] = unseen.fill_null(-math.inf)
-        row[f"{side}_row"] = pl.col("row").filter(of).get(score.filter(of).arg_max())
-    found = (
-        scores.with_row_index("row").group_by(key, maintain_order=True).agg(**best, **hidden, **row)
-    )
-    yes, no, may_yes, may_no = (pl.col(name) for name in (*best, *hidden))
+        unseen = pl.col("most").filter(of & score.is_null())
+        parts |= {
+            side: score.filter(of).max().fill_null(-math.inf),
+            f"may_{side}": unseen.max().fill_null(-math.inf),
+            f"{side}_row": pl.col("row").filter(of).get(score.filter(of).arg_max()),
+        }
+    found = scores.with_row_index("row").group_by(key, maintain_order=True).agg(**parts)
+    yes, no, may_yes, may_no = map(pl.col, ("yes", "no", "may_yes", "may_no"))
     lower, higher = pl.min_horizontal(yes, no), pl.max_horizontal(yes, no)
     known = (
         (pl.max_horizontal(may_yes, may_no) <= higher)
@@ -184,24 +184,23 @@ def values_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def anchor_answers(scores: pl.DataFrame) -> pl.DataFrame:
-    """Answer anchor questions from the scores of their choices, or of questions about each."""
-    return chosen(values_of_choices(scores), sampled=is_sampled(scores))
+    """Answer anchor questions by the ``choice`` of the highest value (null if unknown).
 
-
-def chosen(values: pl.DataFrame, *, sampled: bool = False) -> pl.DataFrame:
-    """Select the choice of the highest value: ``choice`` (null if unknown), ``margin``, ``tied``.
-
-    Of several best choices, the first is selected; with sampled replies, none.
+    Of several best choices (``tied``), the first is the answer; with sampled replies, none.
     """
     value = pl.col("value")
     known = value.is_not_null().all()
     at, margin = value.arg_max(), value.max() - value.top_k(2).min()
     tied = known & (margin == 0)
-    answered = known & ~tied if sampled else known
-    return values.group_by("anchor", maintain_order=True).agg(
-        pl.when(answered).then(pl.col("choice", "meta", "pair").get(at)),
-        margin=pl.when(answered).then(margin),
-        tied=tied,
+    answered = known & ~tied if is_sampled(scores) else known
+    return (
+        values_of_choices(scores)
+        .group_by("anchor", maintain_order=True)
+        .agg(
+            pl.when(answered).then(pl.col("choice", "meta", "pair").get(at)),
+            margin=pl.when(answered).then(margin),
+            tied=tied,
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""Baselines that answer anchor questions, for example by the longest choice (METHODS 4)."""
+"""Baselines that answer anchor questions, for example by the longest choice."""
 
 from __future__ import annotations
 

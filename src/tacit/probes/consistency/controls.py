@@ -1,4 +1,4 @@
-"""Conceptual consistency without some facts, and with another question's facts (METHODS 4)."""
+"""Conceptual consistency without some facts, and with another question's facts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import polars as pl
 from tacit.knowledge.background import Background
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import by_anchor, mean_of
-from tacit.probes.consistency.consistency import measured, within_strata
+from tacit.probes.consistency.lift import measured, within_strata
 from tacit.probes.consistency.tables import TABLES
 from tacit.sources.questions import Anchor
 from tacit.statistics.permutation import Permutations

@@ -1,4 +1,4 @@
-"""Features that predict whether a model answers an anchor question correctly (METHODS 4).
+"""Features that predict whether a model answers an anchor question correctly.
 
 No feature depends on which choice is correct.
 """

@@ -1,13 +1,13 @@
-"""Whether facts before an anchor question in the prompt change its answer (METHODS 4)."""
+"""Whether facts before an anchor question in the prompt change its answer."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -43,18 +43,9 @@ MOST_FACTS = 5
 _WORD = re.compile(r"\w+")
 
 
-class Fact(NamedTuple):
-    """A background fact, and the tail (second concept) of the fact's false version."""
-
-    head: str
-    relation: str
-    tail: str
-    negative: str
-
-
 @dataclass(frozen=True)
 class Contexts:
-    """The facts before anchor questions, by condition and by id of the anchor question."""
+    """The facts before anchor questions, by condition."""
 
     anchors: Sequence[Anchor]
     background: Background
@@ -73,7 +64,7 @@ class Contexts:
                 "add statement to these relations with --templates FILE, or select other relations "
                 "with --relations"
             )
-        if not self.own:
+        if self.own.is_empty():
             raise RequestError(
                 "--intervene needs facts that have a negative, and no question has such a fact"
             )
@@ -84,38 +75,42 @@ class Contexts:
         return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
     @cached_property
-    def own(self) -> Mapping[str, list[Fact]]:
+    def own(self) -> pl.DataFrame:
         """The facts of each question's own background that are stated."""
+        ids = pl.Series("anchor", [one.id for one in self.anchors], dtype=pl.String)
         facts = self.background.facts.drop_nulls("negative")
         ranks = [self._rank(*fact) for fact in facts.select(FACT).iter_rows()]
-        most = (
-            facts.with_columns(rank=pl.Series(ranks, dtype=pl.String))
+        return (
+            facts.with_columns(
+                ids.gather(facts["question"]), pl.Series("rank", ranks, dtype=pl.String)
+            )
             .sort("question", "weight", "rank", descending=[False, True, False], nulls_last=True)
-            .group_by("question", maintain_order=True)
+            .group_by("anchor", maintain_order=True)
             .head(self.most)
+            .select("anchor", *FACT, "negative")
         )
-        found: dict[str, list[Fact]] = {}
-        for at, *fact in most.select("question", *Fact._fields).iter_rows():
-            found.setdefault(self.anchors[at].id, []).append(Fact(*fact))
-        return found
 
     @cached_property
-    def irrelevant(self) -> Mapping[str, list[Fact]]:
+    def irrelevant(self) -> pl.DataFrame:
         """For each question, as many facts of another one with which it shares no concept."""
-        order = sorted(self.own, key=self._rank)
+        facts: dict[str, list[tuple[str, ...]]] = {}
+        for anchor, *fact in self.own.iter_rows():
+            facts.setdefault(anchor, []).append(tuple(fact))
+        order = sorted(facts, key=self._rank)
         found = {}
         for at, anchor in enumerate(order):
-            n = len(self.own[anchor])
+            n = len(facts[anchor])
             for other in order[at + 1 :] + order[:at]:
-                facts = self.own[other][:n]
-                if len(facts) == n and self._is_irrelevant(anchor, other, facts):
-                    found[anchor] = facts
+                some = facts[other][:n]
+                if len(some) == n and self._is_irrelevant(anchor, other, some):
+                    found[anchor] = some
                     break
-        return {anchor: found[anchor] for anchor in self.own if anchor in found}
+        rows = [(anchor, *fact) for anchor in facts for fact in found.get(anchor, ())]
+        return pl.DataFrame(rows, self.own.schema, orient="row")
 
-    def _is_irrelevant(self, anchor: str, other: str, facts: Sequence[Fact]) -> bool:
+    def _is_irrelevant(self, anchor: str, other: str, facts: Iterable[tuple[str, ...]]) -> bool:
         """Return whether a question shares no concept with another, and no word with its facts."""
-        ends = {end for fact in facts for end in (fact.head, fact.tail)}
+        ends = {end for head, _, tail, _ in facts for end in (head, tail)}
         concepts, none = self._concepts.get(anchor, set()), set[str]()
         return concepts.isdisjoint(ends | self._concepts.get(other, none)) and self._words[
             anchor
@@ -135,31 +130,30 @@ class Contexts:
         return {
             one.id: {word for word in _words(one.question, *one.choices) if not is_stop(word)}
             for one in self.anchors
-            if one.id in self.own
         }
 
     @cached_property
-    def texts(self) -> Mapping[str, Mapping[str, str]]:
-        """The text of the facts, by condition and by id of the anchor question."""
-        false = {
-            anchor: [fact._replace(tail=fact.negative) for fact in facts]
-            for anchor, facts in self.own.items()
-        }
+    def texts(self) -> Mapping[str, pl.DataFrame]:
+        """The text of the facts before each anchor question (``context``), by condition."""
+        facts = (self.own, self.own.with_columns(tail="negative"), self.irrelevant)
+        return dict(zip(CONDITIONS, map(self._stated, facts), strict=True))
+
+    def _stated(self, facts: pl.DataFrame) -> pl.DataFrame:
         words, relations = grammatical(), self.templates.relations
-        return {
-            condition: {
-                anchor: " ".join(
-                    f"{words.statement(relations[relation], head, tail)}."
-                    for head, relation, tail, _ in facts
-                )
-                for anchor, facts in of.items()
-            }
-            for condition, of in zip(CONDITIONS, (self.own, false, self.irrelevant), strict=True)
-        }
+        texts = [
+            f"{words.statement(relations[relation], head, tail)}."
+            for head, relation, tail in facts.select(FACT).iter_rows()
+        ]
+        stated = facts.select("anchor", context=pl.Series(texts, dtype=pl.String))
+        by_anchor = stated.group_by("anchor", maintain_order=True)
+        return by_anchor.agg(pl.col("context").str.join(" "))
 
     def questions(self, group: str, condition: str) -> Iterator[Question]:
         """Yield the questions of a group behind the facts of one condition."""
-        texts, by_id = self.texts[condition], {one.id: one for one in self.anchors}
+        texts, by_id = (
+            dict(self.texts[condition].iter_rows()),
+            {one.id: one for one in self.anchors},
+        )
         stated = (by_id[anchor] for anchor in texts)
         for question in about_anchors(group, stated, self.templates):
             yield question._replace(before=f"{texts[question.key['anchor']]} ")
@@ -173,8 +167,7 @@ def tables(
     contexts: Contexts, answers: Mapping[str, pl.DataFrame], found: ModelAnswers
 ) -> dict[str, pl.DataFrame]:
     """Return the tables ``answers_in_context`` and ``intervention``; answers are by condition."""
-    rows = [(anchor, *fact[:3]) for anchor, own in contexts.own.items() for fact in own]
-    stated = pl.DataFrame(rows, dict.fromkeys(("anchor", *FACT), pl.String), orient="row")
+    stated = contexts.own.select("anchor", *FACT)
     known = stated.join(found.facts, on=FACT).join(found.fact_answers.filter(YES), on="fact")
     about = known.group_by("anchor").agg(
         facts=pl.len(), facts_right=pl.col("right").all(ignore_nulls=False)
@@ -182,8 +175,7 @@ def tables(
     before = found.anchors.select("anchor", "cluster", "answer", right_before="right")
     parts = []
     for condition, chosen in answers.items():
-        texts = list(contexts.texts[condition].items())
-        part = pl.DataFrame(texts, dict.fromkeys(("anchor", "context"), pl.String), orient="row")
+        part = contexts.texts[condition]
         for other in (chosen, about, before):
             part = part.join(other, on="anchor", how="left", maintain_order="left")
         right = pl.col("choice") == pl.col("answer")
@@ -221,15 +213,16 @@ def _changes(answers: pl.DataFrame) -> list[dict[str, Any]]:
 
 def summary(contexts: Contexts, group: str, found: pl.DataFrame) -> dict[str, Any]:
     """Return how facts were stated, and how many anchor questions have no context or answer."""
-    asked = {condition: len(of) for condition, of in contexts.texts.items()}
+    asked = {condition: of.height for condition, of in contexts.texts.items()}
+    own = contexts.own["anchor"].n_unique()
     paired = found.filter(group=ALL, against=BEFORE).select("condition", "n").iter_rows()
     return {
         "anchoring": group,
         "most": contexts.most,
         "seed": contexts.seed,
-        "anchors": len(contexts.own),
-        "without_context": len(contexts.anchors) - len(contexts.own),
-        "facts": sum(map(len, contexts.own.values())),
+        "anchors": own,
+        "without_context": len(contexts.anchors) - own,
+        "facts": contexts.own.height,
         "asked": asked,
         "without_pair": {condition: asked[condition] - n for condition, n in paired},
     }

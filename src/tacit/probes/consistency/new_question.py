@@ -14,10 +14,10 @@ from tacit.probes.base import Answers
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.features import BOTH, MARGIN, features, of_background
-from tacit.probes.consistency.findings import answered, scored
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.predictors import Predictor
 from tacit.probes.consistency.probe import ConsistencyProbe
+from tacit.probes.consistency.results import answered, scored
 from tacit.sources.questions import Anchor
 from tacit.strings import Spellings
 

@@ -1,4 +1,4 @@
-"""How well a statement's tail alone reveals its falsehood (METHODS 4, "no-knowledge baseline")."""
+"""How well a statement's tail alone reveals its falsehood."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictors of correct answers: logistic regressions on features, cross-validated (METHODS 4)."""
+"""Predictors of correct answers: logistic regressions on features, cross-validated."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ STORED = (MARGIN, BOTH)
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingSet:
     """The anchor questions that have an answer and all features."""
 
     table: pl.DataFrame
     left_out: int
 
     @classmethod
-    def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> Rows:
+    def of(cls, features: pl.DataFrame, anchors: pl.DataFrame) -> TrainingSet:
         answered = features.with_columns(anchors["anchor", "right", "cluster"]).drop_nulls("right")
         absent = [name for name in OPTIONAL if answered[name].is_null().all()]
         whole = answered.drop(absent).drop_nulls(set(FEATURES) - set(absent))
@@ -93,7 +93,7 @@ class Rows:
         }
 
 
-def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
+def tables(rows: TrainingSet, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
     n, found = rows.table.height, _estimates(rows, bootstrap)
     none = dict.fromkeys(MEASURES, Estimate(None, None, None))
     pairs = PAIRS if found else ()
@@ -112,7 +112,9 @@ def tables(rows: Rows, bootstrap: Bootstrap) -> dict[str, pl.DataFrame]:
     }
 
 
-def _estimates(rows: Rows, bootstrap: Bootstrap) -> dict[tuple[str, str], dict[str, Estimate]]:
+def _estimates(
+    rows: TrainingSet, bootstrap: Bootstrap
+) -> dict[tuple[str, str], dict[str, Estimate]]:
     """Estimate the measures of each predictor, and the differences between two predictors."""
     if rows.undefined is not None:
         return {}
@@ -121,7 +123,7 @@ def _estimates(rows: Rows, bootstrap: Bootstrap) -> dict[tuple[str, str], dict[s
     return {key: {measure: next(values) for measure in MEASURES} for key in keys}
 
 
-def _measured(rows: Rows, weights: Floats) -> Floats:
+def _measured(rows: TrainingSet, weights: Floats) -> Floats:
     """Return the measures of each predictor, then their differences for each pair."""
     each = {}
     for name, probability in rows.predicted.items():
@@ -183,7 +185,7 @@ class Predictor:
         return cast("tuple[float, float, float]", (found.value, found.low, found.high))
 
 
-def summary(rows: Rows) -> dict[str, Any]:
+def summary(rows: TrainingSet) -> dict[str, Any]:
     """Return how the predictors were fitted, and those that predict new questions."""
     return {
         "left_out": rows.left_out,
@@ -195,7 +197,7 @@ def summary(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _fitted(rows: Rows, name: str) -> Predictor:
+def _fitted(rows: TrainingSet, name: str) -> Predictor:
     matrix = rows.matrix(name)
     found = regression.fit(rows.right, matrix, rows.clusters)
     about = (matrix.min(axis=0), matrix.max(axis=0), found.means, found.scales)

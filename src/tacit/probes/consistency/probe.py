@@ -202,7 +202,7 @@ class ConsistencyProbe(Probe):
 
     def measure(self, answers: Answers) -> Findings:
         """Compute the findings from scores, or from the votes of sampled replies."""
-        from tacit.probes.consistency.findings import findings
+        from tacit.probes.consistency.results import findings
 
         if answers.sampled:
             self.check_replies(sampled=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tacit.findings.published import beside, printed_values
-from tacit.probes.consistency.consistency import frequent_concepts
+from tacit.probes.consistency.lift import frequent_concepts
 
 if TYPE_CHECKING:
     from tacit.probes.consistency.probe import ConsistencyProbe

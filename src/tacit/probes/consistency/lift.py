@@ -77,11 +77,16 @@ def _by_subset(
     return TABLES[table].frame(rows, p_corrected=corrected)
 
 
-def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
-    """Measure how well background scores predict correct answers; return the controls' columns."""
+def _lift(anchors: pl.DataFrame, how: Permutations, *, by_facts: bool = False) -> Lift:
     rows = anchors.drop_nulls(_MEASURED)
     right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
-    found = measure_lift(right, score, cluster, how)
+    strata = strata_of(rows["facts"].to_numpy()) if by_facts else None
+    return measure_lift(right, score, cluster, how, strata=strata)
+
+
+def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, Any]]:
+    """Measure how well background scores predict correct answers; return the controls' columns."""
+    found, rows = _lift(anchors, how), anchors.drop_nulls(_MEASURED)
     return found, {
         "n": found.n,
         "accuracy": mean_of(rows["right"]),
@@ -95,9 +100,7 @@ def measured(anchors: pl.DataFrame, how: Permutations) -> tuple[Lift, dict[str, 
 
 def within_strata(anchors: pl.DataFrame, how: Permutations) -> dict[str, Any]:
     """Compute the lift within strata of anchor questions with similar numbers of facts."""
-    rows = anchors.drop_nulls(_MEASURED)
-    right, score, cluster = (rows[name].to_numpy() for name in _PREDICTED)
-    found = measure_lift(right, score, cluster, how, strata=strata_of(rows["facts"].to_numpy()))
+    found = _lift(anchors, how, by_facts=True)
     return {
         "strata": found.strata,
         "chance_adjusted": found.chance,

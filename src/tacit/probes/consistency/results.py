@@ -11,7 +11,7 @@ import polars as pl
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.background import mean_zipf
 from tacit.probes.base import Answers
-from tacit.probes.consistency import background, consistency, intervention, predictors
+from tacit.probes.consistency import background, intervention, lift, predictors
 from tacit.probes.consistency.answers import (
     ModelAnswers,
     anchor_answers,
@@ -49,7 +49,7 @@ def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
     scores = scored(probe, answers)
     found = answered(probe, scores)
     yes = background.distinct_answers(found)
-    rows = predictors.Rows.of(features(found), found.anchors)
+    rows = predictors.TrainingSet.of(features(found), found.anchors)
     tables = _tables(probe, scores, found, yes) | predictors.tables(rows, Bootstrap())
     every = [one for name in answers.groups for one in answers.votes(name)]
     summary = {
@@ -103,18 +103,18 @@ def _tables(
         "links": found.links,
         "anchors": anchors,
         **score_tables(scores),
-        "consistency": consistency.overall(anchors, how),
-        "adjusted": consistency.adjusted(anchors, how),
+        "consistency": lift.overall(anchors, how),
+        "adjusted": lift.adjusted(anchors, how),
         "controls": Controls(probe.anchors, probe.background, found).table(how),
-        "consistency_by_relation": consistency.by_relation(found, how),
-        "consistency_by_concept": consistency.by_concept(found, how),
+        "consistency_by_relation": lift.by_relation(found, how),
+        "consistency_by_concept": lift.by_concept(found, how),
         "background_by_relation": relations,
         "background_score": background.mean_over_relations(relations, anchors),
         "anchor_accuracy": background.anchor_accuracy(anchors, bootstrap),
         "relevance": background.relevance(found, how),
         "background_variants": background_variants(scores[BACKGROUND], found),
         "background_answers": background.background_answers(yes, bootstrap),
-        "accuracy_by_score": consistency.accuracy_by_score(anchors, bootstrap),
+        "accuracy_by_score": lift.accuracy_by_score(anchors, bootstrap),
         "anchor_baselines": anchor_baselines(probe.anchors, found, bootstrap),
         "negative_examples": negative_examples(found),
     }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.probes.consistency import consistency
+from tacit.probes.consistency import lift
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations
@@ -66,7 +66,7 @@ def test_each_relation_of_a_run(run: Run) -> None:
 @pytest.mark.parametrize("right", [[], [True, True], [False, False], [None, None]])
 def test_what_is_undefined_is_null(right: list[bool | None]) -> None:
     """No anchor, all right, none right, none answered."""
-    (row,) = consistency.overall(anchors([0.25, 0.75][: len(right)], right), FEW).to_dicts()
+    (row,) = lift.overall(anchors([0.25, 0.75][: len(right)], right), FEW).to_dicts()
     there = [one for one in right if one is not None]
     assert (row["n"], row["right"]) == (len(there), sum(there))
     assert row["consistency"] == (1.0 if any(there) else None)
@@ -78,7 +78,7 @@ def test_a_relation_of_which_nothing_is_scored() -> None:
     """Its row is there, with no anchors and no figures."""
     of = anchors([0.5, 0.25, None], [True, False, True])
     found = asked(of, (0, "a", "IsA"), (1, "b", "IsA"), (2, "c", "HasA"))
-    rows = consistency.by_relation(found, FEW).select("name", "n", "consistency").rows()
+    rows = lift.by_relation(found, FEW).select("name", "n", "consistency").rows()
     assert rows == [("HasA", 0, None), ("IsA", 2, 1.0)]
 
 
@@ -97,7 +97,7 @@ def test_concepts_are_frequent_from_28_anchors_on() -> None:
         *((at, "unscored", "IsA") for at in range(3, 31)),
         *((at, "unanswered", "IsA") for at in [*range(27), 31]),
     )
-    found = consistency.by_concept(known, FEW).to_dicts()
+    found = lift.by_concept(known, FEW).to_dicts()
     # All facts have the one tail.
     assert [(row["name"], row["n"]) for row in found] == [("thing", 30), ("enough", 28)]
     pairs = [
@@ -114,7 +114,7 @@ def test_the_14_most_frequent_concepts() -> None:
     names = [f"concept {letter}" for letter in "onmlkjihgfedcba"]
     of = anchors([at % 7 / 6 for at in range(29)], [at % 3 == 0 for at in range(29)])
     links = ((at, name, "IsA") for name in names for at in range(28 + (name[-1] == "h")))
-    found = consistency.by_concept(asked(of, *links), FEW)
+    found = lift.by_concept(asked(of, *links), FEW)
     expected = ["concept h", "thing", *(f"concept {letter}" for letter in "abcdefgijklm")]
     assert found["name"].to_list() == expected
     assert found["n"].to_list() == [29, 29] + [28] * 12
@@ -133,7 +133,7 @@ def test_accuracy_by_score_covers_each_question_once(
 ) -> None:
     """Bins follow each other, do not share a score, and have at least 20 questions if they can."""
     questions = anchors([score for score, _ in rows], [right for _, right in rows])
-    table = consistency.accuracy_by_score(questions, Bootstrap(20))
+    table = lift.accuracy_by_score(questions, Bootstrap(20))
     known = questions.drop_nulls(["background_score", "right"])
     assert table["n"].sum() == known.height
     assert table["right"].sum() == known["right"].sum()
@@ -151,7 +151,7 @@ def test_the_adjusted_lift_is_within_equal_numbers_of_facts() -> None:
     facts = [1 + at % 3 for at in range(90)]
     right = [at % 5 < count for at, count in enumerate(facts)]
     of = anchors([count / 3 for count in facts], right)
-    (row,) = consistency.adjusted(of.with_columns(facts=pl.Series(facts)), FEW).to_dicts()
+    (row,) = lift.adjusted(of.with_columns(facts=pl.Series(facts)), FEW).to_dicts()
     assert (row["n"], row["strata"], row["lift_adjusted"]) == (90, 3, pytest.approx(0, abs=1e-12))
-    (plain,) = consistency.overall(of, FEW)["lift"]
+    (plain,) = lift.overall(of, FEW)["lift"]
     assert plain > 0.2
