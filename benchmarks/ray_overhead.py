@@ -167,10 +167,10 @@ def _engine(side: Side, store: str) -> Engine:
     name, kept = str(side.place / "model"), Store(store)
     loading = LoadOptions(device="cpu")
     if side.workers is not None:
-        from tacit.engine.ray.engine import RayOptions, load_engine
+        from tacit.engine.options import EngineOptions
 
-        options = RayOptions("local", workers=side.workers, threads=side.threads)
-        return load_engine(name, loading, kept, options)
+        cluster = EngineOptions("ray", "local", workers=side.workers, threads=side.threads)
+        return cluster.start(name, loading, kept)
     import torch
 
     torch.set_num_threads(side.threads)

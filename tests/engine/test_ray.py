@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 from collections import Counter
@@ -12,7 +11,9 @@ from typing import Any
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.ray.engine import Patience, RayOptions, ray_engine
+from tacit.engine.options import EngineOptions
+from tacit.engine.ray import executor
+from tacit.engine.ray.engine import ray_engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel
@@ -27,7 +28,6 @@ pytest.importorskip("ray", reason="the extra ray is not installed")
 
 PROMPTS = [Prompt(f"text {n}" + " w" * (n % 9), ("a", "bc")) for n in range(60)]
 BLOCK = 30
-QUICK = Patience(look=0.5, silence=10.0)
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def telling(tmp_path: Path) -> Telling:
 
 def on_ray(load: Telling, store: Store, workers: int = 2) -> Engine:
     """An engine of some workers."""
-    return ray_engine(load, store, RayOptions(workers=workers, threads=1), QUICK, BLOCK)
+    return ray_engine(load, store, EngineOptions(workers=workers, threads=1), BLOCK)
 
 
 @pytest.mark.usefixtures("cluster")
@@ -117,32 +117,6 @@ def test_a_killed_worker_and_a_lost_node_change_nothing(
 
 
 @pytest.mark.usefixtures("cluster")
-def test_a_worker_that_no_longer_answers_is_not_waited_for(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its process is there, and stopped: after a while its block is sent to another worker."""
-    telling = Telling(tmp_path / "asked.txt", seconds=0.1)
-    patience = Patience(look=0.5, silence=3.0)
-    store, options = Store(tmp_path / "store"), RayOptions(workers=2, threads=1)
-    engine = ray_engine(telling, store, options, patience, BLOCK)
-    stopped: list[int] = []
-
-    def stop(_: Part) -> None:
-        if not stopped:
-            stopped.append(telling.reports()[-1][1])
-            os.kill(stopped[0], signal.SIGSTOP)
-
-    try:
-        scores = engine.ask(PROMPTS, engine.plan(PROMPTS), stop)
-    finally:
-        with contextlib.suppress(ProcessLookupError):  # Ray may have ended it already
-            os.kill(stopped[0], signal.SIGKILL)
-    local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
-    assert scores == local.ask(PROMPTS)
-    assert sum("it has not responded for 3 s" in message for message in caplog.messages) == 1
-
-
-@pytest.mark.usefixtures("cluster")
 def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> None:
     """And the rest is asked by whoever comes next, on another number of workers."""
     store, path = Store(tmp_path / "store"), tmp_path / "blocks.parquet"
@@ -168,16 +142,17 @@ def test_what_an_interruption_left_is_kept(tmp_path: Path, telling: Telling) -> 
 
 
 @pytest.mark.usefixtures("cluster")
-def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling) -> None:
-    """One that all can reach; one that is another for each of them is refused, not waited for."""
-    pytest.importorskip("fsspec", reason="a store at an address needs it")
+def test_workers_write_to_a_store_at_an_address(
+    tmp_path: Path, telling: Telling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address that is another store for each worker is refused."""
     local = Engine(FakeModel(by_letters, "telling"), Store(tmp_path / "local"), BLOCK)
     shared = Store(f"local://{tmp_path}/shared")
     assert on_ray(telling, shared, workers=1).ask(PROMPTS) == local.ask(PROMPTS)
-    options, patience = RayOptions(workers=1, threads=1), replace(QUICK, seen=0.5)
-    apart = ray_engine(telling, Store("memory://apart"), options, patience, BLOCK)
+    monkeypatch.setattr(executor, "SEEN", 0.5)
+    apart = on_ray(telling, Store("memory://me@host/apart"), workers=1)
     with pytest.raises(
-        StoreError, match=r"memory://apart: a file that the worker on .* is not visible here"
+        StoreError, match=r"^memory://host/apart: a file that the worker on .* is not visible here"
     ):
         apart.ask(PROMPTS)
 
@@ -188,7 +163,7 @@ def test_workers_write_to_a_store_at_an_address(tmp_path: Path, telling: Telling
     [
         ("unscorable", 1, r"^the model failed$"),
         ("flaky", 3, "'flaky' failed 3 times: OSError: the cable is loose"),
-        ("deadly", 3, "'deadly' lost its worker 3 times"),
+        ("deadly", 3, "'deadly' failed 3 times: its worker was lost"),
     ],
 )
 def test_a_block_that_fails_ends_the_run_with_its_error(

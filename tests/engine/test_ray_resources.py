@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.engine.ray.cluster import RayOptions, Share, connect, share_out
+from tacit.engine.options import EngineOptions
+from tacit.engine.ray.cluster import Share, connect, share_out
 from tacit.errors import MissingPackage, RequestError
 
 LAPTOP = [{"CPU": 8.0}]
@@ -20,23 +21,23 @@ GPUS = [{"CPU": 16.0, "GPU": 4.0}, {"CPU": 8.0, "GPU": 2.0}, {"CPU": 64.0}]
 @pytest.mark.parametrize(
     ("nodes", "options", "share"),
     [
-        (LAPTOP, RayOptions(), Share(1, 8, 0)),
-        (LAPTOP, RayOptions(workers=3), Share(3, 2, 0)),
-        (LAPTOP, RayOptions(workers=20), Share(20, 1, 0)),
-        (LAPTOP, RayOptions(threads=2), Share(1, 2, 0)),
-        (SMALL, RayOptions(), Share(3, 4, 0)),
-        (SMALL, RayOptions(workers=6), Share(6, 2, 0)),
-        (SMALL, RayOptions(workers=4, threads=8), Share(4, 8, 0)),
-        (GPUS, RayOptions(), Share(6, 1, 1)),
-        (GPUS, RayOptions(gpus_per_worker=2), Share(3, 1, 2)),
-        (GPUS, RayOptions(gpus_per_worker=0.5), Share(12, 1, 0.5)),
-        (GPUS, RayOptions(gpus_per_worker=0.3), Share(18, 1, 0.3)),
-        (GPUS, RayOptions(gpus_per_worker=0), Share(3, 8, 0)),
-        (GPUS, RayOptions(workers=2, threads=4), Share(2, 4, 1)),
+        (LAPTOP, EngineOptions(), Share(1, 8, 0)),
+        (LAPTOP, EngineOptions(workers=3), Share(3, 2, 0)),
+        (LAPTOP, EngineOptions(workers=20), Share(20, 1, 0)),
+        (LAPTOP, EngineOptions(threads=2), Share(1, 2, 0)),
+        (SMALL, EngineOptions(), Share(3, 4, 0)),
+        (SMALL, EngineOptions(workers=6), Share(6, 2, 0)),
+        (SMALL, EngineOptions(workers=4, threads=8), Share(4, 8, 0)),
+        (GPUS, EngineOptions(), Share(6, 1, 1)),
+        (GPUS, EngineOptions(gpus_per_worker=2), Share(3, 1, 2)),
+        (GPUS, EngineOptions(gpus_per_worker=0.5), Share(12, 1, 0.5)),
+        (GPUS, EngineOptions(gpus_per_worker=0.3), Share(18, 1, 0.3)),
+        (GPUS, EngineOptions(gpus_per_worker=0), Share(3, 8, 0)),
+        (GPUS, EngineOptions(workers=2, threads=4), Share(2, 4, 1)),
     ],
 )
 def test_what_is_not_asked_for_goes_by_the_cluster(
-    nodes: list[dict[str, float]], options: RayOptions, share: Share
+    nodes: list[dict[str, float]], options: EngineOptions, share: Share
 ) -> None:
     """One worker per GPU, else per node with the cores of the smallest."""
     assert share_out(options, nodes) == share
@@ -57,7 +58,7 @@ def test_the_workers_that_a_cluster_gives_by_itself_fit_on_it(
     nodes: list[dict[str, float]],
 ) -> None:
     """Each node holds what its cores and GPUs allow, counted one by one."""
-    share = share_out(RayOptions(), nodes)
+    share = share_out(EngineOptions(), nodes)
     held = 0
     for node in nodes:
         cpu, gpu = node["CPU"], node["GPU"]
@@ -70,15 +71,15 @@ def test_the_workers_that_a_cluster_gives_by_itself_fit_on_it(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (RayOptions(gpus_per_worker=1), "1 node has at most 0 GPU"),
-        (RayOptions(gpus_per_worker=1.5), "fraction of one GPU, such as 0.5, or a whole number"),
+        (EngineOptions(gpus_per_worker=1), "1 node has at most 0 GPU"),
+        (EngineOptions(gpus_per_worker=1.5), "fraction of one GPU, such as 0.5, or a whole number"),
         (
-            RayOptions(threads=9),
+            EngineOptions(threads=9),
             "a worker needs 9 cores, but according to Ray the cluster's 1 node has",
         ),
     ],
 )
-def test_a_worker_that_fits_nowhere_is_refused(options: RayOptions, said: str) -> None:
+def test_a_worker_that_fits_nowhere_is_refused(options: EngineOptions, said: str) -> None:
     """With what there is instead."""
     with pytest.raises(RequestError, match=said):
         share_out(options, LAPTOP)
@@ -92,7 +93,7 @@ def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
         port = free.getsockname()[1]
         for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
             with pytest.raises(RequestError, match=f"at --address {address} .*ray start --head"):
-                connect(RayOptions(address))
+                connect(EngineOptions(address=address))
 
 
 @pytest.mark.parametrize("address", ["here", "ray://", "host:port", "host:123456", "http://a:1"])
@@ -100,7 +101,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
     """Before anything is connected to."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     with pytest.raises(RequestError, match="it must be auto, HOST:PORT"):
-        connect(RayOptions(address))
+        connect(EngineOptions(address=address))
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -111,7 +112,7 @@ def test_a_password_in_an_address_is_not_shown(
     pytest.importorskip("ray", reason="the extra ray is not installed")
     monkeypatch.setenv("RAY_ADDRESS", "ray://me:secret@host:10001")
     with pytest.raises(RequestError, match="contains a user, a password") as refused:
-        connect(RayOptions("ray://me:secret@host:10001" if given else None))
+        connect(EngineOptions(address="ray://me:secret@host:10001" if given else None))
     assert "secret" not in str(refused.value)
 
 
@@ -119,4 +120,4 @@ def test_without_ray_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     """As the command that installs it."""
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingPackage, match=r"pip install 'tacit-lm\[ray\]'"):
-        connect(RayOptions())
+        connect(EngineOptions())

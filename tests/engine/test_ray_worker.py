@@ -89,7 +89,7 @@ def test_a_worker_that_would_compute_something_else_is_refused(order: Order, sai
     """Without its GPU, or by another version of the code."""
     failed = Worker(order).load()
     assert isinstance(failed, Failed)
-    assert said in failed.message
+    assert said in str(failed.error)
     assert failed.is_final
 
 
@@ -114,21 +114,29 @@ def test_an_error_is_the_same_at_the_other_end(
     failed = pickle.loads(pickle.dumps(Failed.of(error)))  # noqa: S301 - made here
     assert type(failed.error) is raised
     assert str(failed.error) == str(error)
-    assert (failed.is_final, failed.is_ours) == (is_final, True)
+    assert (failed.is_final, failed.worker) == (is_final, "fine")
 
 
-def test_an_error_of_a_library_names_its_kind_and_machine() -> None:
-    """It may be the worker's alone, so that another is asked."""
-    failed = Failed.of(OSError("the cable is loose"))
-    assert failed.message.startswith("OSError: the cable is loose (on ")
-    assert (failed.is_final, failed.is_ours) == (False, False)
-
-
-def test_a_model_that_fails_by_a_librarys_error_may_do_well_elsewhere() -> None:
-    """Its GPU may be broken: another worker is asked, and this one is left."""
-    error = ScoringError("the model failed: device-side assert")
-    error.__cause__ = RuntimeError("device-side assert")
+@pytest.mark.parametrize(
+    ("error", "cause", "message"),
+    [
+        (OSError("the cable is loose"), None, "OSError: the cable is loose (on "),
+        (ScoringError("the model failed"), RuntimeError("assert"), "the model failed (on "),
+    ],
+)
+def test_an_error_of_a_library_names_its_machine(
+    error: Exception, cause: Exception | None, message: str
+) -> None:
+    """It may have broken the worker or its GPU, so that another one is tried."""
+    error.__cause__ = cause
     failed = Failed.of(error)
-    assert failed.message.startswith("the model failed: device-side assert (on ")
-    assert (failed.is_final, failed.is_ours) == (False, False)
     assert type(failed.error) is ScoringError
+    assert str(failed.error).startswith(message)
+    assert (failed.is_final, failed.worker) == (False, "broken")
+
+
+def test_a_worker_that_was_restarted_says_so_until_it_has_loaded_its_model(tmp_path: Path) -> None:
+    """Its block is not lost."""
+    failed = Worker(Order(load, str(tmp_path), threads=1, gpus=0)).work([Prompt("x", ("a",))])
+    assert isinstance(failed, Failed)
+    assert (failed.is_final, failed.worker) == (False, "lost")

@@ -19,9 +19,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tacit.engine import segments
-from tacit.engine.segments import Damaged, decode, encode, next_name
-from tacit.engine.store import Store
+from tacit.engine import store as stores
+from tacit.engine.store import Damaged, Store, decode, encode, next_name
 from tacit.errors import StoreError
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 
@@ -75,14 +74,14 @@ def test_what_one_of_two_writers_has_read_stays_whatever_the_other_publishes(
     """Who takes a number has the other wait; prompts overlap, and values differ."""
     rounds = 20
     both = [Prompt("both", ("a",))]
-    slow = segments.next_name
+    slow = stores.next_name
 
     def next_name(names: Iterable[str], content: bytes) -> str:
         name = slow(list(names), content)
         time.sleep(0.002)  # here the other one would get ahead
         return name
 
-    monkeypatch.setattr(segments, "next_name", next_name)
+    monkeypatch.setattr(stores, "next_name", next_name)
 
     def write(value: float) -> list[dict[str, float]]:
         seen = []

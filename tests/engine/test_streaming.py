@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tacit.engine import ask
+from tacit.engine import local
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, UnreliableError
@@ -222,7 +222,7 @@ def test_scores_are_stored_while_another_is_awaited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those of other blocks than its own."""
-    monkeypatch.setattr(ask, "PERIOD", 0.0)
+    monkeypatch.setattr(local, "PERIOD", 0.0)
     gate, stored = Gate(TEXTS[3]), threading.Event()
     model = Streaming(gate, 2)
     engine = Engine(model, Store(tmp_path), block_tokens=50)
@@ -249,7 +249,7 @@ def test_replies_are_stored_while_others_are_awaited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also the other texts' all."""
-    monkeypatch.setattr(ask, "PERIOD", 0.0)
+    monkeypatch.setattr(local, "PERIOD", 0.0)
     gate, stored, ended = Gate(TEXTS[3]), threading.Event(), list[int]()
     model = Replying(gate, SAMPLES + 1)
     engine = Engine(model, Store(tmp_path))
@@ -310,7 +310,7 @@ def test_who_stops_while_others_are_under_way_ends_all_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     """An interruption or an error of whoever is told of the progress; what was stored stays."""
-    monkeypatch.setattr(ask, "PERIOD", 0.0)
+    monkeypatch.setattr(local, "PERIOD", 0.0)
     model = Streaming(several=3)
     told: list[int] = []
 

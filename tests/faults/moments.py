@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 PHASES = {
     "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.plan:Plan.record"),
-    "scoring": ("tacit.engine.ask:Engine._answers",),
+    "scoring": ("tacit.engine.local:LocalExecutor._answers",),
     "publishing a segment": ("tacit.engine.store:Store.append",),
     "measuring": ("tacit.probes.parts.probe:PartsProbe.measure",),
     "writing findings": ("tacit.runs.folder:RunFolder.finish",),

@@ -28,8 +28,8 @@ WAYS: dict[str, tuple[int, tuple[str, ...]]] = {
 PERIOD = 0.05
 SETUP = f"""
 import os
-from tacit.engine import ask
-ask.PERIOD = {PERIOD}
+from tacit.engine import local
+local.PERIOD = {PERIOD}
 with open("pid", "w") as file:
     file.write(str(os.getpid()))
 """

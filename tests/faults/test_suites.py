@@ -34,17 +34,17 @@ store.Store.append = stopped
 """
 COUNTED = """
 import json
-from tacit.engine import ask
+from tacit.engine.local import LocalExecutor
 
-answers = ask.Engine._answers
+answers = LocalExecutor._answers
 
-def counted(self, requests, answer):
+def counted(self, block, answer):
     with open("asked.jsonl", "a") as file:
-        for at, one in enumerate(requests):
+        for at, one in enumerate(block.requests):
             file.write(json.dumps([self.model.name, one.text, at]) + "\\n")
-    return answers(self, requests, answer)
+    return answers(self, block, answer)
 
-ask.Engine._answers = counted
+LocalExecutor._answers = counted
 """
 
 

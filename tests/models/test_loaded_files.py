@@ -149,6 +149,6 @@ def test_a_worker_stores_nothing_of_other_weights(
     overwrite_in_file(other / WEIGHTS, folder / WEIGHTS)
     failed = worker.work(PROMPTS[2:])
     assert isinstance(failed, Failed)
-    assert (failed.kind, failed.is_final) == ("ScoringError", True)
-    assert "was overwritten" in failed.message
+    assert (type(failed.error), failed.is_final) == (ScoringError, True)
+    assert "was overwritten" in str(failed.error)
     assert len(Store(tmp_path / "store").read(loaded.fingerprint)) == 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import RequestError
@@ -116,10 +116,9 @@ class EngineOptions:
 
         self.check([name], loading)
         if self.engine == "ray":
-            from tacit.engine.ray.engine import RayOptions, load_engine
+            from tacit.engine.ray.engine import load_engine
 
-            cluster = RayOptions(self.address, self.workers, self.gpus_per_worker, self.threads)
-            return replace(load_engine(name, loading, store, cluster), strict=self.strict)
+            return load_engine(name, loading, store, self)
 
         def load() -> LanguageModel:
             if self.threads:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 
 from tacit.errors import StoreError, TooLongError
 from tacit.files import publish
-from tacit.requests import KINDS, Cached, Key, Request
+from tacit.requests import KINDS, Key, Request
 from tacit.requests.block import Block, Part
 
 R = TypeVar("R")
@@ -36,7 +36,9 @@ class Plan:
     digest: str
     skipped: Mapping[Request, str] = field(default_factory=dict)
     whole: bool = True
-    cached: Mapping[type, Cached[Any, Any]] = field(default_factory=dict, compare=False, repr=False)
+    cached: Mapping[type, Mapping[Key, Any]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def prompts(self) -> int:

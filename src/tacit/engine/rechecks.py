@@ -103,7 +103,7 @@ def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     prompts.sort(key=lambda one: _hash(f"{one.separator} {one.text}"))
     cached = kind.cached(rows)
     some = prompts[: max(AGAIN, len(prompts) // RATE)]
-    return [(one, cached.answer(one)) for one in some]
+    return [(one, kind.answer(one, cached)) for one in some]
 
 
 def _hash(text: str) -> bytes:

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import logging
 import os
 import re
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 
-from tacit.engine import segments
+from tacit import files
 from tacit.engine.storage import Storage
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
-from tacit.files import cache_folder
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import KINDS, Prompt
 
 log = logging.getLogger(__name__)
 
+_NAME = re.compile(r"([0-9]{1,18})-[0-9a-f]{8}-([0-9a-f]{32})\.parquet")
+"""The name of a segment: its number, random digits, and the digest of its content."""
+
 _CHECKED = "checked"
 """A folder with an empty file for each segment whose answers passed a recheck."""
+
+
+class Damaged(Exception):  # noqa: N818 - the name describes the state
+    """Raised if a file is not an intact segment; the message contains the reason."""
 
 
 class Store:
@@ -38,9 +46,9 @@ class Store:
         root: The folder, or an address that fsspec supports, such as ``s3://bucket/folder``.
 
     Raises:
-        RequestError: If the root is a file, the protocol of the address is unknown, or the package
-            that supports the protocol is not installed.
-        StoreError: If the storage at the address cannot be reached.
+        RequestError: If the protocol of the address is unknown, or the package that supports the
+            protocol is not installed.
+        StoreError: If the root is a file, or the storage at the address cannot be reached.
 
     Examples:
         >>> import tempfile
@@ -50,8 +58,8 @@ class Store:
 
     def __init__(self, root: Path | str) -> None:
         self.root = root
-        self._place = Storage(root)
-        self._kept = self._place.folder or _cache_of(self._place.shown())
+        self._storage = Storage(root)
+        self._kept = self._storage.folder or _cache_of(self._storage.shown())
         self.hashes = FileHashes(self._kept / "hashes.json")
         self._written: set[str] = set()
 
@@ -81,18 +89,18 @@ class Store:
         self._prepare(folder, model)
         for name, file in kind.files(requests).items():
             self._keep(name, file)
-        content = segments.encode(kind.frame(requests, answers), model["fingerprint"])
+        content = encode(kind.frame(requests, answers), model["fingerprint"])
         # Without the lock, another segment could precede one that has already been read.
-        with self._place.alone(folder):
-            name = segments.next_name(self._place.names(folder), content)
-            self._place.publish(f"{folder}/{name}", content)
+        with self._storage.alone(folder):
+            name = next_name(self._storage.names(folder), content)
+            self._storage.publish(f"{folder}/{name}", content)
         return PurePosixPath(folder, name)
 
     def unchecked(self, fingerprint: str, of: type) -> tuple[list[PurePosixPath], pl.DataFrame]:
         """Return the segments that were never passed to ``mark_checked``, and their rows."""
         kind = KINDS[of]
         folder = self._folder(kind.folder, fingerprint)
-        checked = set(self._place.names(f"{folder}/{_CHECKED}"))
+        checked = set(self._storage.names(f"{folder}/{_CHECKED}"))
         names = [name for name in self._names(folder) if PurePosixPath(name).stem not in checked]
         rows = self._rows(folder, names, fingerprint, dict(kind.schema()))
         return [PurePosixPath(folder, name) for name in names], kind.settled(rows)
@@ -100,7 +108,7 @@ class Store:
     def mark_checked(self, names: Sequence[PurePosixPath]) -> None:
         """Record that the answers in segments passed a recheck."""
         for name in names:
-            self._place.publish(str(name.parent / _CHECKED / name.stem), b"")
+            self._storage.publish(str(name.parent / _CHECKED / name.stem), b"")
 
     def withdraw(self, names: Sequence[PurePosixPath]) -> None:
         """Move segments with unreliable answers to the folder for damaged files.
@@ -108,7 +116,7 @@ class Store:
         Raises:
             StoreError: If a segment cannot be moved.
         """
-        moved = [target for name in names if (target := self._place.set_aside(str(name)))]
+        moved = [place for name in names if (place := self._storage.set_aside(str(name)))]
         if moved:
             log.warning(
                 "%s with unreliable answers: moved to %s",
@@ -137,8 +145,8 @@ class Store:
     def note(self, fingerprint: str, key: str) -> Any:  # noqa: ANN401 - any JSON value
         """Return the value that ``add_note`` stored; None if there is no intact one."""
         folder = self._folder("notes", fingerprint)
-        for name in sorted(self._place.names(folder)):
-            content = self._place.read(f"{folder}/{name}") if name.startswith(key) else None
+        for name in sorted(self._storage.names(folder)):
+            content = self._storage.read(f"{folder}/{name}") if name.startswith(key) else None
             if content is not None and name == _note_name(key, content):
                 return json.loads(content)
         return None
@@ -148,11 +156,12 @@ class Store:
         folder = self._folder("notes", model["fingerprint"])
         content = json.dumps(value, ensure_ascii=False).encode()
         self._prepare(folder, model)
-        self._place.publish(f"{folder}/{_note_name(key, content)}", content)
+        self._storage.publish(f"{folder}/{_note_name(key, content)}", content)
 
     def _names(self, folder: str) -> list[str]:
-        first, second = self._place.names(folder), self._place.names(folder)
-        return segments.in_order(first, second)
+        """List segments by number; none that may precede one that is still to be listed."""
+        last = max((number for number, _ in _numbered(self._storage.names(folder))), default=0)
+        return [name for number, name in _numbered(self._storage.names(folder)) if number <= last]
 
     def _rows(
         self, folder: str, names: Sequence[str], fingerprint: str, schema: dict[str, Any]
@@ -169,23 +178,23 @@ class Store:
         """Read the rows of a segment; return None if the segment is damaged or was removed."""
         damage = ""
         for _ in range(2):  # a second read over a network may succeed
-            content = self._place.read(f"{folder}/{name}")
+            content = self._storage.read(f"{folder}/{name}")
             if content is None:
                 return None  # another process has set it aside
             try:
-                return segments.decode(name, content, fingerprint, schema)
-            except segments.Damaged as error:
+                return decode(name, content, fingerprint, schema)
+            except Damaged as error:
                 damage = str(error)
         self._set_aside(f"{folder}/{name}", damage)
         return None
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move a damaged file, if it exists, to the folder for damaged files; log a warning."""
-        moved = self._place.set_aside(name)
+        moved = self._storage.set_aside(name)
         if moved is not None:
             log.warning(
                 "%s is damaged (%s): it was moved to %s, and its contents are computed again",
-                self._place.shown(name),
+                self._storage.shown(name),
                 reason,
                 moved,
             )
@@ -198,16 +207,16 @@ class Store:
 
     def _prepare(self, folder: str, model: Mapping[str, Any]) -> None:
         """Write the model's description; exclude a new local store from version control."""
-        root = self._place.folder
+        root = self._storage.folder
         if root and (not root.is_dir() or not any(root.iterdir())):
-            self._place.publish(".gitignore", b"*\n")
+            self._storage.publish(".gitignore", b"*\n")
         with contextlib.suppress(WorkError):  # only a cache: files are hashed again
             self.hashes.save()
         if folder in self._written:
             return
         about = json.dumps(dict(model), indent=1, ensure_ascii=False, default=str).encode()
-        if "model.json" not in self._place.names(folder):
-            self._place.publish(f"{folder}/model.json", about)
+        if "model.json" not in self._storage.names(folder):
+            self._storage.publish(f"{folder}/model.json", about)
         if root is None:
             # Lets this machine recognise a server whose answers differ only by rounding.
             with contextlib.suppress(StoreError):
@@ -218,12 +227,63 @@ class Store:
         """Write a file to which stored rows refer, unless the store contains an intact copy."""
         if name in self._written:
             return
-        there = self._place.read(name)
+        there = self._storage.read(name)
         if there is not None and there != content:
             self._set_aside(name, "its content has changed")
         if there != content:
-            self._place.publish(name, content)
+            self._storage.publish(name, content)
         self._written.add(name)
+
+
+def next_name(names: Iterable[str], content: bytes) -> str:
+    """Return a name for a new segment, given the names of the existing segments."""
+    numbers = [number for number, _ in _numbered(names)]
+    number = numbers[-1] + 1 if numbers else 1
+    return f"{number:08d}-{uuid.uuid4().hex[:8]}-{_digest(content)}.parquet"
+
+
+def encode(frame: pl.DataFrame, fingerprint: str) -> bytes:
+    """Encode a table as a segment for the model that has the given fingerprint."""
+    import pyarrow.parquet as pq
+
+    about = {"fingerprint": fingerprint, files.KEY: str(files.SEGMENT)}
+    table = frame.to_arrow().replace_schema_metadata(about)
+    file = io.BytesIO()
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+def decode(name: str, content: bytes, fingerprint: str, schema: Mapping[str, Any]) -> pl.DataFrame:
+    """Decode a segment into its table."""
+    import polars as pl
+    import pyarrow.parquet as pq
+
+    named = _NAME.fullmatch(name)
+    if not named or _digest(content) != named[2]:
+        raise Damaged("its checksum does not match its content")
+    table = pq.ParquetFile(io.BytesIO(content)).read()  # read_table imports pandas
+    about = table.schema.metadata or {}
+    written = about.get(files.KEY.encode(), b"").decode(errors="replace")
+    if reason := files.unreadable(written, files.SEGMENT):
+        raise StoreError(f"{name}: this segment {reason}, or use another --store")
+    if about.get(b"fingerprint") != fingerprint.encode():
+        raise Damaged("it contains the answers of another model")
+    try:
+        return pl.DataFrame(pl.from_arrow(table)).match_to_schema(dict(schema))
+    except pl.exceptions.PolarsError as error:
+        raise StoreError(
+            f"{name}: this segment was written by another version of Tacit and has other columns "
+            f"({error}): use that version, or another --store"
+        ) from error
+
+
+def _numbered(names: Iterable[str]) -> list[tuple[int, str]]:
+    found = ((_NAME.fullmatch(name), name) for name in names)
+    return sorted((int(match[1]), name) for match, name in found if match)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _note_name(key: str, content: bytes) -> str:
@@ -232,4 +292,6 @@ def _note_name(key: str, content: bytes) -> str:
 
 def _cache_of(address: str) -> Path:
     """Return the local folder that serves as the cache of a remote store."""
-    return cache_folder() / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
+    place = os.environ.get("XDG_CACHE_HOME")
+    cache = Path(place) if place else Path.home() / ".cache"
+    return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from tacit.requests.kind import Cached, Key, Kind
+from tacit.requests.kind import Key, Kind
 from tacit.requests.ranking import TOP, Ranking, RankingKind, RankingPrompt, Standing, rank
 from tacit.requests.sampling import Sample, Samples, SamplingKind, SamplingPrompt, State, Votes
 from tacit.requests.scoring import (
@@ -49,7 +49,6 @@ __all__ = [
     "UNSAID_FIRST",
     "Answer",
     "AnswerScore",
-    "Cached",
     "Key",
     "Kind",
     "Prompt",

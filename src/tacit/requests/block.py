@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 
@@ -34,15 +33,3 @@ class Block:
     def of(self) -> type:
         """The class of the requests."""
         return type(self.requests[0])
-
-    @property
-    def whole(self) -> Part:
-        """The ``Part`` that contains all requests of this block."""
-        return Part(self.requests, self.tokens, len(self.requests))
-
-    @property
-    def shares(self) -> list[int]:
-        """The block's number of tokens, divided evenly among the requests of the block."""
-        number = len(self.requests)
-        ends = [self.tokens * at // number for at in range(number + 1)]
-        return [end - begin for begin, end in pairwise(ends)]

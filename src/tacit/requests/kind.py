@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -114,13 +113,13 @@ class Kind(ABC, Generic[R, A]):
         """Return for each part of each request the row that was stored first."""
         return rows.unique(subset=self._key_columns(), keep="first", maintain_order=True)
 
-    def cached(self, rows: pl.DataFrame) -> Cached[R, A]:
-        """Convert stored rows to an object that looks up the answer to a request."""
+    def cached(self, rows: pl.DataFrame) -> dict[Key, Any]:
+        """Return the values of stored rows by their keys."""
         names = list(self.schema())
         n = len(self._key_columns())
         keys = zip(*(rows[name].to_list() for name in names[:n]), strict=True)
         values = map(self.value, *(rows[name].to_list() for name in names[n - 1 :]))
-        return Cached(self, dict(zip(keys, values, strict=True)))
+        return dict(zip(keys, values, strict=True))
 
     def _merged(self, same: Sequence[R]) -> R:
         parts = [part for one in same for part in getattr(one, self.parts)]
@@ -138,23 +137,6 @@ class Kind(ABC, Generic[R, A]):
         """Return the columns of the key and of the part; all later columns are values."""
         names = list(self.schema())
         return names[: names.index(self.part) + 1]
-
-
-@dataclass(frozen=True)
-class Cached(Generic[R, A]):
-    """A model's cached answers, as read from the score store."""
-
-    kind: Kind[R, A]
-    values: Mapping[Key, Any]
-
-    @cached_property
-    def keys(self) -> Collection[Key]:
-        """The keys of the parts that need not be requested again."""
-        return self.kind.final(self.values)
-
-    def answer(self, request: R) -> A:
-        """Return the cached answer; raise ``KeyError`` if a part of the request is not cached."""
-        return self.kind.answer(request, self.values)
 
 
 def improper(value: float | None, what: str) -> str | None:

@@ -13,18 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tacit.addresses import check_holds_no_password
+from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import MissingPackage, RequestError, WorkError
-
-
-@dataclass(frozen=True)
-class RayOptions:
-    """The requested Ray cluster and workers; options that are None get default values."""
-
-    address: str | None = None
-    workers: int | None = None
-    gpus_per_worker: float | None = None
-    threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class Share:
         return sum(map(min, cores, gpus))
 
 
-def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
+def share_out(options: EngineOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
     """Allocate the resources of nodes (``CPU`` and ``GPU``) to workers."""
     most = max((node.get("GPU", 0) for node in nodes), default=0)
     gpus = options.gpus_per_worker
@@ -76,13 +67,13 @@ def share_out(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Shar
     return each
 
 
-def _by_gpus(options: RayOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
+def _by_gpus(options: EngineOptions, nodes: Sequence[Mapping[str, float]], gpus: float) -> Share:
     """Plan workers with GPUs; by default, as many as fit on the nodes, with one core each."""
     one = Share(1, options.threads or 1, gpus)
     return replace(one, workers=options.workers or max(1, one.room(nodes)))
 
 
-def _by_cores(options: RayOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
+def _by_cores(options: EngineOptions, nodes: Sequence[Mapping[str, float]]) -> Share:
     cores = [int(node["CPU"]) for node in nodes if node.get("CPU", 0) >= 1] or [0]
     workers = options.workers or len(cores)
     threads = options.threads or max(1, min(cores) // math.ceil(workers / len(cores)))
@@ -107,7 +98,7 @@ _PROMPTS = 80 * 2**20
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
-def connect(options: RayOptions) -> None:
+def connect(options: EngineOptions) -> None:
     """Connect to the requested cluster; do nothing if Ray is already connected."""
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -143,7 +134,7 @@ class _OwnPaths(list[str]):
         super().extend(path for path in paths if path in own)
 
 
-def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
+def _start(options: EngineOptions, quiet: dict[str, Any]) -> None:
     """Start a cluster on this machine, with enough cores for the requested workers."""
     import ray
 
@@ -166,14 +157,9 @@ def _start(options: RayOptions, quiet: dict[str, Any]) -> None:
 
 def nodes() -> list[dict[str, float]]:
     """Return the resources of each live node of the cluster, keyed by Ray's resource names."""
-    return [dict(node["Resources"]) for node in alive()]
-
-
-def alive() -> list[dict[str, Any]]:
-    """Return Ray's information about each live node of the cluster."""
     import ray
 
-    return [node for node in ray.nodes() if node["Alive"]]
+    return [dict(node["Resources"]) for node in ray.nodes() if node["Alive"]]
 
 
 def _check_answers(address: str) -> None:

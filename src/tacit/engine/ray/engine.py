@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.engine.ask import Engine
-from tacit.engine.ray.cluster import RayOptions, Share, connect, nodes, share_out
+from tacit.engine.options import EngineOptions
+from tacit.engine.ray.cluster import connect, nodes, share_out
 from tacit.engine.ray.executor import RayExecutor
-from tacit.engine.ray.handles import Patience
 from tacit.engine.ray.worker import Loader, Order
 from tacit.engine.storage import is_address
 from tacit.engine.store import Store
@@ -23,6 +23,8 @@ from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS
 from tacit.requests import Vocabulary
 from tacit.requests.block import Block
+
+log = logging.getLogger(__name__)
 
 
 class RayModel:
@@ -62,20 +64,10 @@ class RayModel:
         return words
 
 
-log = logging.getLogger(__name__)
-
-__all__ = ["Patience", "RayOptions", "Share", "load_engine", "ray_engine"]
-
-
 def ray_engine(
-    load: Loader,
-    store: Store,
-    options: RayOptions | None = None,
-    patience: Patience | None = None,
-    block_tokens: int | None = None,
+    load: Loader, store: Store, options: EngineOptions, block_tokens: int | None = None
 ) -> Engine:
     """Start an engine with one or more workers, each of which loads the model."""
-    options = options or RayOptions()
     connect(options)
     share = share_out(options, nodes())
     room = share.room(nodes())
@@ -87,11 +79,11 @@ def ray_engine(
             share.shown,
         )
     order = Order(load, _everywhere(store.root), share.threads, share.gpus)
-    executor = RayExecutor(order, share, patience or Patience())
-    return Engine(RayModel(executor), store, block_tokens, executor)
+    executor = RayExecutor(order, share)
+    return Engine(RayModel(executor), store, block_tokens, executor, strict=options.strict)
 
 
-def load_engine(name: str, loading: LoadOptions, store: Store, options: RayOptions) -> Engine:
+def load_engine(name: str, loading: LoadOptions, store: Store, options: EngineOptions) -> Engine:
     """Start a Ray engine whose workers load a model by its name, with ``load_model``."""
     device = loading.device
     if device not in {"auto", "cpu", "cuda"}:

@@ -6,36 +6,57 @@ import logging
 import time
 import weakref
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 from tacit.engine.plan import Plan
-from tacit.engine.ray.cluster import Share, alive
-from tacit.engine.ray.handles import Job, Lost, Patience, WorkerHandle
-from tacit.engine.ray.worker import Failed, Loaded, Order, Stored
+from tacit.engine.ray.cluster import Share
+from tacit.engine.ray.worker import Failed, Loaded, Order, Worker
 from tacit.engine.storage import Storage
 from tacit.errors import ModelError, ScoringError, StoreError
 from tacit.requests.block import Block, Part
 
 log = logging.getLogger(__name__)
 
-_TICK = 1.0
+TRIES = 3
+START = 600.0
+SEEN = 120.0  # NFS may cache for 60 s that a file does not exist
+
+
+@dataclass(eq=False)
+class _Worker:
+    """A Ray actor, and how often in a row it has not loaded its model."""
+
+    actor: Any
+    failures: int = 0
+
+
+@dataclass(eq=False)
+class _Job:
+    """A job that any worker can do, and how often it has failed."""
+
+    send: Callable[[Any], Any]
+    about: str
+    failures: int = 0
 
 
 class RayExecutor:
-    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``."""
+    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``.
 
-    def __init__(self, order: Order, share: Share, patience: Patience) -> None:
-        self._order, self._share, self._patience = order, share, patience
-        self._workers: list[WorkerHandle] = []
-        self._wanted = share.workers
-        self._false_starts = 0
-        self._looked = self._anybody = time.monotonic()
-        self._seen_from: set[str] = set()
+    Ray restarts a worker whose process or node is lost, as soon as resources are free.
+    """
+
+    def __init__(self, order: Order, share: Share) -> None:
+        self._order, self._share = order, share
+        self._workers: list[_Worker] = []
+        self._idle: list[_Worker] = []
+        self._busy: dict[Any, tuple[_Worker, _Job | None]] = {}  # None: it loads its model
         self._loaded: Loaded | None = None
-        weakref.finalize(self, _disband, self._workers)
+        self._seen_from: set[str] = set()
+        weakref.finalize(self, dismiss, self._workers)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -52,233 +73,210 @@ class RayExecutor:
 
     @property
     def size(self) -> int:
-        """The requested number of workers minus the number that could not be started."""
-        return self._wanted
+        """The number of workers."""
+        return len(self._workers) or self._share.workers
 
     def first(self) -> Loaded:
         """Start all workers, and wait until the first worker has loaded the model."""
-        self._hire()
+        self._start()
         while self._loaded is None:
-            for worker, outcome in self._outcomes():
-                self._arrived(worker, outcome)
+            for worker, _, outcome in self._outcomes():
+                self._started(worker, outcome)
         return self._loaded
 
     def call(self, method: str, *arguments: object) -> Any:  # noqa: ANN401 - what the model returns
         """Call a method of the model on one of the workers and return the result."""
-        job = Job(lambda actor: actor.call.remote(method, arguments), f"the call of model.{method}")
+        job = _Job(lambda actor: actor.call.remote(method, arguments), f"model.{method}")
         ((_, result),) = self._done([job])
         return result
 
     def execute(self, plan: Plan) -> Generator[Part]:
         """See ``Executor``."""
-        if not plan.blocks:
-            return
-        jobs = [_job(block) for block in plan.blocks]
-        written: set[str] = set()
-        with closing(self._done(jobs)) as done:
+        blocks = {_job(block): block for block in plan.blocks}
+        written: dict[str, str] = {}
+        with closing(self._done(list(blocks))) as done:
             for job, stored in done:
-                self._check_seen(stored)
-                written.add(stored.segment)
-                yield job.block.whole
-        self._await_listed(written)
+                if stored.host not in self._seen_from:
+                    self._await({stored.segment: stored.host})
+                    self._seen_from.add(stored.host)
+                written[stored.segment] = stored.host
+                block = blocks[job]
+                yield Part(block.requests, block.tokens, len(block.requests))
+        self._await(written)
 
-    def _done(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Any]]:
-        """Send all jobs to idle workers, and yield each job with its result."""
-        todo, left = deque(jobs), len(jobs)
-        self._hire()
-        try:
-            while left:
-                idle = [worker for worker in self._workers if worker.is_idle]
-                for worker in idle[: len(todo)]:
-                    worker.give(todo.popleft())
-                for worker, outcome in self._outcomes():
-                    job, worker.job = worker.job, None
-                    if job is None:
-                        self._arrived(worker, outcome)
-                    elif isinstance(outcome, Failed | Lost):
-                        self._failed(worker, job, outcome)
-                        todo.appendleft(job)
-                    else:
-                        left -= 1
-                        yield job, outcome
-        except GeneratorExit:
-            # Interrupted: also end the idle workers, which would keep their cores and GPUs.
-            for worker in list(self._workers):
-                self._leave(worker)
-            raise
-        finally:
-            # A block failed for good: end the workers that are still busy.
-            for worker in [worker for worker in self._workers if worker.job is not None]:
-                self._leave(worker)
-
-    def _outcomes(self) -> Iterator[tuple[WorkerHandle, object]]:
-        """Wait briefly for results; yield each worker that has a result or has been lost."""
+    def _start(self) -> None:
+        """Start the workers if there are none."""
         import ray
 
-        busy = {worker.pending: worker for worker in self._workers if worker.pending is not None}
-        ready = ray.wait(list(busy), timeout=_TICK)[0] if busy else []
-        for pending in ready:
-            yield busy[pending], busy[pending].take()
-        now = time.monotonic()
-        if now - self._looked < self._patience.look:
+        if self._workers:
             return
-        self._looked = now
-        nodes = {str(node["NodeID"]) for node in alive()}
-        for worker in list(self._workers):
-            lost = worker.missing(nodes, self._patience)
-            if lost:
-                worker.pending = None
-                yield worker, lost
-            elif minutes := worker.loads_for_long(self._patience.start):
-                log.warning(
-                    "a worker has been loading its model for %.0f min; Ray's logs "
-                    "(/tmp/ray/session_latest/logs on its node) may explain why",
-                    minutes,
-                )
-        self._check_anybody(now)
-
-    def _arrived(self, worker: WorkerHandle, outcome: object) -> None:
-        """Mark a worker as ready if it has loaded its model; replace it if loading failed."""
-        if not isinstance(outcome, Loaded):
-            self._false_start(worker, outcome)
-            return
-        first = self._loaded
-        if first and outcome.fingerprint != first.fingerprint:
-            error = ModelError(
-                f"{outcome.name} on {outcome.host} differs from the model on {first.host}: the "
-                "files, the tokenizer or the number format differ; use the same on every node"
-            )
-            if not self._seen_from:
-                self._leave(worker)
-                raise error
-            # A node that joins a run late must not end the run.
-            self._false_start(worker, Failed.of(error))
-            return
-        for warning in outcome.warnings if first is None else ():
-            log.warning("%s", warning)
-        worker.loaded = outcome
-        self._loaded, self._false_starts = first or outcome, 0
-
-    def _false_start(self, worker: WorkerHandle, outcome: object) -> None:
-        """Replace a worker whose model did not load; use fewer workers after repeated failures."""
-        self._leave(worker)
-        failed = outcome if isinstance(outcome, Failed) else None
-        if failed and failed.is_final and self._loaded is None:
-            raise failed.error
-        message = failed.message if failed else getattr(outcome, "reason", str(outcome))
-        self._false_starts += 1
-        if self._false_starts >= self._patience.tries:
-            self._wanted, self._false_starts = self._wanted - 1, 0
-            log.warning(
-                "a worker could not be started (%s): %d of %d workers remain",
-                message,
-                self._wanted,
-                self._share.workers,
-            )
-        if self._wanted < 1:
+        share = self._share
+        made = ray.remote(Worker).options(
+            num_cpus=share.threads, num_gpus=share.gpus, max_restarts=-1
+        )
+        actors: list[Any] = [made.remote(self._order) for _ in range(share.workers)]
+        self._workers += map(_Worker, actors)
+        if not ray.wait([actor.ready.remote() for actor in actors], timeout=START)[0]:
             raise ScoringError(
-                f"no worker could be started: {message}; see Ray's logs on the node "
-                "(/tmp/ray/session_latest/logs), and run the same command again to resume"
+                f"no worker started within {START:.0f} s; each needs {share.shown}: check the free "
+                "resources with `ray status`, and run the same command again to resume"
             )
-        self._hire()
+        self._load(self._workers)
 
-    def _failed(self, worker: WorkerHandle, job: Job, outcome: Failed | Lost) -> None:
-        """Count a job's failure; raise an error if the job failed too often or cannot succeed."""
-        if isinstance(outcome, Failed) and outcome.is_final:
-            raise outcome.error
-        lost = isinstance(outcome, Lost)
-        message = outcome.reason if isinstance(outcome, Lost) else outcome.message
-        key = "lost" if lost else message
-        job.failures[key] += 1
-        if job.failures[key] >= self._patience.tries or len(job.failures) > self._patience.tries:
-            if isinstance(outcome, Failed) and outcome.is_ours:
+    def _load(self, workers: Sequence[_Worker]) -> None:
+        """Let workers load the model; a worker that was lost does so when Ray has restarted it."""
+        for worker in workers:
+            self._busy[worker.actor.load.options(max_task_retries=1).remote()] = worker, None
+
+    def _done(self, jobs: Sequence[_Job]) -> Generator[tuple[_Job, Any]]:
+        """Send all jobs to idle workers, and yield each job with its result."""
+        self._start()
+        todo, left = deque(jobs), len(jobs)
+        try:
+            while left:
+                while todo and self._idle:
+                    worker, job = self._idle.pop(), todo.popleft()
+                    self._busy[job.send(worker.actor)] = worker, job
+                for worker, given, outcome in self._outcomes():
+                    if given is None:
+                        self._started(worker, outcome)
+                    elif isinstance(outcome, Failed):
+                        self._failed(worker, given, outcome)
+                        todo.appendleft(given)
+                    else:
+                        self._idle.append(worker)
+                        left -= 1
+                        yield given, outcome
+        finally:
+            if any(job for _, job in self._busy.values()):  # interrupted, or a block has failed
+                self._busy.clear()
+                self._idle.clear()
+                dismiss(self._workers)
+
+    def _outcomes(self) -> Iterator[tuple[_Worker, _Job | None, Any]]:
+        """Wait for results; yield each worker that has a result or was lost, and its job."""
+        import ray
+
+        ready = ray.wait(list(self._busy), timeout=START)[0]
+        if not ready and not any(job for _, job in self._busy.values()):
+            log.warning(
+                "all workers have been loading the model, or waiting for free resources, for %.0f "
+                "min; `ray status` or Ray's logs (/tmp/ray/session_latest/logs on the node) may "
+                "explain why",
+                START / 60,
+            )
+        for reference in ready:
+            worker, job = self._busy.pop(reference)
+            try:
+                outcome = ray.get(reference)
+            except ray.exceptions.RayError as error:
+                reason = f"its worker was lost ({_reason(error)})"
+                outcome = Failed(ScoringError(reason), worker="lost")
+            yield worker, job, outcome
+
+    def _started(self, worker: _Worker, outcome: Loaded | Failed) -> None:
+        """Mark a worker as idle if it has loaded the model; after repeated failures, drop it."""
+        if isinstance(outcome, Loaded):
+            if self._loaded is None:
+                self._loaded = outcome
+                for warning in outcome.warnings:
+                    log.warning("%s", warning)
+            if outcome.fingerprint == self._loaded.fingerprint:
+                worker.failures = 0
+                self._idle.append(worker)
+                return
+            outcome = _different(outcome, self._loaded)
+            if not self._seen_from:  # a node that joins a run late must not end the run
                 raise outcome.error
-            ends = "lost its worker" if lost else "failed"
-            raise ScoringError(f"{job.about} {ends} {job.failures[key]} times: {message}")
-        if lost:
-            log.warning(
-                "%s was lost (%s); %s is sent to another worker", worker.where, message, job.about
-            )
-        else:
-            log.warning("%s failed: %s; it is retried", job.about, message)
-        # A library's error may have left the process, or its GPU, in a bad state.
-        if lost or not getattr(outcome, "is_ours", False):
-            self._leave(worker)
-            self._leave_lost_nodes()
-            self._hire()
-
-    def _leave_lost_nodes(self) -> None:
-        """Dismiss idle workers on lost nodes, so that these workers receive no more jobs."""
-        nodes = {str(node["NodeID"]) for node in alive()}
-        for worker in [worker for worker in self._workers if worker.is_idle]:
-            if worker.is_nowhere(nodes):
-                self._leave(worker)
-
-    def _hire(self) -> None:
-        """Start new workers until the wanted number of workers is reached."""
-        if not any(worker.loaded for worker in self._workers):
-            self._anybody = time.monotonic()
-        while len(self._workers) < self._wanted:
-            self._workers.append(WorkerHandle.hire(self._order, self._share))
-
-    def _leave(self, worker: WorkerHandle) -> None:
-        if worker in self._workers:
-            self._workers.remove(worker)
-        worker.job = worker.pending = None
-        worker.dismiss()
-
-    def _check_anybody(self, now: float) -> None:
-        """Raise an error if no worker has started within the time limit."""
-        if any(worker.node or worker.loaded for worker in self._workers):
-            self._anybody = now
-        elif now - self._anybody > self._patience.start:
-            raise ScoringError(
-                f"no worker started within {self._patience.start:.0f} s; each needs "
-                f"{self._share.shown}: check the free resources with `ray status`, and run the "
-                "same command again to resume"
-            )
-
-    def _check_seen(self, stored: Stored) -> None:
-        """Raise an error if the store's path is a different folder on the worker's machine."""
-        if stored.host in self._seen_from:
+        if outcome.is_final and self._loaded is None:
+            raise outcome.error
+        worker.failures += 1
+        if worker.failures < TRIES and not outcome.is_final:
+            self._restart(worker, outcome)
             return
-        # On a shared file system, another machine's files may appear with a delay.
-        until = time.monotonic() + self._patience.seen
-        store = Storage(self._order.store)
-        while store.read(stored.segment) is None:
+        self._workers.remove(worker)
+        dismiss([worker])
+        log.warning(
+            "a worker could not be started (%s): %d of %d workers remain",
+            outcome.error,
+            len(self._workers),
+            self._share.workers,
+        )
+        if not self._workers:
+            raise ScoringError(
+                f"no worker could be started: {outcome.error}; see Ray's logs "
+                "(/tmp/ray/session_latest/logs on the node), and run the same command again to "
+                "resume"
+            )
+
+    def _failed(self, worker: _Worker, job: _Job, failed: Failed) -> None:
+        """Count a job's failure; raise an error if the job failed too often or cannot succeed."""
+        self._restart(worker, failed)
+        if failed.is_final:
+            raise failed.error
+        job.failures += 1
+        if job.failures >= TRIES:
+            raise type(failed.error)(f"{job.about} failed {TRIES} times: {failed.error}")
+        log.warning("%s failed: %s; it is sent to another worker", job.about, failed.error)
+
+    def _restart(self, worker: _Worker, failed: Failed) -> None:
+        """Use a worker again, in a new process if a library may have left it in a bad state."""
+        if failed.worker == "fine":
+            self._idle.append(worker)
+            return
+        if failed.worker == "broken":
+            worker.actor.end.remote()
+        # If a node is lost, so are its idle workers: check that they respond.
+        self._load([worker, *self._idle])
+        self._idle.clear()
+
+    def _await(self, written: dict[str, str]) -> None:
+        """Wait until this machine lists the segments that workers wrote on the given machines."""
+        storage = Storage(self._order.store)
+        folders = {str(PurePosixPath(segment).parent) for segment in written}
+        until = time.monotonic() + SEEN
+        while True:
+            listed = {f"{folder}/{name}" for folder in folders for name in storage.names(folder)}
+            unseen = written.keys() - listed
+            if not unseen:
+                return
             if time.monotonic() > until:
                 raise StoreError(
-                    f"{store.shown()}: a file that the worker on {stored.host} wrote is not "
-                    "visible here, so this path is another folder on that machine: use a --store "
-                    "that all machines share, or an address such as s3://bucket/folder"
+                    f"{storage.shown()}: a file that the worker on {written[unseen.pop()]} wrote "
+                    "is not visible here, so this path is another folder on that machine: use a "
+                    "--store that all machines share, or an address such as s3://bucket/folder"
                 )
-            time.sleep(_TICK)
-        self._seen_from.add(stored.host)
-
-    def _await_listed(self, written: set[str]) -> None:
-        """Wait until the store lists all segments that workers wrote, or until a time limit."""
-        store = Storage(self._order.store)
-        folders = {str(PurePosixPath(segment).parent) for segment in written}
-        until = time.monotonic() + self._patience.seen
-        while time.monotonic() < until:
-            listed = {f"{folder}/{name}" for folder in folders for name in store.names(folder)}
-            if written <= listed:
-                return
-            time.sleep(_TICK)
+            time.sleep(1)
 
 
-def _job(block: Block) -> Job:
-    """Return a job that computes a block; the requests are sent with it."""
-    text = block.requests[0].text
-    return Job(
-        lambda actor: actor.work.remote(block.requests),
-        f"the block that begins with {text[:60]!r}",
-        block,
+def _different(loaded: Loaded, first: Loaded) -> Failed:
+    return Failed(
+        ModelError(
+            f"{loaded.name} on {loaded.host} differs from the model on {first.host}: the files, "
+            "the tokenizer or the number format differ; use the same on every node"
+        ),
+        is_final=True,
     )
 
 
-def _disband(workers: list[WorkerHandle]) -> None:
-    """End all workers."""
-    for worker in workers:
-        worker.dismiss()
+def _job(block: Block) -> _Job:
+    """Return a job that computes a block; the requests are sent with it."""
+    about = f"the block that begins with {block.requests[0].text[:60]!r}"
+    return _Job(lambda actor: actor.work.remote(block.requests), about)
+
+
+def _reason(error: Exception) -> str:
+    """Extract the reason for a failure from Ray's long error message."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    last = lines[-1].partition(" Some common causes")[0] if lines else ""
+    return last or type(error).__name__
+
+
+def dismiss(workers: list[_Worker]) -> None:
+    """End workers, some of which may already have ended. Unstored results are lost."""
+    import ray
+
+    for worker in workers if ray.is_initialized() else ():
+        with suppress(ray.exceptions.RayError, ValueError, RuntimeError):
+            ray.kill(worker.actor, no_restart=True)
     workers.clear()

@@ -1,8 +1,4 @@
-"""A worker of the Ray engine: a process that loads a model and writes answers to the store.
-
-A worker returns errors as ``Failed`` objects, because some exceptions cannot be sent between
-processes.
-"""
+"""A worker of the Ray engine: a process that loads a model and writes answers to the store."""
 
 from __future__ import annotations
 
@@ -13,9 +9,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from tacit.engine.ask import Engine
+from tacit.engine.local import LocalExecutor
 from tacit.engine.store import Store
 from tacit.errors import (
     DISTRIBUTION,
@@ -39,19 +35,17 @@ VERSION = metadata.version(DISTRIBUTION)
 
 T = TypeVar("T")
 
-_TOLD: dict[str, type[TacitError]] = {
-    kind.__name__: kind
-    for kind in (
-        WorkError,
-        ScoringError,
-        StoreError,
-        RequestError,
-        PromptError,
-        TooLongError,
-        ModelError,
-        NetworkError,
-    )
-}
+_PLAIN = (
+    TooLongError,
+    PromptError,
+    ModelError,
+    RequestError,
+    ScoringError,
+    NetworkError,
+    StoreError,
+    WorkError,
+)
+"""The errors that can be sent between processes, because they are created from a message."""
 
 
 @dataclass(frozen=True)
@@ -88,60 +82,62 @@ class Stored:
 
 @dataclass(frozen=True)
 class Failed:
-    """A worker's report of an error."""
+    """A worker's report of an error, which is not raised, because not every error can be sent."""
 
-    kind: str
-    message: str
-    is_final: bool
-    is_ours: bool
+    error: TacitError
+    is_final: bool = False
+    worker: Literal["fine", "broken", "lost"] = "fine"
+    """The state of the worker's process: a library's error may have broken it or its GPU."""
 
     @classmethod
     def of(cls, error: Exception) -> Failed:
         """Convert an exception to a ``Failed`` object."""
-        # A model that failed because of a library or GPU error may work on another worker.
-        foreign = error.__cause__ is not None and not isinstance(error.__cause__, TacitError)
-        is_ours = isinstance(error, TacitError) and not (
-            foreign and isinstance(error, ScoringError)
-        )
         own = isinstance(error, TacitError)
+        by_library = error.__cause__ is not None and not isinstance(error.__cause__, TacitError)
+        if own and not (isinstance(error, ScoringError) and by_library):
+            plain = next(kind for kind in _PLAIN if isinstance(error, kind))
+            is_final = issubclass(plain, RequestError | ScoringError | NetworkError)
+            return cls(plain(str(error)), is_final)
         message = str(error) if own else f"{type(error).__name__}: {error}"
-        if not is_ours:
-            message += f" (on {platform.node()})"
-        is_final = is_ours and isinstance(error, RequestError | ScoringError | NetworkError)
-        fallback = "RequestError" if isinstance(error, RequestError) else "WorkError"
-        kind = type(error).__name__ if type(error).__name__ in _TOLD else fallback
-        return cls(kind if is_ours else "ScoringError", message, is_final, is_ours)
-
-    @property
-    def error(self) -> TacitError:
-        """The exception to raise in the process that started the run."""
-        return _TOLD[self.kind](self.message)
+        return cls(ScoringError(f"{message} (on {platform.node()})"), worker="broken")
 
 
 class Worker:
-    """A worker of the Ray engine, which loads a model and answers blocks of requests."""
+    """An actor that loads a model and answers blocks of requests."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
-        self._engine: Engine | None = None
+        self._executor: LocalExecutor | None = None
+
+    def ready(self) -> None:
+        """Return as soon as the worker's process has started."""
+
+    def end(self) -> None:
+        """End the worker's process, which Ray then starts again."""
+        os._exit(1)
 
     def load(self) -> Loaded | Failed:
-        """Load the model."""
+        """Load the model, unless this process has loaded it."""
         return _or_failed(self._load)
 
     def call(self, method: str, arguments: Sequence[object]) -> object:
         """Call a method of the model and return the result."""
-        return _or_failed(lambda: getattr(self._asked.model, method)(*arguments))
+        return self._using(lambda own: getattr(own.model, method)(*arguments))
 
     def work(self, requests: Sequence[Any]) -> Stored | Failed:
         """Compute the answers to a block of requests and store the answers."""
-        return _or_failed(lambda: Stored(str(self._asked.keep(requests)), platform.node()))
 
-    def ping(self) -> str:
-        """Return Ray's ID of the worker's node, even while the worker is computing answers."""
-        import ray
+        def answer(own: LocalExecutor) -> Stored:
+            segment = own.keep(requests, own.model.answer(requests))
+            return Stored(str(segment), platform.node())
 
-        return str(ray.get_runtime_context().get_node_id())
+        return self._using(answer)
+
+    def _using(self, do: Callable[[LocalExecutor], T]) -> T | Failed:
+        own = self._executor
+        if own is None:
+            return Failed(ScoringError("its worker was restarted"), worker="lost")
+        return _or_failed(lambda: do(own))
 
     def _load(self) -> Loaded:
         order, host = self._order, platform.node()
@@ -150,34 +146,32 @@ class Worker:
                 f"Tacit is version {VERSION} on {host}, but version {order.version} on the machine "
                 "that started the run: install the same version on every node"
             )
-        _compute_in(order.threads)
-        if not order.gpus:
-            os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the GPUs belong to other workers
-        store = Store(order.store)
-        with _Listening() as heard:
-            model = order.load(store.hashes)
-        _compute_in(order.threads)
+        warnings: tuple[str, ...] = ()
+        if self._executor is None:
+            _compute_in(order.threads)
+            if not order.gpus:
+                os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the GPUs belong to other workers
+            store = Store(order.store)
+            with _Listening() as heard:
+                loaded = order.load(store.hashes)
+            warnings = tuple(heard.messages)
+            _compute_in(order.threads)
+            self._executor = LocalExecutor(loaded, store)
+        model = self._executor.model
         if order.gpus and model.description.get("device") == "cpu":
             raise ModelError(
                 f"{model.name}: according to Ray, the worker on {host} has a GPU, but torch finds "
                 "none: install torch with CUDA, or pass --gpus-per-worker 0"
             )
-        self._engine = Engine(model, store)
         return Loaded(
             name=model.name,
             fingerprint=model.fingerprint,
             description=dict(model.description),
             cuts_blocks=isinstance(model, CutsBlocks),
             supports=frozenset(model.supports),
-            warnings=tuple(heard.messages),
+            warnings=warnings,
             host=host,
         )
-
-    @property
-    def _asked(self) -> Engine:
-        if self._engine is None:
-            raise WorkError("this worker has not loaded a model yet")
-        return self._engine
 
 
 class _Listening(logging.Handler):
