@@ -132,7 +132,7 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
 def plan_of(blocks: int) -> Plan:
     """A plan of blocks of one prompt each."""
     prompts = [Prompt(f"text {n}", ("a",)) for n in range(blocks)]
-    return Plan(prompts, prompts, tuple(Block((one,), 1) for one in prompts), blocks, 0, "")
+    return Plan("f", prompts, prompts, tuple(Block((one,), 1) for one in prompts), blocks, 0)
 
 
 def test_idle_workers_of_a_lost_node_receive_no_block(make: Made) -> None:

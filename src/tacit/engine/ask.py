@@ -184,8 +184,9 @@ class Engine:
         for of, some in by_class.items():
             merged += KINDS[of].merge(some)
         whole = self.executor is not None or not isinstance(self.model, Streams)
-        digest = digest_of(self.model.fingerprint, merged)
-        before = (recorded(path, digest, merged) if path and whole else None) or []
+        before: list[Block] = []
+        if path and whole and path.is_file():
+            before = recorded(path, digest_of(self.model.fingerprint, merged), merged)
         cached = {of: self._cached(of) for of in by_class}
         parts = [
             self._planned(some, [block for block in before if block.of is of], cached[of])
@@ -193,12 +194,12 @@ class Engine:
         ]
         blocks = tuple(block for part in parts for block in part.blocks)
         return Plan(
+            self.model.fingerprint,
             asked,
             merged,
             blocks=blocks,
             distinct=sum(part.distinct for part in parts),
             stored=sum(part.stored for part in parts),
-            digest=digest,
             skipped={one: why for part in parts for one, why in part.skipped.items()},
             whole=whole,
             cached={} if blocks else cached,

@@ -28,17 +28,15 @@ _STEP = 4096
 class Plan:
     """A list of requests, and the blocks in which the uncached requests are computed."""
 
+    fingerprint: str
     asked: Sequence[Request]
     merged: Sequence[Request]
     blocks: tuple[Block, ...]
     distinct: int
     stored: int
-    digest: str
     skipped: Mapping[Request, str] = field(default_factory=dict)
     whole: bool = True
-    cached: Mapping[type, Mapping[Key, Any]] = field(
-        default_factory=dict, compare=False, repr=False
-    )
+    cached: Mapping[type, Mapping[Key, Any]] = field(default_factory=dict, repr=False)
 
     @property
     def prompts(self) -> int:
@@ -54,18 +52,19 @@ class Plan:
         """Write the plan's blocks of requests to a file."""
         if not self.whole:
             return
-        before = recorded(path, self.digest, self.merged) or []
+        digest = digest_of(self.fingerprint, self.merged)
+        before = recorded(path, digest, self.merged)
         known = set(before)
         more = [block for block in self.blocks if block not in known]
         if more:
-            _write(path, self, [*before, *more])
+            _write(path, digest, self.merged, [*before, *more])
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
     """Split requests into blocks; texts with the most tokens come first."""
     texts: dict[Key, list[int]] = {}
     for i, request in enumerate(requests):
-        texts.setdefault(group_of(request)[:2], []).append(i)
+        texts.setdefault(KINDS[type(request)].key(request)[:2], []).append(i)
     groups = sorted((-sum(costs[i] for i in of), text, of) for text, of in texts.items())
     blocks: list[Block] = []
     current: list[int] = []
@@ -114,28 +113,23 @@ def digest_of(fingerprint: str, merged: Iterable[Request]) -> str:
     return digest.hexdigest()
 
 
-def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block] | None:
-    """Read a plan's recorded blocks of requests; return None if there are none."""
+def recorded(path: Path, digest: str, merged: Sequence[Request]) -> list[Block]:
+    """Read a plan's recorded blocks of requests."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     if not path.is_file():
-        return None
+        return []
     try:
         with path.open("rb") as file:
             table = pq.ParquetFile(file).read()  # read_table imports pandas
         if (table.schema.metadata or {}).get(b"digest") != digest.encode():
-            return None
+            return []
         return _blocks(table, merged)
     except (pa.ArrowException, LookupError, OSError, TypeError, ValueError) as error:
         raise StoreError(
             f"{path}: the recorded blocks are damaged ({error}); remove this file"
         ) from error
-
-
-def group_of(request: Request) -> Key:
-    """Return the prefix that all cache keys of a request share; it identifies the request."""
-    return KINDS[type(request)].key(request)
 
 
 def _blocks(table: Any, merged: Sequence[Request]) -> list[Block]:  # noqa: ANN401 - an Arrow table
@@ -162,19 +156,19 @@ def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN4
     return found
 
 
-def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
+def _write(path: Path, digest: str, merged: Sequence[Request], blocks: Sequence[Block]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    indices = {(type(one), group_of(one)): index for index, one in enumerate(plan.merged)}
+    indices = {(type(one), KINDS[type(one)].key(one)): index for index, one in enumerate(merged)}
     columns: dict[str, list[Any]] = {"block": [], "tokens": [], "request": [], "parts": []}
     for number, block in enumerate(blocks):
         for request in block.requests:
-            index = indices[type(request), group_of(request)]
+            index = indices[type(request), KINDS[type(request)].key(request)]
             columns["block"].append(number)
             columns["tokens"].append(block.tokens)
             columns["request"].append(index)
-            columns["parts"].append(_parts(request, plan.merged[index]))
+            columns["parts"].append(_parts(request, merged[index]))
     schema = pa.schema(
         {
             "block": pa.int64(),
@@ -182,7 +176,7 @@ def _write(path: Path, plan: Plan, blocks: Sequence[Block]) -> None:
             "request": pa.int64(),
             "parts": pa.list_(pa.int64()),
         },
-        metadata={"digest": plan.digest},
+        metadata={"digest": digest},
     )
     table = pa.table(columns, schema=schema)
 

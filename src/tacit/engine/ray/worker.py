@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Literal, Self, TypeVar
+from logging.handlers import BufferingHandler
+from typing import Any, Literal, TypeVar
 
 from tacit.engine.local import LocalExecutor
 from tacit.engine.store import Store
@@ -152,9 +153,14 @@ class Worker:
             if not order.gpus:
                 os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the GPUs belong to other workers
             store = Store(order.store)
-            with _Listening() as heard:
+            heard = BufferingHandler(1000)
+            heard.setLevel(logging.WARNING)
+            logging.getLogger("tacit").addHandler(heard)
+            try:
                 loaded = order.load(store.hashes)
-            warnings = tuple(heard.messages)
+            finally:
+                logging.getLogger("tacit").removeHandler(heard)
+            warnings = tuple(record.getMessage() for record in heard.buffer)
             _compute_in(order.threads)
             self._executor = LocalExecutor(loaded, store)
         model = self._executor.model
@@ -172,25 +178,6 @@ class Worker:
             warnings=warnings,
             host=host,
         )
-
-
-class _Listening(logging.Handler):
-    """A log handler that collects the warnings that Tacit logs."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Add the message of a log record to the collected warnings."""
-        self.messages.append(record.getMessage())
-
-    def __enter__(self) -> Self:
-        logging.getLogger("tacit").addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("tacit").removeHandler(self)
 
 
 def _compute_in(threads: int) -> None:
