@@ -142,7 +142,9 @@ def planned(run: str, kind: str, data: Path, work: Path) -> tuple[int, int]:
         stand_in(data, kind, folder)
     made = build(probe(run).Options, options(data, work)[run])
     request = RunRequest(run, made, (str(folder),), store=Store(work / "store"))
-    plan = request.start(str(folder)).plan(ungrouped(requests_of(request.probes[str(folder)])))
+    plan = (
+        request.model(str(folder)).start().plan(ungrouped(requests_of(request.probes[str(folder)])))
+    )
     return plan.distinct, plan.tokens
 
 

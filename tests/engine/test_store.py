@@ -21,7 +21,7 @@ import pytest
 
 from tacit.engine import store as stores
 from tacit.engine.store import Damaged, Store, decode, encode, next_name
-from tacit.errors import StoreError
+from tacit.errors import RequestError, StoreError
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 
 MODEL = {"fingerprint": "f" * 64, "name": "made up"}
@@ -378,7 +378,7 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
     """And is left as it is."""
     path = tmp_path / "file"
     path.write_text("mine", encoding="utf-8")
-    with pytest.raises(StoreError, match="a folder"):
+    with pytest.raises(RequestError, match="a folder"):
         Store(path)
     assert path.read_text(encoding="utf-8") == "mine"
 

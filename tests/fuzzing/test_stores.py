@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.engine.segments import Damaged, decode, encode, next_name
-from tacit.engine.store import Store
+from tacit.engine.store import Damaged, Store, decode, encode, next_name
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.openai.identity import canaries_of, recognised, same_answers
 from tacit.models.openai.tokens import Token

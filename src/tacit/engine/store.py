@@ -20,6 +20,7 @@ from tacit import files
 from tacit.engine.storage import Storage
 from tacit.english import several
 from tacit.errors import StoreError, WorkError
+from tacit.files import cache_folder
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import KINDS, Prompt
 
@@ -116,7 +117,7 @@ class Store:
         Raises:
             StoreError: If a segment cannot be moved.
         """
-        moved = [place for name in names if (place := self._storage.set_aside(str(name)))]
+        moved = [path for name in names if (path := self._storage.set_aside(str(name)))]
         if moved:
             log.warning(
                 "%s with unreliable answers: moved to %s",
@@ -292,6 +293,4 @@ def _note_name(key: str, content: bytes) -> str:
 
 def _cache_of(address: str) -> Path:
     """Return the local folder that serves as the cache of a remote store."""
-    place = os.environ.get("XDG_CACHE_HOME")
-    cache = Path(place) if place else Path.home() / ".cache"
-    return cache / "tacit" / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
+    return cache_folder() / "stores" / hashlib.sha256(address.encode()).hexdigest()[:16]
