@@ -20,8 +20,7 @@ import pytest
 import tacit
 from tacit import files
 from tacit.coherence.ontology import Ontology
-from tacit.engine import segments
-from tacit.engine.store import Store
+from tacit.engine.store import Store, next_name
 from tacit.errors import DataError, RequestError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.probes.parts.probe import PartsProbe
@@ -113,7 +112,7 @@ def test_a_segment_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     file = io.BytesIO()
     pq.write_table(table.replace_schema_metadata({**about, files.KEY.encode(): b"3"}), file)
     segment.unlink()
-    newer = segment.parent / segments.next_name([], file.getvalue())
+    newer = segment.parent / next_name([], file.getvalue())
     newer.write_bytes(file.getvalue())
     with pytest.raises(StoreError, match=rf"{newer.name}: this segment {NEWER}, or use another"):
         store.read(model.fingerprint)

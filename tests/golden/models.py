@@ -103,3 +103,4 @@ def install(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(loading, "load_model", load)
     patch.setattr(loading, "words_of", vocabulary)
     patch.setattr(loading, "check_name", lambda *_: None)
+    patch.setattr(loading, "find", lambda *_: None)

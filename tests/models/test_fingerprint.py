@@ -96,13 +96,12 @@ def test_a_merge_changes_it(folder_of: FolderOf, tmp_path: Path, loaded: Loaded)
     "options",
     [
         LoadOptions(dtype="bfloat16"),
-        LoadOptions(revision="other"),
         LoadOptions(masked_mode="one-at-a-time"),
     ],
-    ids=["dtype", "revision", "masked mode"],
+    ids=["dtype", "masked mode"],
 )
 def test_an_option_changes_it(options: LoadOptions, folder_of: FolderOf, loaded: Loaded) -> None:
-    """Dtype, revision and the mode of scoring give other fingerprints."""
+    """Dtype and the mode of scoring give other fingerprints."""
     changed = load_model(str(folder_of("bert")), options)
     assert changed.fingerprint != loaded("bert").fingerprint
 

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tacit.engine import ask, rechecks
+from tacit.engine import local, rechecks
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import UnreliableError
@@ -174,7 +174,7 @@ def test_what_an_interrupted_run_left_is_checked_by_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And by that one alone; where it passes, it is not asked for as new answers are."""
-    monkeypatch.setattr(ask, "PERIOD", 0.0)
+    monkeypatch.setattr(local, "PERIOD", 0.0)
     seen = 0
 
     def interrupt(part: Part) -> None:
