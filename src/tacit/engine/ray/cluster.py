@@ -10,12 +10,14 @@ import socket
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.addresses import check_holds_no_password
-from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import MissingPackage, RequestError, WorkError
+
+if TYPE_CHECKING:
+    from tacit.engine.options import EngineOptions
 
 
 @dataclass(frozen=True)

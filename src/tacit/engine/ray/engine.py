@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.engine.ask import Engine
-from tacit.engine.options import EngineOptions
 from tacit.engine.ray.cluster import connect, nodes, share_out
 from tacit.engine.ray.executor import RayExecutor
 from tacit.engine.ray.worker import Loader, Order
@@ -23,6 +22,9 @@ from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS
 from tacit.requests import Vocabulary
 from tacit.requests.block import Block
+
+if TYPE_CHECKING:
+    from tacit.engine.options import EngineOptions
 
 log = logging.getLogger(__name__)
 
