@@ -24,6 +24,8 @@ def three_nodes(cache: Path) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("XDG_CACHE_HOME", str(cache))
+        # A busy machine answers late; a node that has ended is noticed by its closed connection.
+        patch.setenv("RAY_health_check_timeout_ms", "120000")
         small: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
         head = {**small, "include_dashboard": False}
         try:
