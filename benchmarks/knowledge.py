@@ -148,7 +148,7 @@ def facts_of(base: KnowledgeBase, words: Words, anchors: Sequence[Anchor]) -> pl
     texts = [(anchor.question, *anchor.choices) for anchor in anchors]
     read = iter(words.parts([part for parts in texts for part in parts]))
     found = concepts_in(base, [[next(read) for _ in parts] for parts in texts])
-    members = found.filter("counts").select("text", "concept").unique(maintain_order=True)
+    members = found.filter("counts").select("anchor", "concept").unique(maintain_order=True)
     return facts_between(base, members, base.chosen())
 
 

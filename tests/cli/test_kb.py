@@ -63,9 +63,9 @@ def test_facts_of_a_file(tacit: Tacit, source: Path) -> None:
     assert (extraction["parts"], extraction["frequent"], extraction["cap"]) == ("separate", 4, None)
     facts = pl.read_parquet("b.parquet")
     assert facts.columns == [
-        *("question", "head", "relation", "tail", "negative", "length", "weight")
+        *("anchor", "head", "relation", "tail", "negative", "length", "weight")
     ]
-    assert facts["question"].to_list() == ["q1", "q1", "q2", "q2"]
+    assert facts["anchor"].to_list() == ["q1", "q1", "q2", "q2"]
     before = (source / "b.parquet").read_bytes()
     ran = tacit(*command, "--out", "b.parquet")
     assert (source / "b.parquet").read_bytes() == before

@@ -3,23 +3,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, get_args
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.knowledge.background import Background, Counts, background
+from tacit.knowledge.background import Background, background
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.build import Source, build
-from tacit.knowledge.options import BackgroundOptions, Parts
-from tacit.sources.dumps import Dump
-
-if TYPE_CHECKING:
-    from tests.knowledge.conftest import Made
-
-    Question = tuple[str, ...]
+from tacit.knowledge.options import BackgroundOptions, Parts, Verbatim
+from tests.knowledge import plain
+from tests.knowledge.conftest import Made
 
 # Relation, head, tail and weight.
 TRIPLES = """
@@ -36,58 +31,38 @@ AtLocation  sand       beach      1
 Causes      rain       wet dog    1
 EtymologicallyDerivedFrom  beach  house  1
 """
-QUESTIONS: tuple[Question, ...] = (
+QUESTIONS: tuple[tuple[str, ...], ...] = (
     ("Where does a dog live?", "house", "beach"),
     ("Which animals have a tail?", "dogs", "cats"),
     ("Why?", "because", "that"),
     ("What melts if it is ice?", "the cream dessert", "sand", "freezer"),
     ("Where does a dog live?", "house", "beach"),
     ("Is the moon made of cheese?", "", "never"),
+    (),
     ("Where is sand?", "on a beach"),
 )
 PLAIN = BackgroundOptions()
 
 
-def rows() -> list[list[str]]:
-    """The triples, taken apart."""
-    return [re.split(r" {2,}", line) for line in TRIPLES.strip().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeBase]:
+@pytest.fixture
+def base(made: Made) -> Iterator[KnowledgeBase]:
     """The knowledge base of these triples."""
-    folder = tmp_path_factory.mktemp("background")
-    dump = folder / "dump.tsv"
-    dump.write_text("".join("\t".join(row) + "\n" for row in rows()))
-    columns = ("relation", "head", "tail", "weight")
-    build(Source([Dump(dump, columns=columns)]), folder / "base.duckdb")
-    with KnowledgeBase(folder / "base.duckdb") as opened:
+    lines = ("\t".join(re.split(r" {2,}", line)) for line in TRIPLES.strip().splitlines())
+    with KnowledgeBase(made(*lines)) as opened:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def whole(base: KnowledgeBase) -> Background:
-    """The background of all questions."""
-    return background(base, QUESTIONS, PLAIN)
-
-
-def of(found: Background, question: int) -> tuple[object, ...]:
+def of(found: Background, anchor: int) -> tuple[object, ...]:
     """All that a background has of one question."""
     return tuple(
-        table.filter(question=question).drop("question").rows()
+        table.filter(anchor=anchor).drop("anchor").rows()
         for table in (found.concepts, found.facts, found.found)
     )
 
 
-def edges(found: Background, question: int = 0) -> list[tuple[str, str, str]]:
+def edges(found: Background, anchor: int = 0) -> list[tuple[str, str, str]]:
     """A question's facts without their negatives."""
-    return found.facts.filter(question=question).select("head", "relation", "tail").rows()
-
-
-def alike(one: Background, two: Background) -> bool:
-    """Whether all tables are the same."""
-    tables = ("concepts", "facts", "found")
-    return all(getattr(one, name).equals(getattr(two, name)) for name in tables)
+    return found.facts.filter(anchor=anchor).select("head", "relation", "tail").rows()
 
 
 def test_a_background_by_hand(base: KnowledgeBase) -> None:
@@ -95,9 +70,11 @@ def test_a_background_by_hand(base: KnowledgeBase) -> None:
     found = background(base, QUESTIONS[:1], PLAIN)
     assert found.concepts.rows() == [(0, "beach"), (0, "dog"), (0, "house")]
     assert edges(found) == [("dog", "AtLocation", "house"), ("house", "RelatedTo", "dog")]
-    assert found.facts["weight"].to_list() == [2.0, 1.0]
-    assert found.facts["length"].to_list() == [1, 1]
+    assert found.facts.select("weight", "length").rows() == [(2.0, 1), (1.0, 1)]
     assert found.found.rows() == [(0, 2)]
+    name = "EtymologicallyDerivedFrom"
+    other = background(base, QUESTIONS, replace(PLAIN, relations=name))
+    assert edges(other) == [("beach", name, "house")]
 
 
 def test_the_words_of_question_and_choices_are_matched_apart_or_pooled(
@@ -106,13 +83,11 @@ def test_the_words_of_question_and_choices_are_matched_apart_or_pooled(
     """Of "ice cream", the first stands in the question and the second in a choice."""
     assert edges(background(base, [QUESTIONS[3]], PLAIN)) == []
     pooled = replace(PLAIN, parts="pooled")
-    found = background(base, [QUESTIONS[3]], pooled)
-    assert edges(found) == [
+    assert edges(background(base, [QUESTIONS[3]], pooled)) == [
         ("ice cream", "IsA", "dessert"),
         ("ice cream", "AtLocation", "freezer"),
     ]
-    apart = background(base, [(text,) for text in QUESTIONS[3]], pooled)
-    assert apart.facts.is_empty()
+    assert background(base, [(text,) for text in QUESTIONS[3]], pooled).facts.is_empty()
 
 
 @pytest.mark.parametrize(
@@ -136,39 +111,14 @@ def test_all_questions_together_are_as_each_alone(
 ) -> None:
     """Concepts, facts, negatives, and how many there are without the cap."""
     together = background(base, QUESTIONS, options)
-    for at, question in enumerate(QUESTIONS):
-        assert of(together, at) == of(background(base, [question], options), 0)
-    assert together.found["question"].to_list() == list(range(len(QUESTIONS)))
-
-
-def test_a_question_that_comes_twice_has_its_facts_twice(whole: Background) -> None:
-    """With the same negatives; as distinct facts they count once."""
-    assert of(whole, 0) == of(whole, 4) != of(whole, 1)
-    assert whole.summary()["facts"] == whole.facts.height
-    distinct = {fact for at in range(len(QUESTIONS)) for fact in edges(whole, at)}
-    assert whole.summary()["distinct_facts"] == len(distinct) < whole.facts.height
-
-
-@pytest.mark.parametrize("texts", [("Why?", "because"), ("", ""), ("?!", "..."), ()])
-def test_a_question_without_content_words(base: KnowledgeBase, texts: Question) -> None:
-    """It has no concepts and no facts, and is counted."""
-    found = background(base, [texts], PLAIN)
-    assert found.concepts.is_empty()
-    assert found.facts.is_empty()
-    assert found.found.rows() == [(0, 0)]
-    summary = found.summary()
-    assert (summary["questions"], summary["without_facts"]) == (1, 1)
-    assert set(summary["per_question"].values()) == {None}
-
-
-def test_no_question_at_all(base: KnowledgeBase, whole: Background) -> None:
-    """Empty tables with the columns that others have."""
-    none = background(base, [], PLAIN)
-    for name in ("concepts", "facts", "found"):
-        table = getattr(none, name)
-        assert table.is_empty()
-        assert table.schema == getattr(whole, name).schema
-    assert none.summary()["questions"] == 0
+    for anchor, question in enumerate(QUESTIONS):
+        assert of(together, anchor) == of(background(base, [question], options), 0)
+    assert of(together, 0) == of(together, 4) != of(together, 1)
+    assert together.found["anchor"].to_list() == list(range(len(QUESTIONS)))
+    none = background(base, [], options)
+    for name in ("concepts", "facts", "found", "by_part"):
+        assert getattr(none, name).is_empty()
+        assert getattr(none, name).schema == getattr(together, name).schema
 
 
 def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
@@ -176,20 +126,16 @@ def test_a_cap_keeps_the_heaviest_facts(base: KnowledgeBase) -> None:
     every = background(base, QUESTIONS, replace(PLAIN, length=2, cap=0))
     capped = background(base, QUESTIONS, replace(PLAIN, length=2, cap=2))
     assert every.found.equals(capped.found)
-    assert capped.facts.join(
-        every.facts, on=every.facts.columns, how="anti", nulls_equal=True
-    ).is_empty()
-    for at, count in enumerate(every.found["found"]):
-        kept = capped.facts.filter(question=at)["weight"]
-        heaviest = every.facts.filter(question=at)["weight"].sort(descending=True)
-        assert kept.sort(descending=True).equals(heaviest.head(2))
-        assert kept.len() == min(2, count)
+    assert capped.facts.join(every.facts, on=every.facts.columns, how="anti").is_empty()
+    for anchor, count in every.found.iter_rows():
+        kept = capped.facts.filter(anchor=anchor)["weight"]
+        heaviest = every.facts.filter(anchor=anchor)["weight"].sort(descending=True)
+        assert kept.sort(descending=True).equals(heaviest.head(min(2, count)))
     cut = [count - 2 for count in every.found["found"] if count > 2]
     assert 0 < len(cut) < len(QUESTIONS)
-    summary = capped.summary()
-    assert (summary["cap"], summary["questions_beyond_cap"]) == (2, len(cut))
-    assert summary["facts_beyond_cap"] == sum(cut)
-    assert (every.summary()["cap"], every.summary()["facts_beyond_cap"]) == (None, 0)
+    names = ("cap", "questions_beyond_cap", "facts_beyond_cap")
+    assert [capped.counts[name] for name in names] == [2, len(cut), sum(cut)]
+    assert [every.counts[name] for name in names] == [None, 0, 0]
 
 
 def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
@@ -197,42 +143,45 @@ def test_a_fact_without_a_negative_stays(base: KnowledgeBase) -> None:
     found = background(base, QUESTIONS, replace(PLAIN, frequent=1))
     (word,) = found.facts["negative"].drop_nulls().unique()
     without = found.facts.filter(pl.col("negative").is_null())
-    ends = zip(without["head"], without["tail"], strict=True)
     assert without.height
-    assert all(word in pair for pair in ends)
+    assert all(word in pair for pair in without.select("head", "tail").rows())
     distinct = without.unique(["head", "relation", "tail"]).height
     assert found.summary()["without_negative"] == distinct
 
 
-def test_a_background_is_always_the_same(base: KnowledgeBase, whole: Background) -> None:
-    """To the row; another seed draws other negatives of the same facts."""
-    assert alike(whole, background(base, QUESTIONS, PLAIN))
-    other = background(base, QUESTIONS, replace(PLAIN, seed=1))
-    assert other.facts.drop("negative").equals(whole.facts.drop("negative"))
-    assert not other.facts.equals(whole.facts)
+def test_another_seed_draws_other_negatives_of_the_same_facts(base: KnowledgeBase) -> None:
+    first, other = (background(base, QUESTIONS, replace(PLAIN, seed=seed)).facts for seed in (0, 1))
+    assert other.drop("negative").equals(first.drop("negative"))
+    assert not other.equals(first)
 
 
-def test_relations_of_ones_own(base: KnowledgeBase) -> None:
-    name = "EtymologicallyDerivedFrom"
-    found = background(base, QUESTIONS, replace(PLAIN, relations=name))
-    assert edges(found) == [("beach", name, "house")]
+@pytest.mark.parametrize("parts", get_args(Parts))
+def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
+    """Of the question and of each choice on its own, also if facts come from pooled parts."""
+    options = BackgroundOptions(parts=parts)
+    with KnowledgeBase(made("IsA\tdog\tanimal", "AtLocation\tdog\tkennel")) as base:
+        found = background(base, [("Where do dogs sleep?", "kennel", "an animal")], options)
+    assert found.by_part is not None
+    assert found.by_part.rows() == [(0, 0, "dog"), (0, 1, "kennel"), (0, 2, "animal")]
 
 
-def made(*counts: int) -> Background:
+def with_facts(*counts: int) -> Background:
     """A background of so many facts each, all different, none with a negative but the first."""
-    places = [(at, k) for at, count in enumerate(counts) for k in range(count)]
-    facts = [(at, f"c{at}", ("IsA", "HasA")[k % 2], f"t{k}") for at, k in places]
-    schema = {"question": pl.Int32, **dict.fromkeys(("head", "relation", "tail"), pl.String)}
+    facts = [
+        (anchor, f"c{anchor}", ("IsA", "HasA")[k % 2], f"t{k}")
+        for anchor, count in enumerate(counts)
+        for k in range(count)
+    ]
+    schema = {"anchor": pl.Int32, **dict.fromkeys(("head", "relation", "tail"), pl.String)}
     table = pl.DataFrame(facts, schema, orient="row")
     negative = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("sky"))
-    found = pl.DataFrame({"found": counts}, {"found": pl.Int32}).with_row_index("question")
-    counted = Counts(9, 2, len(places), 3, 1, 4, 2, 6, 50, 40, 10)
-    return Background(pl.DataFrame(), table.with_columns(negative=negative), found, counted)
+    found = pl.DataFrame({"found": counts}, {"found": pl.Int32}).with_row_index("anchor")
+    return Background(pl.DataFrame(), table.with_columns(negative=negative), found, {"cap": 4})
 
 
 def test_a_summary_by_hand() -> None:
     """Quantiles are over the questions that have facts: 1, 1, 2, 5 and 9."""
-    assert made(5, 0, 1, 9, 0, 2, 1).summary() == {
+    assert with_facts(5, 0, 1, 9, 0, 2, 1).summary() == {
         "questions": 7,
         "with_facts": 5,
         "without_facts": 2,
@@ -246,43 +195,109 @@ def test_a_summary_by_hand() -> None:
             "upper_quarter": 5,
             "most": 9,
         },
-        "question_concepts": 9,
-        "verbatim_only_concepts": 2,
-        "question_facts": 18,
-        "facts_across_parts": 3,
-        "facts_sharing_a_word": 1,
         "cap": 4,
-        "questions_beyond_cap": 2,
-        "facts_beyond_cap": 6,
-        "eligible_negatives": 50,
-        "frequency_cap": 40,
-        "negatives_beyond_cap": 10,
+        "relations": {"HasA": 7, "IsA": 11},
+    }
+    assert set(with_facts(0, 0).summary()["per_question"].values()) == {None}
+
+
+LINES = (
+    "IsA\tdog\tanimal\t3",
+    "AtLocation\tdog\tfront door\t1",
+    "IsA\tguide dog\tdog\t2",
+    "HasA\tdogs\ttail\t1",
+    "RelatedTo\tcat\tanimal\t1",
+)
+RELATIONS = ("IsA", "AtLocation", "HasA", "RelatedTo")
+# Across parts: dog IsA animal and dog AtLocation front door; the first question's second choice
+# contains "guide dog" and "dog" together. Sharing a word: guide dog and dog.
+COUNTED = (
+    ("Which animal is here?", "a dog", "a guide dog"),
+    ("Where is the dog?", "front door", "sky"),
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, {}),
+        (
+            {"verbatim": "off"},
+            {"question_concepts": 6, "question_facts": 2, "facts_across_parts": 1},
+        ),
+        ({"parts": "pooled"}, {"facts_across_parts": None}),
+        (
+            {"cap": 1, "frequent": 3},
+            {
+                "cap": 1,
+                "question_facts": 2,
+                "facts_sharing_a_word": 0,
+                "questions_beyond_cap": 1,
+                "facts_beyond_cap": 1,
+                "frequency_cap": 3,
+                "negatives_beyond_cap": 2,
+            },
+        ),
+    ],
+)
+def test_counts_worked_by_hand(
+    made: Made, changed: dict[str, Any], expected: dict[str, object]
+) -> None:
+    """Concepts: animal, dog, guide dog, dogs (by its lemma); dog, dogs, and front door verbatim."""
+    with KnowledgeBase(made(*LINES)) as base:
+        found = background(base, COUNTED, BackgroundOptions(**changed)).counts
+    assert found == {
+        "question_concepts": 7,
+        "verbatim_only_concepts": 1,
+        "question_facts": 3,
+        "facts_across_parts": 2,
+        "facts_sharing_a_word": 1,
+        "cap": None,
+        "questions_beyond_cap": 0,
+        "facts_beyond_cap": 0,
+        "eligible_negatives": 5,
+        "frequency_cap": 10_000,
+        "negatives_beyond_cap": 0,
         "negatives": "uniform",
         "relaxed_negatives": None,
-        "relations": {"HasA": 7, "IsA": 11},
+        **expected,
     }
 
 
+WORDS = st.sampled_from(("dog", "dogs", "guide", "sky", "the", "front", "door", "animal"))
+TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
+
+
 @settings(max_examples=40, deadline=None)
-@given(counts=st.lists(st.integers(0, 6), max_size=9))
-def test_quantiles_are_counts_that_there_are(counts: list[int]) -> None:
-    """The nearest to a place in their order; of no facts there are none."""
-    some = sorted(count for count in counts if count)
-    shown = made(*counts).summary()["per_question"]
-    if not some:
-        assert set(shown.values()) == {None}
-        return
-    assert (shown["least"], shown["most"]) == (some[0], some[-1])
-    for name, share in (("lower_quarter", 0.25), ("median", 0.5), ("upper_quarter", 0.75)):
-        places = [at for at, count in enumerate(some) if count == shown[name]]
-        assert min(abs(at - share * (len(some) - 1)) for at in places) <= 0.5
-
-
-@pytest.mark.parametrize("parts", ["separate", "pooled"])
-def test_the_concepts_of_each_part(made: Made, parts: Parts) -> None:
-    """Of the question and of each choice on its own, also if facts come from pooled parts."""
-    options = BackgroundOptions(parts=parts)
-    with KnowledgeBase(made("IsA\tdog\tanimal", "AtLocation\tdog\tkennel")) as base:
-        found = background(base, [("Where do dogs sleep?", "kennel", "an animal")], options)
-    assert found.by_part is not None
-    assert found.by_part.rows() == [(0, 0, "dog"), (0, 1, "kennel"), (0, 2, "animal")]
+@given(
+    texts=st.lists(st.lists(TEXTS, min_size=1, max_size=3), max_size=3),
+    parts=st.sampled_from(get_args(Parts)),
+    verbatim=st.sampled_from(get_args(Verbatim)),
+)
+def test_counts_are_those_of_sets(
+    made: Made, texts: list[list[str]], parts: Parts, verbatim: Verbatim
+) -> None:
+    """With any questions and rules."""
+    how = BackgroundOptions(parts=parts, verbatim=verbatim)
+    with KnowledgeBase(made(*LINES)) as base:
+        found = background(base, texts, how).counts
+    graph = plain.Graph.of_lines(line.rpartition("\t")[0] for line in LINES)
+    labels = plain.Labels(graph.labels)
+    exact, across, sharing = 0, 0, 0
+    for question in texts:
+        lemmas = [plain.content_lemmas(part) for part in question]
+        bags = lemmas if parts == "separate" else [set[str]().union(*lemmas)]
+        by_lemmas = [labels.by_lemmas(bag) for bag in bags]
+        spelled = [labels.verbatim(part) for part in question]
+        exact += len(set[str]().union(*spelled) - set[str]().union(*by_lemmas))
+        within = [*by_lemmas, *spelled] if verbatim == "on" else by_lemmas
+        by_part = [
+            some | (exactly if verbatim == "on" else set())
+            for some, exactly in zip(by_lemmas, spelled, strict=parts == "separate")
+        ]
+        for fact, _ in graph.facts(set[str]().union(*within), RELATIONS, 1):
+            across += not any({fact.head, fact.tail} <= part for part in by_part)
+            sharing += plain.shares_a_word(fact.head, fact.tail)
+    assert found["verbatim_only_concepts"] == exact
+    assert found["facts_across_parts"] == (None if parts == "pooled" else across)
+    assert found["facts_sharing_a_word"] == sharing

@@ -229,6 +229,16 @@ def test_a_place_where_none_can_be_put_is_told(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["dump.tsv"]
 
 
+def test_a_file_that_is_given_twice_is_an_error(tmp_path: Path) -> None:
+    """Its facts would be counted twice; another path to it does not hide it."""
+    dump, link = tmp_path / "dump.tsv", tmp_path / "link.tsv"
+    dump.write_text("IsA\tdog\tpet\n")
+    link.symlink_to(dump)
+    for twice in ([dump, dump], [dump, link]):
+        with pytest.raises(RequestError, match="is given twice"):
+            build(Source([Dump(path) for path in twice]), tmp_path / "base.duckdb")
+
+
 def test_a_path_may_hold_any_letter(tmp_path: Path) -> None:
     """Apostrophes and blanks in a path do no harm, and folders that are not there are made."""
     dump = tmp_path / "Ann's dump.tsv"

@@ -30,11 +30,11 @@ def found(
 ) -> list[set[str]]:
     """The labels in each text."""
     table = concepts_in(base, texts, options)
-    assert table.columns == ["text", "part", "concept", "by_lemmas", "verbatim", "counts"]
-    assert table.select("text", "part", "concept").is_unique().all()
+    assert table.columns == ["anchor", "part", "concept", "by_lemmas", "verbatim", "counts"]
+    assert table.select("anchor", "part", "concept").is_unique().all()
     labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
     sets: list[set[str]] = [set() for _ in texts]
-    for text, concept in table.filter("counts").select("text", "concept").iter_rows():
+    for text, concept in table.filter("counts").select("anchor", "concept").iter_rows():
         sets[text].add(labels[concept])
     return sets
 

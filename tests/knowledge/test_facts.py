@@ -65,9 +65,9 @@ def between(
         for member in sorted(concepts)
         if member in labels
     ]
-    concepts = pl.DataFrame(members, {"text": pl.Int32, "concept": pl.Int32}, orient="row")
+    concepts = pl.DataFrame(members, {"anchor": pl.Int32, "concept": pl.Int32}, orient="row")
     table = facts_between(base, concepts, sorted(relations), length, cap, seed)
-    assert table["text"].is_sorted()
+    assert table["anchor"].is_sorted()
     found: list[tuple[list[Found], int]] = [([], 0) for _ in texts]
     for text, head, relation, tail, shortest, weight, count in table.iter_rows():
         facts = found[text][0]
@@ -109,7 +109,7 @@ def test_facts_agree_with_walking_every_path(
     there = {relation for relation, *_ in assertions}
     with (
         KnowledgeBase(made(*map(line, assertions))) as base,
-        patch.dict("tacit.knowledge.facts._TEXTS", {2: 9, 3: 9}),
+        patch.dict("tacit.knowledge.facts._ANCHORS", {2: 9, 3: 9}),
     ):
         for relations in (there, there & chosen):
             for length in (1, 2, 3) if relations else ():
@@ -203,7 +203,7 @@ def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
 
 def between_none(base: KnowledgeBase, *arguments: Any) -> pl.DataFrame:  # noqa: ANN401
     """The facts of no text."""
-    none = pl.DataFrame(schema={"text": pl.Int32, "concept": pl.Int32})
+    none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.Int32})
     return facts_between(base, none, *arguments)
 
 
@@ -214,7 +214,7 @@ def test_no_texts_have_no_facts(made: Made, length: int) -> None:
         table = between_none(base, ["IsA"], length)
     assert table.is_empty()
     assert dict(table.schema) == {
-        "text": pl.Int32,
+        "anchor": pl.Int32,
         "head": pl.Int32,
         "relation": pl.Int16,
         "tail": pl.Int32,
@@ -237,7 +237,7 @@ def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) ->
         concepts = concepts_in(base, [[part] for part in Words().parts(questions)])
         labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
         texts: list[set[str]] = [set() for _ in questions]
-        for text, concept in concepts.select("text", "concept").iter_rows():
+        for text, concept in concepts.select("anchor", "concept").iter_rows():
             texts[text].add(labels[concept])
         for length in (1, 2):
             found = between(base, texts, paper, length, 200)

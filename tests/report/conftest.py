@@ -94,7 +94,7 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
             for relation, end in (("IsA", "object"), ("HasA", "part"))
         ],
         {
-            "question": pl.Int64,
+            "anchor": pl.Int64,
             "head": pl.String,
             "relation": pl.String,
             "tail": pl.String,
@@ -104,8 +104,8 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
         },
         orient="row",
     )
-    found = pl.DataFrame({"question": range(n), "found": [2] * n})
-    none = pl.DataFrame(schema={"question": pl.Int32, "concept": pl.String})
+    found = pl.DataFrame({"anchor": range(n), "found": [2] * n})
+    none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.String})
     background = Background(none, facts, found)
     options = ConsistencyOptions(Path("none"), Path("none"))
     probe = ConsistencyProbe(options, anchors, background)

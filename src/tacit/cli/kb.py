@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,7 +131,7 @@ def facts_command(
     from tacit.tables import write_table
 
     if out is not None:
-        kind = table_with("a table of background facts", "question", *_FACT)
+        kind = table_with("a table of background facts", "anchor", *_FACT)
         inputs = [base] if questions is None else [base, questions]
         check_outputs(inputs, [(out, kind)], force=force)
     texts = _texts(question, choices or [], questions)
@@ -177,12 +176,11 @@ def _echo_facts(found: Background, as_json: bool) -> None:
     """Print one question's concepts and background facts."""
     from tacit.present.tables import print_rows
 
-    concepts, facts = found.concepts["concept"].to_list(), found.facts.drop("question")
+    concepts, facts = found.concepts["concept"].to_list(), found.facts.drop("anchor")
     number = found.found["found"].item()
     if as_json:
-        counts = None if found.counts is None else asdict(found.counts)
-        shown = {"concepts": concepts, "facts": facts.to_dicts(), "found": number, "counts": counts}
-        typer.echo(json.dumps(shown))
+        shown = {"concepts": concepts, "facts": facts.to_dicts(), "found": number}
+        typer.echo(json.dumps({**shown, "counts": found.counts}))
         return
     typer.echo(f"concepts: {', '.join(concepts) or 'none'}")
     print_rows(f"{several(number, 'background fact')}", facts.select(_FACT), most=None)
@@ -232,16 +230,12 @@ def _is_base(path: Path) -> bool:
 def _echo_about(path: Path, as_json: bool) -> None:
     """Print the metadata of a knowledge base."""
     from tacit.knowledge.base import KnowledgeBase
-    from tacit.knowledge.negatives import eligible
     from tacit.knowledge.options import FREQUENT
 
     with KnowledgeBase(path) as base:
-        words = eligible(base)
         about = {
             **base.about,
-            "eligible_negatives": words,
-            "frequency_cap": FREQUENT,
-            "negatives_beyond_cap": max(0, words - FREQUENT),
+            **base.eligible_negatives(FREQUENT),
             "relations": dict(base.relations),
         }
     _echo_summary(about, as_json)

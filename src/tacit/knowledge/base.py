@@ -107,6 +107,15 @@ class KnowledgeBase:
         """A mapping from the name of each relation to the number of edges with this relation."""
         return dict(self.table("SELECT name, edges FROM base.relations ORDER BY name").iter_rows())
 
+    def eligible_negatives(self, frequent: int) -> dict[str, int]:
+        """Count the words that can be tails of negatives, of which the most frequent are drawn."""
+        words: int = self.about["dictionary_words"]
+        return {
+            "eligible_negatives": words,
+            "frequency_cap": frequent,
+            "negatives_beyond_cap": max(0, words - frequent),
+        }
+
     def chosen(self, relations: Iterable[str] | None = None) -> tuple[str, ...]:
         """Return the names of the selected relations, sorted, in ConceptNet's spelling."""
         if relations is None:

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import polars as pl
 
 from tacit.errors import DISTRIBUTION, DataError, RequestError, WorkError
 from tacit.files import is_full, publish, unwritable
@@ -42,7 +43,7 @@ class Source:
 
 def build(source: Source, out: Path, advance: Callable[[int], None] | None = None) -> None:
     """Build a knowledge base and write its file atomically."""
-    check_out(out, [dump.path for dump in source.dumps])
+    _check_paths(out, [dump.path for dump in source.dumps])
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
@@ -63,14 +64,18 @@ def build(source: Source, out: Path, advance: Callable[[int], None] | None = Non
         raise WorkError(f"{out}: cannot be created: {problem}") from error
 
 
-def check_out(out: Path, dumps: Iterable[Path]) -> None:
-    """Check that a knowledge base can be written to a path."""
+def _check_paths(out: Path, dumps: Sequence[Path]) -> None:
+    """Check that the output is not an input, and that no input is given twice."""
     check_name(out)
     target = resolved(out)
     if target.is_dir():
         raise RequestError(f"{out} is a folder; --out requires a file name for the knowledge base")
-    if any(target == resolved(dump) for dump in dumps):
+    inputs = [resolved(dump) for dump in dumps]
+    if target in inputs:
         raise RequestError(f"{out} is an input file; choose another --out for the knowledge base")
+    for dump, path in zip(dumps, inputs, strict=True):
+        if inputs.count(path) > 1:
+            raise RequestError(f"{dump} is given twice; its facts would be counted twice")
 
 
 def _move(made: Path, file: Path) -> None:
@@ -83,11 +88,13 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
         "CREATE TEMP TABLE raw (relation VARCHAR, head VARCHAR, tail VARCHAR, head_pos VARCHAR, "
         "tail_pos VARCHAR, weight FLOAT, surface VARCHAR, licence VARCHAR)"
     )
-    before, spelled = 0, Spellings()
+    read, spelled = 0, Spellings()
     for dump in source.dumps:
-        _stage(base, dump, spelled, partial(_advance, advance, before))
+        for batch in dump.batches():
+            _stage(base, dump, batch, spelled)
+            advance(read + dump.bytes_read)
         dump.check()
-        before += dump.bytes_read
+        read += dump.bytes_read
     spelled.notice(_files(source))
     if not _count(base, "raw"):
         raise DataError(
@@ -101,33 +108,24 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
     _write_description(base, source)
 
 
-def _advance(advance: Callable[[int], None], before: int, read: int) -> None:
-    advance(before + read)
-
-
 def _stage(
-    base: duckdb.DuckDBPyConnection, dump: Dump, spelled: Spellings, advance: Callable[[int], None]
+    base: duckdb.DuckDBPyConnection, dump: Dump, batch: pl.DataFrame, spelled: Spellings
 ) -> None:
-    """Insert the rows of a dump into the staging table."""
+    """Insert the rows of a batch into the staging table."""
+    if batch.is_empty():
+        return
     parsed = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
     good = "head <> '' AND tail <> '' AND relation NOT IN ('', '/r/') AND weighed"
-    for batch in dump.batches():
-        if not batch.is_empty():
-            base.register("batch", batch.to_arrow())
-            base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {parsed}")
-            base.unregister("batch")
-            _respell(base, spelled)
-            dump.reject(base.sql(f"SELECT line, text FROM found WHERE NOT ({good})").pl())
-            base.execute(
-                f"INSERT INTO raw SELECT * EXCLUDE (line, text, weighed) FROM found WHERE {good}"
-            )
-        advance(dump.bytes_read)
+    base.register("batch", batch.to_arrow())
+    base.execute(f"CREATE OR REPLACE TEMP TABLE found AS {parsed}")
+    base.unregister("batch")
+    _respell(base, spelled)
+    dump.reject(base.sql(f"SELECT line, text FROM found WHERE NOT ({good})").pl())
+    base.execute(f"INSERT INTO raw SELECT * EXCLUDE (line, text, weighed) FROM found WHERE {good}")
 
 
 def _respell(base: duckdb.DuckDBPyConnection, spelled: Spellings) -> None:
     """Write relations and concepts in the form in which names are compared."""
-    import polars as pl
-
     names = "SELECT unnest([relation, head, tail]) AS name FROM found"
     # Only the names that are not ASCII, of which English dumps have few.
     query = f"SELECT DISTINCT name FROM ({names}) WHERE strlen(name) > length(name)"

@@ -1,4 +1,4 @@
-"""Find which concepts of a knowledge base a text contains."""
+"""Find which concepts of a knowledge base an anchor question and its choices contain."""
 
 from __future__ import annotations
 
@@ -18,61 +18,62 @@ _OF = {"all-words": ("true", "words"), "content-words": ("NOT stop", "content")}
 
 
 def concepts_in(
-    base: KnowledgeBase, texts: Sequence[Sequence[Part]], options: BackgroundOptions | None = None
+    base: KnowledgeBase, anchors: Sequence[Sequence[Part]], options: BackgroundOptions | None = None
 ) -> pl.DataFrame:
-    """Find the concepts of the knowledge base that occur in each text."""
+    """Find the concepts of the knowledge base that occur in each anchor's parts."""
     options = options or BackgroundOptions()
     counted, words = _OF[options.overlap]
     return base.table(
         f"""
         WITH {_OVERLAPPING.format(counted=counted, words=words)}, {_VERBATIM},
         found AS (
-            SELECT text, part, concept, true AS by_lemmas, false AS verbatim
+            SELECT anchor, part, concept, true AS by_lemmas, false AS verbatim
             FROM overlapping JOIN bags USING (bag)
             UNION ALL
-            SELECT text, part, concept, false, true FROM contained JOIN lines USING (line))
-        SELECT text, part, concept, bool_or(by_lemmas) AS by_lemmas, bool_or(verbatim) AS verbatim,
+            SELECT anchor, part, concept, false, true FROM contained JOIN lines USING (line))
+        SELECT anchor, part, concept,
+            bool_or(by_lemmas) AS by_lemmas, bool_or(verbatim) AS verbatim,
             bool_or(by_lemmas) OR {options.verbatim == "on"} AS counts
-        FROM found GROUP BY text, part, concept ORDER BY text, part, concept""",
-        **_tables(texts, pooled=options.parts == "pooled"),
+        FROM found GROUP BY anchor, part, concept ORDER BY anchor, part, concept""",
+        **_tables(anchors, pooled=options.parts == "pooled"),
     )
 
 
-def _tables(texts: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
-    """Return the tables ``lines``, ``tokens``, ``lemmas`` and ``bags`` of the given texts."""
-    parts = [(text, n, part) for text, parts in enumerate(texts) for n, part in enumerate(parts)]
-    lines = pl.DataFrame(
-        {
-            "line": range(len(parts)),
-            "text": [text for text, _, _ in parts],
-            "part": [n for _, n, _ in parts],
-            "words": [part.text for _, _, part in parts],
-        },
-        {**dict.fromkeys(("line", "text", "part"), pl.Int32), "words": pl.String},
-    )
-    tokens = pl.DataFrame(
-        {
-            "line": [line for line, (_, _, one) in enumerate(parts) for _ in one.starts],
-            "start": [start for _, _, one in parts for start in one.starts],
-            "stop": [stop for _, _, one in parts for stop in one.ends],
-        },
-        dict.fromkeys(("line", "start", "stop"), pl.Int32),
-    )
-    lemmas = pl.DataFrame(
-        {
-            "line": [line for line, (_, _, one) in enumerate(parts) for _ in one.lemmas],
-            "lemma": [lemma for _, _, one in parts for lemma in sorted(one.lemmas)],
-        },
-        {"line": pl.Int32, "lemma": pl.String},
-    )
-    bags = lines.select("text", "part", bag="line")
-    bag_lemmas = lemmas.select("lemma", bag="line")
+def _tables(anchors: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.DataFrame]:
+    """Return the tables ``lines`` (the parts), ``tokens``, ``lemmas`` and ``bags``."""
+    parts = pl.DataFrame(
+        [
+            (anchor, number, part.text, part.starts, part.ends, sorted(part.lemmas))
+            for anchor, parts in enumerate(anchors)
+            for number, part in enumerate(parts)
+        ],
+        _PARTS,
+        orient="row",
+    ).with_row_index("line")
+    lines = parts.select("line", "anchor", "part", "words")
+    lemmas = parts.select("anchor", "line", lemma="lemmas").explode("lemma").drop_nulls()
     if pooled:
-        bags = lines.select("text", part=pl.lit(None, pl.Int32), bag="text").unique()
-        bag_lemmas = lemmas.join(lines, on="line").select("lemma", bag="text").unique()
-    return {"lines": lines, "tokens": tokens, "bags": bags, "lemmas": bag_lemmas}
+        bags = lines.select("anchor", part=pl.lit(None, pl.Int32), bag="anchor").unique()
+    else:
+        bags = lines.select("anchor", "part", bag="line")
+    return {
+        "lines": lines,
+        "tokens": parts.select("line", "start", "stop").explode("start", "stop").drop_nulls(),
+        "bags": bags,
+        "lemmas": lemmas.select("lemma", bag="anchor" if pooled else "line").unique(),
+    }
 
 
+_PARTS = pl.Schema(
+    {
+        "anchor": pl.Int32,
+        "part": pl.Int32,
+        "words": pl.String,
+        "start": pl.List(pl.Int32),
+        "stop": pl.List(pl.Int32),
+        "lemmas": pl.List(pl.String),
+    }
+)
 # `hits` are the words of concepts that are in some bag, and `able` the concepts with enough of them
 # over all bags. A word with two lemmas in a bag counts once. The costly distinct count per bag runs
 # last, on few concepts.

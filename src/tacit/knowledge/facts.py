@@ -1,4 +1,4 @@
-"""Find the facts that connect a text's concepts."""
+"""Find the facts that connect an anchor's concepts."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import polars as pl
 if TYPE_CHECKING:
     from tacit.knowledge.base import KnowledgeBase
 
-# Number of texts per query, by path length. Three hops can reach much of a knowledge base.
-_TEXTS = {1: 100_000, 2: 200, 3: 20}
+# Number of anchors per query, by path length. Three hops can reach much of a knowledge base.
+_ANCHORS = {1: 100_000, 2: 200, 3: 20}
 
 
 def facts_between(
@@ -22,21 +22,21 @@ def facts_between(
     cap: int | None = None,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Find the facts that connect the concepts of each text."""
+    """Find the facts that connect the concepts of each anchor."""
     names = base.chosen(relations)
-    texts = concepts["text"].unique(maintain_order=True).to_list()
-    parts = [texts[i : i + _TEXTS[length]] for i in range(0, len(texts), _TEXTS[length])] or [[]]
+    anchors = concepts["anchor"].unique(maintain_order=True)
+    parts = list(anchors.to_frame().iter_slices(_ANCHORS[length])) or [anchors.to_frame()]
     return pl.concat(
         base.table(
             f"""
             WITH {_CHOSEN}{_met(length) if length > 1 else _BETWEEN},
-            counted AS (SELECT *, count(*) OVER (PARTITION BY text) AS found FROM facts),
+            counted AS (SELECT *, count(*) OVER (PARTITION BY anchor) AS found FROM facts),
             {"kept AS (FROM counted)" if cap is None else _capped(cap, seed)}
-            SELECT text, head, relation, tail, length::TINYINT AS length, weight,
+            SELECT anchor, head, relation, tail, length::TINYINT AS length, weight,
                 found::INTEGER AS found
             FROM kept
-            ORDER BY text, length, weight DESC NULLS LAST, head, relation, tail""",
-            members=concepts.filter(pl.col("text").is_in(part)),
+            ORDER BY anchor, length, weight DESC NULLS LAST, head, relation, tail""",
+            members=concepts.join(part, on="anchor", how="semi", maintain_order="left"),
             named=pl.DataFrame({"name": names}),
         )
         for part in parts
@@ -44,7 +44,7 @@ def facts_between(
 
 
 def _capped(cap: int, seed: int) -> str:
-    """Return the SQL that limits the number of facts per text to ``cap``."""
+    """Return the SQL that limits the number of facts per anchor to ``cap``."""
     return f"""
         digests AS (
             SELECT head, relation, tail,
@@ -55,74 +55,74 @@ def _capped(cap: int, seed: int) -> str:
         kept AS (
             SELECT * FROM counted LEFT JOIN digests USING (head, relation, tail)
             QUALIFY row_number() OVER (
-                PARTITION BY text ORDER BY weight DESC NULLS LAST, digest) <= {cap:d})"""
+                PARTITION BY anchor ORDER BY weight DESC NULLS LAST, digest) <= {cap:d})"""
 
 
 def _met(length: int) -> str:
-    """Return the SQL that selects facts on paths between two concepts of a text."""
+    """Return the SQL that selects facts on paths between two concepts of an anchor."""
     steps = "".join((_REACHED, _NEXT)[: length - 1])
     legs = " UNION ALL ".join((_DIRECT, _TWO_HOPS, _THREE_HOPS)[:length])
     return f"""{steps},
-        met AS (SELECT text, a, b, min(length) AS length FROM ({legs}) GROUP BY ALL),
+        met AS (SELECT anchor, a, b, min(length) AS length FROM ({legs}) GROUP BY ALL),
         facts AS (
-            SELECT text, n.concept AS head, n.relation, n.other AS tail, length, n.weight
+            SELECT anchor, n.concept AS head, n.relation, n.other AS tail, length, n.weight
             FROM met JOIN base.neighbours n ON n.concept = met.a AND n.other = met.b
             WHERE n.forward AND n.relation IN (SELECT id FROM chosen))"""
 
 
 # The chosen relations. `named` and `members` are frames that `base.table` registers.
 _CHOSEN = "chosen AS MATERIALIZED (SELECT id FROM base.relations JOIN named USING (name))"
-# One hop. Edges between members of any text are selected first: a small part of the table.
+# One hop. Edges between members of any anchor are selected first: a small part of the table.
 _BETWEEN = """,
     near AS MATERIALIZED (
         SELECT concept AS head, relation, other AS tail, weight FROM base.neighbours
         WHERE forward AND concept IN (SELECT concept FROM members)
             AND other IN (SELECT concept FROM members) AND relation IN (SELECT id FROM chosen)),
     facts AS (
-        SELECT m.text, head, relation, tail, 1 AS length, weight
+        SELECT m.anchor, head, relation, tail, 1 AS length, weight
         FROM members m JOIN near ON head = m.concept
-            JOIN members o ON o.text = m.text AND o.concept = tail)"""
+            JOIN members o ON o.anchor = m.anchor AND o.concept = tail)"""
 _DIRECT = """
-    SELECT m.text, m.concept AS a, n.other AS b, 1 AS length
+    SELECT m.anchor, m.concept AS a, n.other AS b, 1 AS length
     FROM members m JOIN base.neighbours n ON n.concept = m.concept
-        JOIN members o ON o.text = m.text AND o.concept = n.other
+        JOIN members o ON o.anchor = m.anchor AND o.concept = n.other
     WHERE n.relation IN (SELECT id FROM chosen)"""
-# `steps`: one hop, from a text's concept u to x. `reached`: for each x, `near`, `near_sum`, and
-# whether x is itself a concept of the text (`inside`).
+# `steps`: one hop, from an anchor's concept u to x. `reached`: for each x, `near`, `near_sum`, and
+# whether x is itself a concept of the anchor (`inside`).
 _REACHED = """,
     steps AS MATERIALIZED (
-        SELECT DISTINCT m.text, m.concept AS u, n.other AS x
+        SELECT DISTINCT m.anchor, m.concept AS u, n.other AS x
         FROM members m JOIN base.neighbours n ON n.concept = m.concept
         WHERE n.relation IN (SELECT id FROM chosen)),
     reached AS MATERIALIZED (
-        SELECT s.text, x, count(*) AS near, sum(u)::BIGINT AS near_sum,
+        SELECT s.anchor, x, count(*) AS near, sum(u)::BIGINT AS near_sum,
             (any_value(m.concept) IS NOT NULL)::INTEGER AS inside
-        FROM steps s LEFT JOIN members m ON m.text = s.text AND m.concept = s.x
-        GROUP BY s.text, x)"""
+        FROM steps s LEFT JOIN members m ON m.anchor = s.anchor AND m.concept = s.x
+        GROUP BY s.anchor, x)"""
 _TWO_HOPS = """
-    SELECT text, unnest([u, x]), unnest([x, u]), 2
-    FROM steps JOIN reached USING (text, x) WHERE near > 1"""
-# Edges {x, y} whose ends are both one hop away. `before` counts the text's concepts in N(x)
+    SELECT anchor, unnest([u, x]), unnest([x, u]), 2
+    FROM steps JOIN reached USING (anchor, x) WHERE near > 1"""
+# Edges {x, y} whose ends are both one hop away. `before` counts the anchor's concepts in N(x)
 # without y, `beyond` those in N(y) without x. `…_sum` are the sums of their identifiers.
 _NEXT = """,
     inner_links AS MATERIALIZED (
-        SELECT DISTINCT x.text, x.x, y.x AS y,
+        SELECT DISTINCT x.anchor, x.x, y.x AS y,
             x.near - y.inside AS before, x.near_sum - y.inside * y.x AS before_sum,
             y.near - x.inside AS beyond, y.near_sum - x.inside * x.x AS beyond_sum
         FROM reached x JOIN base.neighbours n ON n.concept = x.x
-            JOIN reached y ON y.text = x.text AND y.x = n.other
+            JOIN reached y ON y.anchor = x.anchor AND y.x = n.other
         WHERE n.relation IN (SELECT id FROM chosen) AND y.near > x.inside),
-    onward AS (SELECT text, x, count(*) AS ways FROM inner_links GROUP BY text, x),
-    single AS (SELECT text, x, beyond_sum AS u, count(*) AS ways FROM inner_links WHERE beyond = 1
-        GROUP BY text, x, beyond_sum)"""
+    onward AS (SELECT anchor, x, count(*) AS ways FROM inner_links GROUP BY anchor, x),
+    single AS (SELECT anchor, x, beyond_sum AS u, count(*) AS ways FROM inner_links WHERE beyond = 1
+        GROUP BY anchor, x, beyond_sum)"""
 # The middle edges of three hops, then the first and last. Of the continuations from x, those that
 # lead only back to u (`single`) and the one to y = u do not count.
 _THREE_HOPS = """
-    SELECT text, x, y, 3 FROM inner_links
+    SELECT anchor, x, y, 3 FROM inner_links
     WHERE before > 0 AND NOT (before = 1 AND beyond = 1 AND before_sum = beyond_sum)
     UNION ALL
-    SELECT s.text, unnest([s.u, s.x]), unnest([s.x, s.u]), 3
-    FROM steps s JOIN onward w ON w.text = s.text AND w.x = s.x
-        LEFT JOIN single o ON o.text = s.text AND o.x = s.x AND o.u = s.u
-        LEFT JOIN inner_links b ON b.text = s.text AND b.x = s.x AND b.y = s.u
+    SELECT s.anchor, unnest([s.u, s.x]), unnest([s.x, s.u]), 3
+    FROM steps s JOIN onward w ON w.anchor = s.anchor AND w.x = s.x
+        LEFT JOIN single o ON o.anchor = s.anchor AND o.x = s.x AND o.u = s.u
+        LEFT JOIN inner_links b ON b.anchor = s.anchor AND b.x = s.x AND b.y = s.u
     WHERE w.ways - coalesce(o.ways, 0) - (b.y IS NOT NULL)::INTEGER > 0"""

@@ -30,12 +30,6 @@ _LEAST_FREQUENCY = 1e-9
 _FACTS = 5_000
 
 
-def eligible(base: KnowledgeBase) -> int:
-    """Return the number of dictionary words in the knowledge base."""
-    found: int = base.about["dictionary_words"]
-    return found
-
-
 def negatives(
     base: KnowledgeBase, facts: pl.DataFrame, options: BackgroundOptions | None = None
 ) -> pl.DataFrame:
@@ -258,11 +252,14 @@ def attributes(base: KnowledgeBase, tails: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: int) -> pl.DataFrame:
-    """Return attributes, such as the word frequency, of the tails of facts and negatives."""
-    fact = ["head", "relation", "tail"]
+def tails_of(base: KnowledgeBase, drawn: pl.DataFrame, *, own: bool) -> pl.DataFrame:
+    """Return attributes of the tails of facts and negatives.
+
+    A count of facts leaves out the fact itself and, if a negative's tail is the tail of its ``own``
+    other fact, this other fact.
+    """
     ends = pl.concat(
-        drawn.select(*fact, concept=end, is_negative=pl.lit(end == "negative"))
+        drawn.select("head", "relation", "tail", concept=end, is_negative=pl.lit(end == "negative"))
         for end in ("tail", "negative")
     ).drop_nulls("concept")
     known = attributes(base, ends.select("relation", "concept").unique())

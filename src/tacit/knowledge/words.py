@@ -10,12 +10,12 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import duckdb
+import polars as pl
 
 from tacit.errors import ModelError
 from tacit.strings import comparable, strings
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from spacy.language import Language
     from spacy.tokens import Doc, Token
 
@@ -185,6 +185,16 @@ def spare_torch(tagger: str | None) -> None:
 _WORDS = 50_000
 # More than the number of tokens in any space-separated word of a label.
 _INNER = 4096
+_WORD_TABLES: dict[str, dict[str, type[pl.DataType]]] = {
+    "word_counts": {
+        "word": pl.String,
+        "words": pl.Int16,
+        "content": pl.Int16,
+        "frequency": pl.Float64,
+        "listed": pl.Boolean,
+    },
+    "lemmas": {"word": pl.String, "lemma": pl.String, "inner_place": pl.Int16, "stop": pl.Boolean},
+}
 
 
 def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
@@ -194,13 +204,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         SELECT id, unnest(string_split(label, ' ')) AS word,
             generate_subscripts(string_split(label, ' '), 1) AS place
         FROM labels""")
-    base.execute("""
-        CREATE TEMP TABLE told (word VARCHAR, words SMALLINT, content SMALLINT, frequency DOUBLE,
-            listed BOOLEAN)""")
-    base.execute("""
-        CREATE TEMP TABLE lemmas (word VARCHAR, lemma VARCHAR, inner_place SMALLINT,
-            stop BOOLEAN)""")
-    _fill_words(base)
+    _add_words(base)
     # The inverses are integers, because a sum of floats depends on the order of the rows.
     base.execute("""
         CREATE TABLE concepts AS
@@ -209,7 +213,7 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
             CASE WHEN count(*) = 1 OR min(frequency) = 0 THEN min(frequency)
                 ELSE 1e6 / sum(least(1e6 / frequency, 1e30)::HUGEINT) END AS frequency,
             count(*) = 1 AND bool_and(listed) AS dictionary
-        FROM placed JOIN told USING (word) JOIN labels USING (id) GROUP BY id ORDER BY id""")
+        FROM placed JOIN word_counts USING (word) JOIN labels USING (id) GROUP BY id ORDER BY id""")
     base.execute(f"""
         CREATE TABLE terms AS
         SELECT lemma, id AS concept, (place * {_INNER} + inner_place)::INTEGER AS place, stop,
@@ -217,40 +221,35 @@ def add_lexicon(base: duckdb.DuckDBPyConnection) -> None:
         FROM placed JOIN lemmas USING (word) JOIN concepts USING (id) ORDER BY ALL""")
 
 
-def _fill_words(base: duckdb.DuckDBPyConnection) -> None:
-    """Fill the tables ``told`` and ``lemmas`` with the words of all concept labels, in batches."""
+def _add_words(base: duckdb.DuckDBPyConnection) -> None:
+    """Create the tables ``word_counts`` and ``lemmas`` of the words in all labels, in batches."""
     english = Words()
-    words = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").to_arrow_table()["word"]
-    for start in range(0, len(words), _WORDS):
-        part = words[start : start + _WORDS].to_pylist()
-        tokens = {word: english.tokens(word) for word in part}
-        for name, rows in (
-            ("told", _token_table(tokens, english)),
-            ("lemmas", _lemmas(tokens, english)),
-        ):
-            base.register("part", rows)
-            base.execute(f"INSERT INTO {name} FROM part")
+    found = base.sql("SELECT DISTINCT word FROM placed ORDER BY word").pl()["word"]
+    for start in range(0, len(found), _WORDS):
+        tokens = {word: english.tokens(word) for word in found[start : start + _WORDS]}
+        rows = {"word_counts": _word_rows(tokens, english), "lemmas": _lemma_rows(tokens, english)}
+        for name, schema in _WORD_TABLES.items():
+            base.register("part", pl.DataFrame(list(rows[name]), schema, orient="row").to_arrow())
+            insert = f"INSERT INTO {name}" if start else f"CREATE TEMP TABLE {name} AS"
+            base.execute(f"{insert} FROM part")
             base.unregister("part")
 
 
-def _token_table(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return each string's word counts and frequency, and whether it is in the lexicon."""
-    import pyarrow as pa
-
-    found = tokens.values()
-    return pa.table(
-        {
-            "word": pa.array(tokens, pa.string()),
-            "words": pa.array(map(len, found), pa.int16()),
-            "content": pa.array((_content(words, english) for words in found), pa.int16()),
-            "frequency": pa.array(_frequencies(tokens), pa.float64()),
-            "listed": pa.array(map(english.is_listed, tokens), pa.bool_()),
-        }
-    )
+def _word_rows(tokens: Mapping[str, Sequence[str]], english: Words) -> Iterator[tuple[object, ...]]:
+    """Yield each string's word counts and frequency, and whether it is in the lexicon."""
+    for (word, found), frequency in zip(tokens.items(), _frequencies(tokens), strict=True):
+        content = sum(not english.is_stop(token) for token in found)
+        yield word, len(found), content, frequency, english.is_listed(word)
 
 
-def _content(words: Sequence[str], english: Words) -> int:
-    return sum(not english.is_stop(word) for word in words)
+def _lemma_rows(
+    tokens: Mapping[str, Sequence[str]], english: Words
+) -> Iterator[tuple[object, ...]]:
+    """Yield the lemmas of all tokens, with the index of each token in its string."""
+    for word, found in tokens.items():
+        for index, token in enumerate(found):
+            for lemma in english.lemmas(token):
+                yield word, lemma, index, english.is_stop(token)
 
 
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
@@ -267,21 +266,3 @@ def _frequencies(words: Iterable[str]) -> Iterator[float]:
         if found not in rounded:
             rounded[found] = word_frequency(word, "en")
         yield rounded[found]
-
-
-def _lemmas(tokens: Mapping[str, Sequence[str]], english: Words) -> pa.Table:
-    """Return a table of the lemmas of all tokens, with the index of each token in its string."""
-    import pyarrow as pa
-
-    rows = [
-        (word, lemma, at, english.is_stop(token))
-        for word, found in tokens.items()
-        for at, token in enumerate(found)
-        for lemma in english.lemmas(token)
-    ]
-    columns = zip(*rows, strict=True) if rows else ((), (), (), ())
-    types = (pa.string(), pa.string(), pa.int16(), pa.bool_())
-    return pa.table(
-        [pa.array(*column) for column in zip(columns, types, strict=True)],
-        ["word", "lemma", "inner_place", "stop"],
-    )

@@ -141,9 +141,9 @@ def probe_of(
     """The probe of some cases; of a case's facts, the first have the highest weights."""
     cases = list(cases)
     rows = [(at, *fact, -k) for at, case in enumerate(cases) for k, fact in enumerate(case.facts)]
-    schema = {"question": pl.Int32, **dict.fromkeys(Fact._fields, pl.String), "weight": pl.Float64}
+    schema = {"anchor": pl.Int32, **dict.fromkeys(Fact._fields, pl.String), "weight": pl.Float64}
     facts = pl.DataFrame(rows, schema, orient="row")
-    concepts = pl.concat(facts.select("question", concept=end) for end in ("head", "tail"))
+    concepts = pl.concat(facts.select("anchor", concept=end) for end in ("head", "tail"))
     found = pl.DataFrame({"found": [len(case.facts) for case in cases]})
     background = Background(concepts.unique(maintain_order=True), facts, found)
     of_version = BackgroundOptions(paper_version=version)  # type: ignore[arg-type]

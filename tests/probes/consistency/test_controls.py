@@ -57,13 +57,13 @@ class Made:
             for anchor, facts in zip(self.of, self.facts, strict=True)
         )
         members = pl.DataFrame(
-            {"question": at, "part": part, "concept": concept}
+            {"anchor": at, "part": part, "concept": concept}
             for at, parts in enumerate(self.parts)
             for part, concepts in enumerate(parts)
             for concept in concepts
         )
         topics = pl.DataFrame(
-            {"question": at, "concept": concept}
+            {"anchor": at, "concept": concept}
             for at, concepts in enumerate(self.topics)
             for concept in concepts
         )

@@ -88,8 +88,8 @@ def test_the_prior_is_unknown_where_a_score_is() -> None:
 
 def test_the_frequency_is_the_mean_of_wordfreqs() -> None:
     """In any order of the concepts; null without any."""
-    rows = {"question": [2, 0, 0], "concept": ["dog", "front door", "xyzzyx"]}
-    concepts = pl.DataFrame(rows, {"question": pl.Int32, "concept": pl.String})
+    rows = {"anchor": [2, 0, 0], "concept": ["dog", "front door", "xyzzyx"]}
+    concepts = pl.DataFrame(rows, {"anchor": pl.Int32, "concept": pl.String})
     expected = [zipf_frequency("front door", "en") / 2, None, zipf_frequency("dog", "en")]
     assert mean_zipf(concepts, 3).to_list() == expected
     assert mean_zipf(concepts.reverse(), 3).to_list() == expected

@@ -73,7 +73,7 @@ def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
     shares = tuple(fact._replace(tail="alpha5 case") for fact in last.facts)
     assert "q5" not in contexts([*others, replace(last, facts=shares)]).irrelevant["anchor"]
     known = found.background
-    shared = pl.DataFrame({"question": [11, 5], "concept": ["person"] * 2}, known.concepts.schema)
+    shared = pl.DataFrame({"anchor": [11, 5], "concept": ["person"] * 2}, known.concepts.schema)
     known = replace(known, concepts=pl.concat([known.concepts, shared]))
     assert not {"q5", "q11"} & set(replace(found, background=known).irrelevant["anchor"])
     assert {"q5", "q11"} <= set(found.irrelevant["anchor"])

@@ -31,7 +31,7 @@ QUICK = Bootstrap(resamples=50)
 FACT = ["head", "relation", "tail"]
 
 
-def described(folder: Path, lines: list[str], preset: Negatives, own: int) -> pl.DataFrame:
+def described(folder: Path, lines: list[str], preset: Negatives, *, own: bool) -> pl.DataFrame:
     """The attributes of the tails of a knowledge base's facts about IsA."""
     dump = folder / "dump.tsv"
     dump.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -79,13 +79,13 @@ def popular(rng: np.random.Generator) -> list[str]:
     ("lines", "preset", "own", "within"),
     [
         # Heads and tails that are paired at random, though some tails are popular.
-        (popular, "same-relation", 1, 0.04),
-        (alike, "matched", 1, 0.06),
-        (alike, "uniform", 0, 0.04),
+        (popular, "same-relation", True, 0.04),
+        (alike, "matched", True, 0.06),
+        (alike, "uniform", False, 0.04),
     ],
 )
 def test_random_tails_tell_nothing(
-    tmp_path: Path, lines: Lines, preset: Negatives, own: int, within: float
+    tmp_path: Path, lines: Lines, preset: Negatives, *, own: bool, within: float
 ) -> None:
     found = of_all(described(tmp_path, lines(np.random.default_rng(6)), preset, own=own))
     assert found["auroc"] == pytest.approx(0.5, abs=within)
@@ -94,15 +94,15 @@ def test_random_tails_tell_nothing(
 def test_a_count_with_the_fact_itself_would_reveal_the_label(tmp_path: Path) -> None:
     """Left out for facts alone, it marks rare tails: each tail of a fact then counts one less."""
     lines = [f"IsA\tzoo {k}\tanimal {k // 2}" for k in range(600)]
-    fair = of_all(described(tmp_path, lines, "same-relation", own=1))
-    unfair = of_all(described(tmp_path, lines, "same-relation", own=0))
+    fair = of_all(described(tmp_path, lines, "same-relation", own=True))
+    unfair = of_all(described(tmp_path, lines, "same-relation", own=False))
     assert fair["auroc"] == pytest.approx(0.5, abs=0.06)
     assert unfair["auroc"] > 0.99
 
 
 def test_figures_by_hand(tmp_path: Path) -> None:
     """Accuracy and AUROC as scikit-learn computes them, of regression and model."""
-    tails = described(tmp_path, popular(np.random.default_rng(5)), "same-relation", own=1)
+    tails = described(tmp_path, popular(np.random.default_rng(5)), "same-relation", own=True)
     found = of_all(tails)
     label = ~tails["is_negative"].to_numpy()
     parts = tails["part_of_speech"].to_list()

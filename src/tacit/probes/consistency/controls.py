@@ -72,7 +72,7 @@ class Controls:
 
     def _by_id(self, concepts: pl.DataFrame) -> pl.DataFrame:
         ids = pl.Series([one.id for one in self.of], dtype=pl.String)
-        return concepts.select("concept", anchor=ids.gather(concepts["question"]))
+        return concepts.select("concept", anchor=ids.gather(concepts["anchor"]))
 
     def _concepts(self, name: str) -> pl.DataFrame | str:
         """Return the concepts whose facts a control leaves out, or why they are unknown."""
@@ -84,7 +84,7 @@ class Controls:
         members = members.filter(pl.col("part") > 0)
         if name == "answer":
             parts = pl.Series([(one.answer or 0) + 1 for one in self.of], dtype=pl.Int64)
-            members = members.filter(pl.col("part") == parts.gather(members["question"]))
+            members = members.filter(pl.col("part") == parts.gather(members["anchor"]))
         return self._by_id(members)
 
     def partners(self) -> dict[str, str]:

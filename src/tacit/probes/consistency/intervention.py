@@ -80,15 +80,13 @@ class Contexts:
         ids = pl.Series("anchor", [one.id for one in self.anchors], dtype=pl.String)
         facts = self.background.facts.drop_nulls("negative")
         ranks = [self._rank(*fact) for fact in facts.select(FACT).iter_rows()]
-        return (
-            facts.with_columns(
-                ids.gather(facts["question"]), pl.Series("rank", ranks, dtype=pl.String)
-            )
-            .sort("question", "weight", "rank", descending=[False, True, False], nulls_last=True)
+        most = (
+            facts.with_columns(rank=pl.Series(ranks, dtype=pl.String))
+            .sort("anchor", "weight", "rank", descending=[False, True, False], nulls_last=True)
             .group_by("anchor", maintain_order=True)
             .head(self.most)
-            .select("anchor", *FACT, "negative")
         )
+        return most.select(ids.gather(most["anchor"]), *FACT, "negative")
 
     @cached_property
     def irrelevant(self) -> pl.DataFrame:
@@ -118,7 +116,7 @@ class Contexts:
 
     @cached_property
     def _concepts(self) -> Mapping[str, set[str]]:
-        grouped = self.background.concepts.group_by("question").agg("concept")
+        grouped = self.background.concepts.group_by("anchor").agg("concept")
         return {self.anchors[at].id: set(concepts) for at, concepts in grouped.iter_rows()}
 
     @cached_property

@@ -109,7 +109,7 @@ class BackgroundQuestions:
             )
         facts = found.select(*FACT, "negative").unique(FACT, keep="first", maintain_order=True)
         facts = facts.with_row_index("fact").with_columns(pl.col("fact").cast(pl.Int64))
-        own = pl.Series("anchor", ids, dtype=pl.String).gather(found["question"])
+        own = pl.Series("anchor", ids, dtype=pl.String).gather(found["anchor"])
         links = found.select(*FACT).with_columns(own)
         links = links.join(facts, on=FACT, how="left", maintain_order="left")
         rows = [

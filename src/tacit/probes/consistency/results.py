@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -135,8 +134,7 @@ def _how(probe: ConsistencyProbe, tables: Mapping[str, pl.DataFrame]) -> dict[st
         "repeated_choices": sum(anchor.repeated for anchor in probe.anchors),
         "intervals": _intervals(Permutations(), Bootstrap()),
     }
-    if probe.background.counts is not None:
-        found |= asdict(probe.background.counts)
+    found |= probe.background.counts
     if probe.options.fast:
         found["fast"] = (
             "every question is asked in one prompt variant alone (meta-prompt "
