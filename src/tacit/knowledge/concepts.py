@@ -64,16 +64,14 @@ def _tables(anchors: Sequence[Sequence[Part]], *, pooled: bool) -> dict[str, pl.
     }
 
 
-_PARTS = pl.Schema(
-    {
-        "anchor": pl.Int32,
-        "part": pl.Int32,
-        "words": pl.String,
-        "start": pl.List(pl.Int32),
-        "stop": pl.List(pl.Int32),
-        "lemmas": pl.List(pl.String),
-    }
-)
+_PARTS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "anchor": pl.Int32,
+    "part": pl.Int32,
+    "words": pl.String,
+    "start": pl.List(pl.Int32),
+    "stop": pl.List(pl.Int32),
+    "lemmas": pl.List(pl.String),
+}
 # `hits` are the words of concepts that are in some bag, and `able` the concepts with enough of them
 # over all bags. A word with two lemmas in a bag counts once. The costly distinct count per bag runs
 # last, on few concepts.
