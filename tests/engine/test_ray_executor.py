@@ -173,6 +173,16 @@ def test_a_library_s_error_restarts_the_worker_and_an_own_one_does_not(make: Mad
     ]
 
 
+def test_an_interruption_ends_the_workers_also_between_two_blocks(make: Made) -> None:
+    """Otherwise they would occupy their cores for as long as the executor exists."""
+    ray, ours = make(answering, 1)
+    blocks = ours.execute(plan_of(2))
+    next(blocks)
+    assert not ray.ended
+    blocks.close()
+    assert ray.ended == [0]
+
+
 @pytest.mark.parametrize("stored", [False, True])
 def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
     make: Made, caplog: pytest.LogCaptureFixture, *, stored: bool

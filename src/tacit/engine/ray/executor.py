@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
 import weakref
 from collections import deque
@@ -148,7 +149,8 @@ class RayExecutor:
                         left -= 1
                         yield given, outcome
         finally:
-            if any(job for _, job in self._busy.values()):  # interrupted, or a block has failed
+            interrupted = isinstance(sys.exception(), GeneratorExit | KeyboardInterrupt)
+            if interrupted or any(job for _, job in self._busy.values()):
                 self._busy.clear()
                 self._idle.clear()
                 dismiss(self._workers)
