@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 from random_beliefs import random_beliefs  # type: ignore[import-not-found]  # beside this file
 
+from tacit import check, repair
 from tacit.coherence import Objective
-from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import repair, weights_of, whole_weights
+from tacit.coherence.repair import weights_of, whole_weights
 from tacit.sources.drawings import read_drawings
 
 Statement = tuple[str, str, str]

@@ -16,7 +16,8 @@ import typer.core
 
 import tacit
 from tacit.cli import app
-from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
+from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.relation import Relation
 from tacit.findings.findings import SHARED
 from tacit.findings.spec import Column, TableSpec
 from tacit.probes.base import declared_tables, title_of

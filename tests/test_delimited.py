@@ -50,7 +50,7 @@ class Reader:
 
 READERS = {
     "beliefs": Reader(
-        lambda path: read_beliefs(path, PARTS).rows(),
+        lambda path: read_beliefs(path, PARTS).table.rows(),
         (".csv", ".tsv"),
         [["subject", "relation", "object", "p_true"], ["roof, flat", "above", "wall", "0.9"]],
     ),

@@ -12,7 +12,6 @@ import pytest
 
 import tacit
 from tacit import Run, Runs
-from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.models.registry import DEMOS
 from tacit.probes.consistency.template import load_templates
@@ -89,7 +88,9 @@ def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping
     """Of taught things: the thing and both statements, of which one is left."""
     beliefs, ontology = run["parts"].tables["beliefs"], Ontology.load("parts")
     names = ("thing", *(f"{column}_{n}" for n in (1, 2) for column in STATEMENT))
-    found = check(beliefs.select("thing", "annotator", *STATEMENT, "p_true"), ontology).violations
+    found = tacit.check(
+        beliefs.select("thing", "annotator", *STATEMENT, "p_true"), ontology
+    ).violations
     taught = found.filter(~pl.col("thing").is_in([*PLANTED.withheld]), constraint="asymmetric")
     pairs = {(row[0], frozenset((row[1:4], row[4:]))) for row in taught.select(names).iter_rows()}
     assert pairs == {(thing, frozenset(pair)) for thing, pair in PLANTED.contradictions}
@@ -97,7 +98,7 @@ def test_the_contradictions_planted_are_the_ones_found_and_repaired(run: Mapping
     true = set(repaired.filter("repaired").select("thing", *STATEMENT).iter_rows())
     for thing, pair in PLANTED.contradictions:
         assert sum((thing, *statement) in true for statement in pair) == 1
-    assert check(repaired, ontology, believed="repaired").violations.is_empty()
+    assert tacit.check(repaired, ontology, believed="repaired").violations.is_empty()
 
 
 def test_knowing_the_background_predicts_the_answer(run: Mapping[str, Run]) -> None:

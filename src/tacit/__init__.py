@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from tacit.api import build_kb, check, compare, load_run, repair, run, suite
     from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
-    from tacit.coherence.ontology import Ontology, Relation
+    from tacit.coherence.ontology import Ontology
+    from tacit.coherence.relation import Relation
     from tacit.coherence.repair import Repaired
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
@@ -54,7 +55,8 @@ _MODULES = {
     "tacit.api": ("build_kb", "check", "compare", "load_run", "repair", "run", "suite"),
     "tacit.coherence.check": ("Check",),
     "tacit.coherence.enrich": ("enrich",),
-    "tacit.coherence.ontology": ("Ontology", "Relation"),
+    "tacit.coherence.ontology": ("Ontology",),
+    "tacit.coherence.relation": ("Relation",),
     "tacit.coherence.repair": ("Repaired",),
     "tacit.engine.ask": ("Engine",),
     "tacit.engine.store": ("Store",),

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import polars as pl
 
-from tacit.coherence import OnDuplicate
+from tacit.coherence import TIME_LIMIT, Objective, OnDuplicate
 from tacit.documents import similar
 from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
-from tacit.errors import DataError, RequestError
+from tacit.errors import RequestError
 from tacit.models.base import LanguageModel
 from tacit.models.objects import EXPECTED, is_object, model_of
 from tacit.models.options import ModelOptions
@@ -30,6 +30,7 @@ from tacit.runs.workflow import RunRequest
 from tacit.tables import frame_of, table_path
 
 if TYPE_CHECKING:
+    from tacit.coherence.beliefs import Beliefs
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
@@ -312,6 +313,7 @@ def check(
     ontology: str | Path | Ontology = "parts",
     believed: str = "p_true",
     *,
+    groups: Sequence[str] | None = None,
     on_duplicate: OnDuplicate = "error",
     **options: Any,  # noqa: ANN401 - as in coherence.check
 ) -> Check:
@@ -326,10 +328,11 @@ def check(
         believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. If the column is not
             ``p_true``, the column must be Boolean.
+        groups: The columns that identify a group; by default, all columns that are named
+            ``thing``, ``annotator``, ``person``, ``document``, ``model`` or ``group``.
         on_duplicate: What to do with several values of ``p_true`` for one statement: ``error``,
             ``mean`` or ``first``.
-        options: Options of ``tacit.coherence.check.check``: ``groups`` (the columns that identify a
-            group), ``revision_cost`` and ``time_limit``.
+        options: Options of ``tacit.coherence.check.check``: ``revision_cost`` and ``time_limit``.
 
     Warns:
         UserWarning: If the beliefs have a column that Tacit only copies to the results, or if
@@ -351,19 +354,18 @@ def check(
     """
     from tacit.coherence.check import check as count
 
-    known = _ontology(ontology)
-    table = _frame(beliefs, known, on_duplicate, options.get("groups"))
-    _warn_of_groups(table, options.get("groups"))
-    return count(table, known, believed, **options)
+    held = _beliefs(beliefs, ontology, on_duplicate, groups)
+    return count(held, held.believed(believed), **options)
 
 
 def repair(
     beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
     ontology: str | Path | Ontology = "parts",
-    objective: str = "paper",
+    objective: Objective = "paper",
     *,
+    groups: Sequence[str] | None = None,
     on_duplicate: OnDuplicate = "error",
-    **options: Any,  # noqa: ANN401 - as in coherence.repair
+    time_limit: float | None = TIME_LIMIT,
 ) -> Repaired:
     """Find the truth values that maximise an objective and satisfy every constraint.
 
@@ -373,8 +375,9 @@ def repair(
         objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
             ``paper``, that of ParRoT (Gu et al. 2023), assigns even an improbable statement true
             unless a constraint forbids it: prefer ``log-odds``, unless you reproduce the paper.
+        groups: The same as the argument ``groups`` of ``check``.
         on_duplicate: The same as the argument ``on_duplicate`` of ``check``.
-        options: Options of ``tacit.coherence.repair.repair``: ``time_limit`` and ``groups``.
+        time_limit: The time after which the search ends, in seconds; None for no limit.
 
     Warns:
         UserWarning: Under the same conditions as for ``check``.
@@ -394,11 +397,7 @@ def repair(
     """
     from tacit.coherence.repair import repair as find
 
-    known = _ontology(ontology)
-    chosen: Any = objective  # `find` checks the value
-    table = _frame(beliefs, known, on_duplicate, options.get("groups"))
-    _warn_of_groups(table, options.get("groups"))
-    return find(table, known, chosen, **options)
+    return find(_beliefs(beliefs, ontology, on_duplicate, groups), objective, time_limit)
 
 
 def _check_names(probe: str, given: Mapping[str, Any], kinds: Sequence[type]) -> None:
@@ -420,35 +419,22 @@ def _reporter(*, show: bool) -> Reporter:
     return Progress() if show else Reporter()
 
 
-def _ontology(given: str | Path | Ontology) -> Ontology:
-    from tacit.coherence.ontology import Ontology
-
-    return given if isinstance(given, Ontology) else Ontology.load(str(given))
-
-
-def _frame(
+def _beliefs(
     given: Any,  # noqa: ANN401 - any kind of table
-    ontology: Ontology,
+    ontology: str | Path | Ontology,
     on_duplicate: OnDuplicate,
     groups: Sequence[str] | None,
-) -> pl.DataFrame:
-    """Return beliefs as a polars data frame in which each statement occurs once per group."""
-    from tacit.coherence.beliefs import check_columns, merge_duplicates, read_beliefs
+) -> Beliefs:
+    """Return validated beliefs; issue each remark about their groups as a Python warning."""
+    from tacit.coherence.beliefs import read_beliefs
+    from tacit.coherence.ontology import Ontology
 
-    if isinstance(given, str | Path):
-        return read_beliefs(given, ontology, on_duplicate, groups)
-    table = check_columns(_table(given))
-    if table.is_empty():
-        raise DataError("the data frame contains no beliefs; expected one row per statement")
-    return merge_duplicates(table, ontology, on_duplicate, groups)
-
-
-def _warn_of_groups(beliefs: pl.DataFrame, groups: Sequence[str] | None) -> None:
-    """Issue each remark about the groups of the beliefs as a Python warning."""
-    from tacit.coherence.beliefs import grouping_remarks
-
-    for remark in grouping_remarks(beliefs, groups, in_python=True):
+    known = ontology if isinstance(ontology, Ontology) else Ontology.load(str(ontology))
+    table = given if isinstance(given, str | Path) else _table(given)
+    beliefs = read_beliefs(table, known, on_duplicate, groups)
+    for remark in beliefs.remarks(in_python=True):
         warnings.warn(remark.removeprefix("warning: "), UserWarning, stacklevel=3)
+    return beliefs
 
 
 _TABLES = (

@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.coherence.beliefs import grouping_remarks
 from tests.cli.conftest import Tacit
 
 BELIEFS = """subject\trelation\tobject\tp_true
@@ -142,9 +141,6 @@ def test_a_known_column_of_single_rows_is_warned_of(tacit: Tacit, tmp_path: Path
     shared = tacit("check", file, "--groups", "thing")
     assert "alone in its group" not in shared.err
     assert "column 'document' is copied to the results" in shared.err
-    assert "columns 'a', 'b' are copied to the results; to check each value of one" in " ".join(
-        grouping_remarks(pl.DataFrame(schema=["a", "b", "thing"]))
-    )
 
 
 @pytest.mark.parametrize("verb", ["check", "repair"])

@@ -5,15 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.coherence.beliefs import (
-    carried_columns,
-    check_beliefs,
-    group_columns,
-    read_beliefs,
-)
-from tacit.coherence.check import check
+from tacit import check
+from tacit.coherence.beliefs import Beliefs, group_columns, read_beliefs
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import repair
 from tacit.errors import DataError, RequestError
 
 HEADER = "thing\tsubject\trelation\tobject\tp_true\n"
@@ -63,7 +57,7 @@ def test_an_empty_p_is_missing(tmp_path: Path) -> None:
     """An empty cell of p_true is null, not a number."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER}egg\tx\tabove\ty\t\negg\tx\tbelow\ty\t0.25\n")
-    assert read_beliefs(file, Ontology.load("parts"))["p_true"].to_list() == [None, 0.25]
+    assert read_beliefs(file, Ontology.load("parts")).p_true.to_list() == [None, 0.25]
 
 
 def test_one_statement_with_two_p_is_refused_with_both_lines(tmp_path: Path) -> None:
@@ -80,21 +74,21 @@ def test_one_statement_with_two_p_can_be_allowed(tmp_path: Path, rule: str, p: f
     file = tmp_path / "beliefs.tsv"
     file.write_text(TWICE)
     found = read_beliefs(file, Ontology.load("parts"), rule)  # type: ignore[arg-type]
-    assert found["p_true"].to_list() == pytest.approx([p, 0.2])
+    assert found.p_true.to_list() == pytest.approx([p, 0.2])
 
 
 def test_a_row_repeated_to_the_same_p_is_kept_once(tmp_path: Path) -> None:
     """Two equal rows do not contradict one another."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(TWICE.replace("0.5", "0.2"))
-    assert read_beliefs(file, Ontology.load("parts")).height == 2
+    assert read_beliefs(file, Ontology.load("parts")).table.height == 2
 
 
 def test_blanks_around_a_word_do_not_make_another(tmp_path: Path) -> None:
     """Blanks at the ends of items, relations and groups are dropped; a blank group is missing."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER} egg\tx \t above\t y z \t 0.2\n \tx\tabove\ty\t0.5\n")
-    rows = read_beliefs(file, Ontology.load("parts")).rows()
+    rows = read_beliefs(file, Ontology.load("parts")).table.rows()
     assert rows == [("egg", "x", "above", "y z", 0.2), (None, "x", "above", "y", 0.5)]
 
 
@@ -102,41 +96,34 @@ def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
     """The same words in another group are another statement."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER}egg\tx\tabove\ty\t0.2\ntree\tx\tabove\ty\t0.5\n")
-    assert read_beliefs(file, Ontology.load("parts")).height == 2
+    assert read_beliefs(file, Ontology.load("parts")).table.height == 2
 
 
 COLUMNS = ["thing", "id", "subject", "relation", "object", "annotator", "p_true", "repaired"]
 
 
-def test_groups_are_the_known_columns_or_those_named() -> None:
+@pytest.mark.parametrize(
+    ("named", "groups", "carried"),
+    [
+        (None, ["thing", "annotator"], ["id"]),
+        (["annotator", "id"], ["id", "annotator"], ["thing"]),
+        ("id", ["id"], ["thing", "annotator"]),
+    ],
+)
+def test_groups_are_the_known_columns_or_those_named(
+    named: list[str] | None, groups: list[str], carried: list[str]
+) -> None:
     """Truth values and whatever else is there name no group; it is carried along."""
-    table = pl.DataFrame(schema=COLUMNS)
-    assert group_columns(table) == ["thing", "annotator"]
-    assert carried_columns(table) == ["id"]
-    assert group_columns(table, ["annotator", "id"]) == ["id", "annotator"]
-    assert carried_columns(table, ["id"]) == ["thing", "annotator"]
-    assert group_columns(table, "id") == ["id"]
+    assert group_columns(COLUMNS, named) == groups
+    beliefs = Beliefs(pl.DataFrame(schema=COLUMNS), Ontology.load("parts"), groups)
+    assert beliefs.carried == carried
 
 
 @pytest.mark.parametrize("groups", ["ids", ["ids"], ["p_true"], ["repaired"], [3]])
 def test_what_cannot_name_a_group_is_refused(groups: list[str]) -> None:
     """A column that is not there, what a statement is made of, and a number."""
     with pytest.raises(RequestError):
-        group_columns(pl.DataFrame(schema=COLUMNS), groups)
-
-
-def test_opposites_with_numbers_of_their_own_contradict_one_another() -> None:
-    """In a table as in a file, a column that nobody named makes no groups."""
-    beliefs = pl.DataFrame(
-        [(1, "trunk", "above", "roots", 0.9), (2, "roots", "above", "trunk", 0.8)],
-        ["id", "subject", "relation", "object", "p_true"],
-        orient="row",
-    )
-    parts = Ontology.load("parts")
-    assert check(beliefs, parts).counts["asymmetric"].violated == 1
-    assert check(beliefs, parts, groups=["id"]).counts["asymmetric"].violated == 0
-    assert repair(beliefs, parts).turned_false == 1
-    assert repair(beliefs, parts, groups=["id"]).turned_false == 0
+        group_columns(COLUMNS, groups)
 
 
 def test_one_statement_twice_asks_whether_a_column_identifies_groups(tmp_path: Path) -> None:
@@ -153,7 +140,7 @@ def test_a_repeated_row_that_carries_something_else_is_warned_of(
     """It is kept once, with what its first row carries."""
     file = tmp_path / "beliefs.csv"
     file.write_text("id,subject,relation,object,p_true\n1,x,above,y,0.2\n2,x,above,y,0.2\n")
-    assert read_beliefs(file, Ontology.load("parts"))["id"].to_list() == ["1"]
+    assert read_beliefs(file, Ontology.load("parts")).table["id"].to_list() == ["1"]
     assert "1 row repeats a statement of the same group with different values of id;" in caplog.text
 
 
@@ -163,4 +150,4 @@ def test_a_table_of_nan_is_refused() -> None:
         {"subject": ["a"], "relation": ["above"], "object": ["b"], "p_true": [float("nan")]}
     )
     with pytest.raises(DataError, match="row 0 of the beliefs has p_true nan"):
-        check_beliefs(beliefs, Ontology.load("parts"))
+        check(beliefs)

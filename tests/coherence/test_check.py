@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.coherence.check import Count, check
+from tacit import check
+from tacit.coherence.check import Count
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.errors import RequestError

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.coherence.enrich import enrich
-from tacit.coherence.ontology import Ontology, Relation
+from tacit.coherence.ontology import Ontology
+from tacit.coherence.relation import Relation
 from tacit.errors import DataError
 from tacit.sources.drawings import demo_drawings, read_drawings
 from tacit.sources.statements import drawing_statements

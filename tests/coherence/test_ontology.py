@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
+from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.relation import Relation
 from tacit.errors import DataError, RequestError
 
 WORDING = 'singular: "{subject} is r the {object}"\n    plural: "{subject} are r the {object}"'

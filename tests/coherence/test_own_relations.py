@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit.coherence import Objective
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "how-to" / "own-relations.md"
@@ -92,7 +93,7 @@ def test_every_key_of_the_json_is_documented(verb: str) -> None:
 
 
 @pytest.mark.parametrize("objective", ["paper", "log-odds", "margin"])
-def test_the_value_is_what_its_documentation_says(objective: str) -> None:
+def test_the_value_is_what_its_documentation_says(objective: Objective) -> None:
     """The sum of the absolute weights that the assignment agrees with, computed by hand."""
     beliefs = {("a", "b"): 0.9, ("b", "a"): 0.7, ("b", "c"): 0.2, ("c", "a"): None}
     rows = [

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit import repair
 from tacit.coherence import Objective
 from tacit.coherence.enrich import enrich
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import repair
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
 

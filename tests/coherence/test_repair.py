@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit import check, repair
 from tacit.coherence import integer_program
-from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology, shipped_ontologies
-from tacit.coherence.repair import repair
-from tacit.errors import DataError, RequestError
+from tacit.errors import RequestError
 from tests.coherence.enumerated_by_hand import all_assignments, linked
+
+pytestmark = pytest.mark.filterwarnings("ignore:grouped by", "ignore:column")
 
 Objective = Literal["paper", "log-odds", "margin"]
 OBJECTIVES: tuple[Objective, ...] = ("paper", "log-odds", "margin")
@@ -331,11 +332,3 @@ def test_what_cannot_be_asked_is_refused(
     ontology = Ontology.load("parts")
     with pytest.raises(error, match=told):
         repair(random_beliefs(ontology, 3, 0, 2), ontology, **change)  # type: ignore[arg-type]
-
-
-def test_a_statement_twice_is_refused() -> None:
-    """A table with two rows for one statement is refused, whatever their p."""
-    ontology = Ontology.load("parts")
-    beliefs = random_beliefs(ontology, 3, 0, 2)
-    with pytest.raises(DataError, match="repeats a statement of its group"):
-        repair(pl.concat([beliefs, beliefs.head(1)]), ontology)

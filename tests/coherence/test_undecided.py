@@ -7,10 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.coherence.check import check
-from tacit.coherence.ontology import Ontology, Relation, shipped_ontologies
-from tacit.coherence.repair import repair
-from tacit.coherence.violations import KINDS
+from tacit import check, repair
+from tacit.coherence.ontology import KINDS, Ontology, shipped_ontologies
+from tacit.coherence.relation import Relation
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 
 Statement = tuple[str, str, str]

@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tacit import repair
 from tacit.coherence import Objective
 from tacit.coherence.ontology import Ontology, shipped_ontologies
-from tacit.coherence.repair import repair, weights_of, whole_weights
+from tacit.coherence.repair import weights_of, whole_weights
 
 pytest.importorskip("pysat", reason="python-sat is not installed")
 

@@ -17,13 +17,14 @@ from tacit.strings import listed
 if TYPE_CHECKING:
     import polars as pl
 
+    from tacit.coherence.beliefs import Beliefs
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
 
 _MOST_TEXTS = 6  # statements of an example
 
-Beliefs = Annotated[
+BeliefsFile = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, "
@@ -75,7 +76,7 @@ TimeLimit = Annotated[
 
 
 def check(
-    beliefs: Beliefs,
+    beliefs: BeliefsFile,
     ontology: OntologyName = "parts",
     believed: Annotated[
         str,
@@ -127,10 +128,9 @@ def check(
 
     from tacit.coherence.check import check as count
 
-    known, held, columns = _read(beliefs, ontology, on_duplicate, groups)
-    found = count(
-        held, known, believed, groups=columns, revision_cost=revision_cost, time_limit=time_limit
-    )
+    held = _read(beliefs, ontology, on_duplicate, groups)
+    truth = held.believed(believed)
+    found = count(held, truth, revision_cost=revision_cost, time_limit=time_limit)
     tables = [] if violations is None else [(found.violations, violations)]
     tables += [] if clashes is None else [(found.clashes, clashes)]
     tables += [] if by_group is None else [(found.groups, by_group)]
@@ -138,25 +138,22 @@ def check(
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
-    _print_counts(found, known)
+    _print_counts(found, held.ontology)
     lines = [*_counts_text(found), *_examples(found.violations, violations)]
-    lines += [*_clash(found, columns, clashes), *(f"Written: {path}" for _, path in tables)]
+    lines += [*_clash(found, held.groups, clashes), *(f"Written: {path}" for _, path in tables)]
     typer.echo("\n".join(lines))
 
 
-def _read(
-    path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None
-) -> tuple[Ontology, pl.DataFrame, list[str]]:
-    """Read the ontology and the beliefs, print how they are grouped, and return the groups."""
-    from tacit.coherence.beliefs import group_columns, grouping_remarks, read_beliefs
+def _read(path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None) -> Beliefs:
+    """Read the ontology and the beliefs, and print how they are grouped."""
+    from tacit.coherence.beliefs import read_beliefs
     from tacit.coherence.ontology import Ontology
 
-    known = Ontology.load(ontology)
     named = None if groups is None else listed(groups)
-    beliefs = read_beliefs(path, known, on_duplicate, named)
-    for remark in grouping_remarks(beliefs, named):
+    beliefs = read_beliefs(path, Ontology.load(ontology), on_duplicate, named)
+    for remark in beliefs.remarks():
         typer.echo(f"tacit: {remark}", err=True)
-    return known, beliefs, group_columns(beliefs, named)
+    return beliefs
 
 
 def _print_counts(found: Check, ontology: Ontology) -> None:
@@ -171,15 +168,10 @@ def _print_counts(found: Check, ontology: Ontology) -> None:
         Column("rate", "rate", "percent"),
     )
     spec = TableSpec("counts", "Constraints", "", columns, printed=Layout())
-    relations = ontology.relations.values()
-    absent = {
-        "implies": not any(relation.implies for relation in relations),
-        "excludes": not any(relation.excludes for relation in relations),
-    }
+    counted = [(kind, found.counts[kind]) for kind in ontology.kinds]
     rows = [
         {"constraint": kind, **count.to_json(), "decided": count.decided}
-        for kind, count in [*found.counts.items(), ("micro", found.total)]
-        if not absent.get(kind)
+        for kind, count in [*counted, ("micro", found.total)]
     ]
     print_table(spec, spec.frame(rows), spec.title)
 
@@ -274,7 +266,7 @@ _PAPER = (
 
 def repair(
     context: typer.Context,
-    beliefs: Beliefs,
+    beliefs: BeliefsFile,
     out: Annotated[
         Path,
         typer.Option(
@@ -334,11 +326,11 @@ def repair(
 
     from tacit.coherence.repair import repair as find
 
-    known, held, columns = _read(beliefs, ontology, on_duplicate, groups)
+    held = _read(beliefs, ontology, on_duplicate, groups)
     source = context.get_parameter_source("objective")
-    if known.name != "parts" and source is not None and source.name == "DEFAULT":
+    if held.ontology.name != "parts" and source is not None and source.name == "DEFAULT":
         typer.echo(f"tacit: {_PAPER}", err=True)
-    found = find(held, known, objective, time_limit, columns)
+    found = find(held, objective, time_limit)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
     tables += [] if assignment is None else [(found.assignment, assignment)]

@@ -11,21 +11,18 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT
-from tacit.coherence.beliefs import TRUTHS, carried_columns, check_beliefs
+from tacit.coherence.beliefs import EVEN, Beliefs
 from tacit.coherence.closure import Booleans, Integers
-from tacit.coherence.constraints import Coded, beside, code
-from tacit.coherence.ontology import Ontology
+from tacit.coherence.ontology import KINDS
 from tacit.coherence.repair import deadline_of
 from tacit.coherence.violations import (
-    KINDS,
-    examine,
+    COUNTS,
+    count,
     jointly_consistent,
     minimal_clash,
     violations,
 )
-from tacit.errors import RequestError
 
-_EVEN = 0.5
 _MOST_SEARCHED = 60  # statements of a group in which a clash is found within seconds
 
 
@@ -94,9 +91,8 @@ class Check:
     missing: int
     unasked: int
     groups: pl.DataFrame
-    _beliefs: pl.DataFrame
-    _coded: Coded
-    _ontology: Ontology
+    _beliefs: Beliefs
+    _truth: pl.Series
 
     def __repr__(self) -> str:
         violated = ", ".join(
@@ -194,16 +190,17 @@ class Check:
             the second statement have the suffix ``_2``, and the columns of the third statement have
             the suffix ``_3``. Only transitive constraints consist of three statements.
         """
-        numbers = (1, 2, 3)
-        table = self._violated.sort("g", "kind", *(f"{c}{n}" for n in numbers for c in "rso"))
-        beliefs = self._beliefs.with_columns(pl.col("believed").fill_null(value=False))
-        shown = {"constraint": table["kind"].cast(pl.String)}
-        for number in numbers:
-            codes = table.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
+        coded, carried = self._beliefs.coded, self._beliefs.table.select(*self._beliefs.carried)
+        table = self._violated.sort("g", "kind", *(f"{c}{n}" for n in (1, 2, 3) for c in "rso"))
+        columns = {"constraint": table["kind"].cast(pl.String)}
+        for number in (1, 2, 3):
+            codes = _statement(table, number)
             row = codes.join(self._rows, on=["g", *"sro"], how="left", maintain_order="left")["row"]
-            shown |= {f"{name}_{number}": of for name, of in self._coded.words(codes).items()}
-            shown |= {f"{name}_{number}": beliefs[name].gather(row) for name in beliefs.columns}
-        return beside(self._coded.groups.select(pl.all().gather(table["g"])), pl.DataFrame(shown))
+            shown = coded.words(codes) | {"p_true": self._beliefs.p_true.gather(row)}
+            shown["believed"] = self._truth.fill_null(value=False).gather(row)
+            shown |= carried.select(pl.all().gather(row)).to_dict()
+            columns |= {f"{name}_{number}": values for name, values in shown.items()}
+        return coded.beside(table["g"], pl.DataFrame(columns))
 
     @cached_property
     def clashes(self) -> pl.DataFrame:
@@ -222,7 +219,7 @@ class Check:
             One row per statement of a clash: the group columns, the column ``clash`` (number of the
             clash, from 1), and the columns ``subject``, ``relation``, ``object`` and ``p_true``.
         """
-        coded, rules = self._coded, self._ontology.rules
+        coded, rules = self._beliefs.coded, self._beliefs.ontology.rules
         found: list[Integers] = []
         for group in np.flatnonzero(self._clashing).tolist():
             mine = self._left & (coded.group == group)
@@ -239,46 +236,42 @@ class Check:
         The example is from the smallest group with an indirect clash. The table has no rows if no
         group has one, or if the group is so large that the search would take more than seconds.
         """
-        sizes = np.bincount(self._coded.group[self._left], minlength=len(self._clashing))
+        coded, rules = self._beliefs.coded, self._beliefs.ontology.rules
+        sizes = np.bincount(coded.group[self._left], minlength=len(self._clashing))
         groups = np.flatnonzero(self._clashing & (sizes <= _MOST_SEARCHED))
-        if not len(groups):
-            return self._table_of([])
-        group = int(groups[np.argmin(sizes[groups])])
-        return self._table_of([minimal_clash(self._coded, self._left, self._ontology.rules, group)])
+        smallest = groups[np.argsort(sizes[groups], kind="stable")[:1]].tolist()
+        return self._table_of([minimal_clash(coded, self._left, rules, one) for one in smallest])
 
     def _table_of(self, found: Sequence[Integers]) -> pl.DataFrame:
         """Return a table with one row per statement of a clash."""
         number = np.repeat(np.arange(1, len(found) + 1), [len(rows) for rows in found])
         codes = self._rows[np.concatenate([*found, np.zeros(0, dtype=np.int64)])]
-        p_true = self._beliefs["p_true"].gather(codes["row"])
-        table = pl.DataFrame({"clash": number, **self._coded.words(codes), "p_true": p_true})
-        return beside(self._coded.groups.select(pl.all().gather(codes["g"])), table)
+        coded, p_true = self._beliefs.coded, self._beliefs.p_true.gather(codes["row"])
+        table = pl.DataFrame({"clash": number, **coded.words(codes), "p_true": p_true})
+        return coded.beside(codes["g"], table)
 
     @cached_property
     def _rows(self) -> pl.DataFrame:
-        return self._coded.frame.with_row_index("row")
+        return self._beliefs.coded.frame.with_row_index("row")
 
     @cached_property
     def _violated(self) -> pl.DataFrame:
-        believed, disbelieved = _sides(self._beliefs["believed"])
-        return violations(self._coded, believed, disbelieved, self._ontology.rules)
+        rules = self._beliefs.ontology.rules
+        return violations(self._beliefs.coded, *_sides(self._truth), rules)
 
     @cached_property
     def _left(self) -> Booleans:
         """For each row of the table of beliefs: whether it is believed and violates nothing."""
-        parts = [
-            self._violated.select("g", *(pl.col(f"{c}{number}").alias(c) for c in "sro"))
-            for number in (1, 2, 3)
-        ]
-        involved = self._rows.join(pl.concat(parts), on=["g", *"sro"], how="semi")["row"]
-        left, _ = _sides(self._beliefs["believed"])
+        parts = pl.concat(_statement(self._violated, number) for number in (1, 2, 3))
+        involved = self._rows.join(parts, on=["g", *"sro"], how="semi")["row"]
+        left, _ = _sides(self._truth)
         left[involved.to_numpy()] = False
         return left
 
     @cached_property
     def _clashing(self) -> Booleans:
         """For each group: whether its beliefs clash even without those that violate something."""
-        return ~jointly_consistent(self._coded, self._left, self._ontology.rules)
+        return ~jointly_consistent(self._beliefs.coded, self._left, self._beliefs.ontology.rules)
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit check --json``."""
@@ -308,49 +301,51 @@ class Check:
 
 
 def check(
-    beliefs: pl.DataFrame,
-    ontology: Ontology,
-    believed: str = "p_true",
+    beliefs: Beliefs,
+    truth: pl.Series | None = None,
     *,
-    groups: Sequence[str] | None = None,
     revision_cost: bool = False,
     time_limit: float | None = TIME_LIMIT,
 ) -> Check:
-    """Count the constraints that a table of beliefs violates."""
-    deadline = deadline_of(time_limit)
-    beliefs = check_beliefs(beliefs, ontology, groups)
-    truth = _truth(beliefs, believed)
-    coded = code(beliefs, ontology, groups)
+    """Count the constraints that beliefs violate; ``truth``, if given, says which are believed."""
+    deadline, coded, rules = deadline_of(time_limit), beliefs.coded, beliefs.ontology.rules
+    truth = beliefs.believed() if truth is None else truth
     held, denied = _sides(truth)
-    found = examine(coded, held, denied, ontology.rules)
     number = len(coded.groups)
-    columns: dict[str, Integers] = {
+    columns = {
         "statements": np.bincount(coded.group, minlength=number),
         "believed": np.bincount(coded.group[held], minlength=number),
+        **count(coded, held, denied, rules),
     }
-    named = {of: found.counts[of] for of in ("violated", "applicable", "undecided")}
-    columns |= {f"{kind}_{name}": of[kind] for kind in KINDS for name, of in named.items()}
-    columns |= {name: sum(of.values(), np.zeros(number, np.int64)) for name, of in named.items()}
     decided = pl.col("applicable") - pl.col("undecided")
-    density = pl.when(decided > 0).then(pl.col("violated") / decided)
-    table = pl.DataFrame(columns).with_columns(density=density, consistent=found.consistent)
+    table = (
+        pl.DataFrame(columns)
+        .with_columns(**{of: pl.sum_horizontal(f"{kind}_{of}" for kind in KINDS) for of in COUNTS})
+        .with_columns(
+            density=pl.when(decided > 0).then(pl.col("violated") / decided),
+            consistent=jointly_consistent(coded, held, rules),
+        )
+    )
     if revision_cost:
-        table = table.hstack(_revision_costs(coded, ontology, truth, deadline))
-    sums = {kind: {name: int(of[kind].sum()) for name, of in named.items()} for kind in KINDS}
+        table = table.hstack(_revision_costs(beliefs, held, denied, deadline))
     return Check(
-        counts={kind: Count(**of) for kind, of in sums.items()},
+        counts={
+            kind: Count(**{of: int(table[f"{kind}_{of}"].sum()) for of in COUNTS}) for kind in KINDS
+        },
         believed=int(held.sum()),
-        statements=len(beliefs),
-        ties=int((beliefs["p_true"] == _EVEN).sum()),
+        statements=len(truth),
+        ties=int((beliefs.p_true == EVEN).sum()),
         missing=truth.null_count(),
         unasked=coded.unasked,
-        groups=beside(coded.groups, table),
-        _beliefs=beliefs.select(
-            "p_true", truth.alias("believed"), *carried_columns(beliefs, groups)
-        ),
-        _coded=coded,
-        _ontology=ontology,
+        groups=coded.beside(np.arange(number), table),
+        _beliefs=beliefs,
+        _truth=truth,
     )
+
+
+def _statement(violated: pl.DataFrame, number: int) -> pl.DataFrame:
+    """Return the group, subject, relation and object of the first, second or third statement."""
+    return violated.select("g", **{code: f"{code}{number}" for code in "sro"})
 
 
 def _sides(truth: pl.Series) -> tuple[Booleans, Booleans]:
@@ -359,30 +354,17 @@ def _sides(truth: pl.Series) -> tuple[Booleans, Booleans]:
     return true.to_numpy().copy(), false.to_numpy()
 
 
-def _truth(beliefs: pl.DataFrame, believed: str) -> pl.Series:
-    """Return whether the statement in each row is believed; null if its belief is missing."""
-    if believed == "p_true":
-        return beliefs["p_true"] > _EVEN
-    if believed not in beliefs.columns or beliefs[believed].dtype != pl.Boolean:
-        raise RequestError(
-            f"the beliefs have no column {believed} of True and False; "
-            f"expected p_true, or one of {', '.join(TRUTHS)} if the beliefs have it"
-        )
-    return beliefs[believed]
-
-
 def _revision_costs(
-    coded: Coded, ontology: Ontology, truth: pl.Series, deadline: float
+    beliefs: Beliefs, believed: Booleans, disbelieved: Booleans, deadline: float
 ) -> pl.DataFrame:
     """Return the revision cost of each group, with a lower and an upper bound on the cost."""
     from tacit.coherence.problems import best_assignment
 
-    believed, disbelieved = _sides(truth)
     # A statement without a belief can become true or false at no cost.
     weights = believed.astype(np.int64) - disbelieved
-    assignment = best_assignment(coded, ontology, weights, deadline, break_ties=False)
+    assignment = best_assignment(beliefs, weights, deadline, break_ties=False)
     changed = np.where(assignment.row_true, disbelieved, believed)
-    most = np.bincount(coded.group[changed], minlength=len(coded.groups))
+    most = np.bincount(beliefs.coded.group[changed], minlength=len(assignment.room))
     least = np.maximum(0, most - np.floor(assignment.room).astype(np.int64))
     low, high = pl.col("revision_cost_at_least"), pl.col("revision_cost_at_most")
     bounds = pl.DataFrame({"revision_cost_at_least": least, "revision_cost_at_most": most})

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
-from tacit.coherence.beliefs import group_columns
-from tacit.coherence.closure import Booleans, Integers, Link, RelationClass, Rules
+from tacit.coherence.closure import Booleans, Integers, Link, Rules
+from tacit.coherence.components import connected
 from tacit.coherence.ontology import Ontology
+from tacit.coherence.relation import Relation
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Families:
     the ontology, its family, its position there, and whether subject and object are swapped there.
     """
 
-    relations: tuple[RelationClass, ...]
+    relations: tuple[Relation, ...]
     rules: tuple[Rules, ...]
     places: tuple[Integers, Integers, Booleans]
 
@@ -47,12 +45,11 @@ def families_of(ontology: Ontology) -> Families:
     for r, s, turned in rules.implications:
         first[r] = min(r, s) if turned else first[r]
     links = [(r, s) for r, s, _ in (*rules.implications, *rules.exclusions)]
-    ends = np.array([*links, *((r, r) for r in range(count))]).T
-    graph = coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(count, count))
-    number, family = connected_components(graph, directed=False)
+    ends = np.array([*((r, r) for r in range(count)), *links]).T
+    family = connected(ends, np.ones(ends.shape[1], dtype=bool))[:count]
     position, reversed_ = np.zeros(count, dtype=np.int64), first != np.arange(count)
     found = []
-    for mine in range(number):
+    for mine in range(family.max() + 1):
         members = np.flatnonzero((family == mine) & ~reversed_)
         position[members] = np.arange(len(members))
 
@@ -71,7 +68,7 @@ def families_of(ontology: Ontology) -> Families:
 
         relations = tuple(rules.relations[r] for r in members)
         found.append(Rules(relations, inside(rules.implications), inside(rules.exclusions)))
-    places = (family.astype(np.int64), position[first], reversed_)
+    places = (family, position[first], reversed_)
     return Families(rules.relations, tuple(found), places)
 
 
@@ -139,87 +136,3 @@ def _sorted(one: Integers, other: Integers, count: int) -> Integers:
     """Return the distinct pairs of statements in ascending order, shape (m, 2)."""
     keys = np.unique(one * max(1, count) + other)
     return np.stack(np.divmod(keys, max(1, count)), axis=1)
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A table of beliefs encoded as integer arrays with one entry per row.
-
-    ``unasked`` is the number of possible statements without a row: a possible statement connects
-    any two different items of a group by any relation.
-    """
-
-    group: Integers
-    subject: Integers
-    relation: Integers
-    object: Integers
-    items: list[str]
-    relations: list[str]
-    groups: pl.DataFrame
-    unasked: int
-
-    @property
-    def ends(self) -> Integers:
-        """The subject and the object of each row, as numbers that no other group shares."""
-        start = self.group * len(self.items)
-        return np.stack([start + self.subject, start + self.object])
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """The codes of each row, in the columns g, s, r and o."""
-        return pl.DataFrame(
-            {"g": self.group, "s": self.subject, "r": self.relation, "o": self.object}
-        )
-
-    def words(self, codes: pl.DataFrame) -> dict[str, pl.Series]:
-        """Return the subject, relation and object of statements in the columns s, r and o."""
-        items = pl.Series(self.items, dtype=pl.String)
-        relations = pl.Series(self.relations, dtype=pl.String)
-        return {
-            "subject": items.gather(codes["s"]),
-            "relation": relations.gather(codes["r"]),
-            "object": items.gather(codes["o"]),
-        }
-
-
-def code(beliefs: pl.DataFrame, ontology: Ontology, groups: Sequence[str] | None = None) -> Coded:
-    """Encode the groups, items and relations of validated beliefs as integers."""
-    columns = group_columns(beliefs, groups)
-    items = pl.concat([beliefs["subject"], beliefs["object"]]).unique().sort()
-    named = pl.Enum(items)
-    names = list(ontology.relations)
-    group, table = _groups(beliefs, columns)
-    subject = _positions(beliefs["subject"], named)
-    object_ = _positions(beliefs["object"], named)
-    relation = _positions(beliefs["relation"], pl.Enum(names))
-    coded = Coded(group, subject, relation, object_, items.to_list(), names, table, 0)
-    sizes = np.bincount(np.unique(coded.ends) // max(1, len(items)), minlength=len(table))
-    possible = int((sizes * (sizes - 1)).sum()) * len(names)
-    return replace(coded, unasked=possible - int((subject != object_).sum()))
-
-
-def beside(groups: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Put group columns before a table's columns; rename group columns whose names clash."""
-    taken = {name: f"{name} (group)" for name in groups.columns if name in table.columns}
-    return pl.concat([groups.rename(taken), table], how="horizontal")
-
-
-def _groups(beliefs: pl.DataFrame, columns: list[str]) -> tuple[Integers, pl.DataFrame]:
-    if not columns:
-        # Without group columns, all beliefs form one group.
-        count = min(1, len(beliefs))
-        return np.zeros(len(beliefs), dtype=np.int64), pl.DataFrame({"group": [1] * count})
-    groups = beliefs.select(columns).unique().sort(columns, nulls_last=False)
-    number = "number of the group"
-    numbered = beliefs.select(columns).join(
-        groups.with_row_index(number),
-        on=columns,
-        how="left",
-        nulls_equal=True,
-        maintain_order="left",
-    )
-    return numbered[number].cast(pl.Int64).to_numpy(), groups
-
-
-def _positions(column: pl.Series, names: pl.Enum) -> Integers:
-    return column.cast(names).to_physical().cast(pl.Int64).to_numpy()

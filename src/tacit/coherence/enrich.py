@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.coherence.closure import close, components, denied
+from tacit.coherence.closure import close, denied
+from tacit.coherence.components import arrays
 from tacit.errors import DataError, RequestError
 from tacit.strings import Spellings
 from tacit.tables import frame_of
@@ -119,8 +120,7 @@ def _labels(given: pl.DataFrame, groups: list[str], ontology: Ontology) -> pl.Da
     every = np.ones(len(given), dtype=bool)
     found = [pl.DataFrame(schema={**dict.fromkeys("sro", pl.Int64), "label": pl.Boolean})]
     ends = mentions["node"].to_numpy().reshape(-1, 2).T
-    for nodes, arrays in components(ends, relation, len(relations), every):
-        true = arrays[0]
+    for nodes, (true,) in arrays(ends, relation, len(relations), every):
         close(true, ontology.rules)
         false = denied(true, ontology.rules)
         part, r, one, other = which = np.nonzero(true | false)

@@ -12,91 +12,22 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from tacit.coherence.closure import RelationClass, Rules, close, denied
-from tacit.documents import check_placeholders, read_as, similar
+from tacit.coherence.closure import Rules, close, denied
+from tacit.coherence.relation import Filled, Relation
+from tacit.documents import read_as, similar
 from tacit.errors import RequestError
-from tacit.strings import convert_strings, shown
+from tacit.strings import shown
 
 SHIPPED = Path(__file__).parent.parent / "data" / "ontologies"
+KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
+"""The types of constraints."""
+
 _FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
-
-
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be empty")
-    return text
-
-
-def _worded(text: str) -> str:
-    return check_placeholders(text, ["subject"], ["object"])
-
-
-Filled = Annotated[str, AfterValidator(_filled)]
-Statement = Annotated[str, AfterValidator(_worded)]
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A relation between two items, with its wording and its constraints.
-
-    Args:
-        name: The name of the relation in tables of beliefs.
-        singular: The wording of a statement with a singular subject; contains ``{subject}`` and
-            ``{object}``.
-        plural: The wording of a statement with a plural subject; contains ``{subject}`` and
-            ``{object}``.
-        question_singular: The wording of a question with a singular subject, or None.
-        question_plural: The wording of a question with a plural subject, or None.
-        category: The category under which the relation's statements are counted, or None.
-        symmetric: Whether, for this relation r, the statements x r y and y r x always have the same
-            truth value.
-        asymmetric: Whether, for this relation r, the statements x r y and y r x are never both
-            true.
-        transitive: Whether, for this relation r and three different items x, y and z, the
-            statements x r y and y r z imply x r z.
-        irreflexive: Whether, for this relation r, a statement x r x is never true. Every asymmetric
-            relation is irreflexive.
-        inverse: The name of the relation s that is the inverse of this relation r, or None. If s is
-            the inverse of r, the statement y s x is true if and only if x r y is true.
-        implies: The names of the relations that this relation implies. If this relation r implies
-            s, the statement x r y implies x s y.
-        excludes: The names of the relations that this relation excludes. If this relation r
-            excludes s, the statements x r y and x s y are never both true.
-
-    Raises:
-        RequestError: If ``implies`` or ``excludes`` is a single string; a list or tuple of names is
-            required.
-
-    Examples:
-        >>> from tacit import Relation
-        >>> above = Relation("above", "{subject} is above {object}", "{subject} are above {object}")
-        >>> above.singular.format(subject="trunk", object="roots")
-        'trunk is above roots'
-    """
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    name: str
-    singular: Statement
-    plural: Statement
-    question_singular: Statement | None = None
-    question_plural: Statement | None = None
-    category: Filled | None = None
-    symmetric: StrictBool = False
-    asymmetric: StrictBool = False
-    transitive: StrictBool = False
-    irreflexive: StrictBool = False
-    inverse: Filled | None = None
-    implies: tuple[Filled, ...] = ()
-    excludes: tuple[Filled, ...] = ()
-
-    def __post_init__(self) -> None:
-        convert_strings(self, "implies", "excludes")
 
 
 @dataclass(frozen=True)
@@ -191,6 +122,16 @@ class Ontology:
     def rules(self) -> Rules:
         """The constraints, with each relation given by its index."""
         return _rules(self.relations)
+
+    @property
+    def kinds(self) -> list[str]:
+        """The types of constraints of Gu et al. (2023), and the others that the ontology has."""
+        several = self.relations.values()
+        more = {
+            "implies": any(r.implies for r in several),
+            "excludes": any(r.excludes for r in several),
+        }
+        return [kind for kind in KINDS if more.get(kind, True)]
 
     @property
     def symmetric(self) -> tuple[str, ...]:
@@ -345,13 +286,10 @@ def _check_possible(relation: Relation, relations: Mapping[str, Relation]) -> No
 
 def _rules(relations: Mapping[str, Relation]) -> Rules:
     number = {name: position for position, name in enumerate(relations)}
-    declared = relations.values()
+    declared = tuple(relations.values())
     inverses = [(number[r.name], number[r.inverse], True) for r in declared if r.inverse]
     return Rules(
-        tuple(
-            RelationClass(r.name, r.symmetric, r.asymmetric, r.transitive, r.irreflexive)
-            for r in declared
-        ),
+        declared,
         (*inverses, *((number[r.name], number[s], False) for r in declared for s in r.implies)),
         tuple((number[r.name], number[s], False) for r in declared for s in r.excludes),
     )

@@ -10,12 +10,12 @@ from functools import lru_cache
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.closure import Booleans, Floats, Integers, Rules, swapped
-from tacit.coherence.constraints import Coded, Families, clauses_of, families_of
-from tacit.coherence.ontology import Ontology
+from tacit.coherence.coded import Coded
+from tacit.coherence.components import by_size, connected
+from tacit.coherence.constraints import Families, clauses_of, families_of
 from tacit.coherence.solve import Answers, solve
 from tacit.coherence.violations import violations
 from tacit.english import several
@@ -74,17 +74,16 @@ def _tie_number(relation: str, subject: str, obj: str) -> int:
 
 
 def best_assignment(
-    coded: Coded,
-    ontology: Ontology,
+    beliefs: Beliefs,
     weights: Integers,
     deadline: float = math.inf,
     *,
     break_ties: bool = True,
 ) -> Assignment:
     """Find the consistent assignment of truth values with the largest total weight."""
-    families = families_of(ontology)
+    coded, families = beliefs.coded, families_of(beliefs.ontology)
     variables = _variables(coded, weights, families)
-    buckets = list(_buckets(variables, families, coded.items))
+    buckets = list(_buckets(variables, families, coded.items.to_list()))
     answers = solve(buckets, deadline, break_ties=break_ties)
     true = np.zeros(len(variables.weight), dtype=bool)
     # A variable outside all problems could be true at no loss only if its weight is 0.
@@ -97,7 +96,7 @@ def best_assignment(
         np.add.at(room, bucket.group, answer.bound - (bucket.weights * answer.true).sum(axis=1))
         np.logical_and.at(optimal, bucket.group, answer.optimal)
     statements = _statements(buckets, answers, families)
-    _verify(statements, coded, ontology)
+    _verify(statements, beliefs)
     settled = all(bool(answer.settled.all()) for answer in answers)
     of_row = variables.of_row
     return Assignment(true[of_row], free[of_row], room, optimal, settled, statements)
@@ -147,62 +146,42 @@ def _variables(coded: Coded, weights: Integers, families: Families) -> _Variable
 
 def _buckets(variables: _Variables, families: Families, names: Sequence[str]) -> Iterator[Bucket]:
     """Split the variables into independent repair problems, grouped by family and size."""
-    part = _components(variables, families)
-    inside = np.flatnonzero(part >= 0)
-    part = np.unique(part[inside], return_inverse=True)[1]
-    ends = np.concatenate([variables.first[inside], variables.second[inside]])
-    width = int(ends.max(initial=0)) + 1
-    nodes, where = np.unique(np.tile(part, 2) * width + ends, return_inverse=True)
-    start = np.searchsorted(nodes // width, np.arange(part.max(initial=-1) + 1))
-    size = np.diff(np.append(start, len(nodes)))
-    if size.max(initial=0) > _MOST_JOINED:
-        raise RequestError(
-            "statements of a transitive relation with positive weight connect "
-            f"{size.max():,} items of one group; repair supports at most {_MOST_JOINED:,}; "
-            "split the group, or remove statements with a small weight"
-        )
-    one, other = where.reshape(2, -1) - start[part]
-    example = np.zeros(len(size), dtype=np.int64)
-    example[part] = inside
+    part = _problems(variables, families)
+    ends = np.stack([variables.first, variables.second])
     for family, rules in enumerate(families.rules):
-        mine = variables.family[example] == family
-        for n in np.unique(size[mine]).tolist():
-            problems = np.flatnonzero(mine & (size == n))
-            rank = np.full(len(size), -1)
-            rank[problems] = np.arange(len(problems))
-            chosen = np.flatnonzero(rank[part] >= 0)
-            clauses = clauses_of(rules, n)
-            position = variables.position[inside[chosen]]
-            index = clauses.index[position, one[chosen], other[chosen]]
-            places = (rank[part[chosen]], index)
-            weights = np.zeros((len(problems), len(clauses.variables)), dtype=np.int64)
-            weights[places] = variables.weight[inside[chosen]]
-            group = variables.group[example[problems]]
-            items = nodes[start[problems][:, None] + np.arange(n)] % width
-            yield Bucket(rules, group, items, weights, inside[chosen], places, names)
+        for same in by_size(ends, np.where(variables.family == family, part, -1)):
+            count, n = same.items.shape
+            if n > _MOST_JOINED:
+                raise RequestError(
+                    "statements of a transitive relation with positive weight connect "
+                    f"{n:,} items of one group; repair supports at most {_MOST_JOINED:,}; "
+                    "split the group, or remove statements with a small weight"
+                )
+            clauses, rows = clauses_of(rules, n), same.rows
+            places = (same.component, clauses.index[variables.position[rows], *same.ends])
+            weights = np.zeros((count, len(clauses.variables)), dtype=np.int64)
+            weights[places] = variables.weight[rows]
+            group = np.zeros(count, dtype=np.int64)
+            group[same.component] = variables.group[rows]
+            yield Bucket(rules, group, same.items, weights, rows, places, names)
 
 
-def _components(variables: _Variables, families: Families) -> Integers:
-    """For each variable, return the index of its problem; -1 if it belongs to no problem."""
+def _problems(variables: _Variables, families: Families) -> Integers:
+    """For each variable, return the number of its problem; -1 if it belongs to no problem."""
     transitive = np.array([rules.transitive for rules in families.rules])[variables.family]
     spread = transitive & (variables.first != variables.second)
     # A statement of weight 0 can be true at no cost, so it counts as wanted, except in orders
     # without negative weights, where any statement can be true at no cost.
     wanted = np.where(variables.lossless, variables.weight > 0, variables.weight >= 0)
-    width = int(max(variables.first.max(initial=0), variables.second.max(initial=0))) + 1
-    keys = (variables.group * len(families.rules) + variables.family) * width
-    nodes, where = np.unique([keys + variables.first, keys + variables.second], return_inverse=True)
-    first, second = where.reshape(2, -1)
-    links = spread & wanted
-    shape = (len(nodes), len(nodes))
-    graph = coo_array((np.ones(int(links.sum())), (first[links], second[links])), shape=shape)
-    _, component = connected_components(graph, directed=False)
-    part = np.where(component[first] == component[second], component[first], -1).astype(np.int64)
+    ends = np.stack([variables.first, variables.second])
+    width = int(ends.max(initial=0)) + 1
+    keys = (variables.group * len(families.rules) + variables.family) * width + ends
+    nodes = np.unique(keys, return_inverse=True)[1].reshape(2, -1)
     # Without transitivity, each unordered pair of items is a separate problem, as is each item
     # paired with itself.
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    pairs = np.unique(low * len(nodes) + high, return_inverse=True)[1]
-    return np.where(spread, part, pairs + len(nodes))
+    low, high = np.sort(nodes, axis=0)
+    pairs = np.unique(low * len(keys.T) * 2 + high, return_inverse=True)[1]
+    return np.where(spread, connected(nodes, spread & wanted), pairs + nodes.size)
 
 
 def _statements(
@@ -223,12 +202,13 @@ def _statements(
     return pl.DataFrame(dict(zip("gsro", np.concatenate(found, axis=1), strict=True)))
 
 
-def _verify(statements: pl.DataFrame, coded: Coded, ontology: Ontology) -> None:
+def _verify(statements: pl.DataFrame, beliefs: Beliefs) -> None:
     """Verify that an assignment violates no constraint, by the method of ``tacit check``."""
     group, subject, relation, obj = (statements[name].to_numpy() for name in "gsro")
-    true = replace(coded, group=group, subject=subject, relation=relation, object=obj)
-    broken = violations(true, np.ones(len(statements), dtype=bool), None, ontology.rules)
-    irreflexive = [r for r, each in enumerate(ontology.rules.relations) if each.irreflexive]
+    true = replace(beliefs.coded, group=group, subject=subject, relation=relation, object=obj)
+    rules = beliefs.ontology.rules
+    broken = violations(true, np.ones(len(statements), dtype=bool), None, rules)
+    irreflexive = [r for r, each in enumerate(rules.relations) if each.irreflexive]
     own = statements.filter(pl.col("s") == pl.col("o"), pl.col("r").is_in(irreflexive))
     if len(broken) or len(own):
         shown = (broken if len(broken) else own).row(0, named=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -12,16 +11,16 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT, Objective
-from tacit.coherence.beliefs import STATEMENT, check_beliefs, group_columns
+from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.closure import Floats, Integers
-from tacit.coherence.constraints import Coded, beside, code
-from tacit.coherence.ontology import Ontology
+from tacit.coherence.coded import Coded
 from tacit.coherence.problems import Assignment, best_assignment
 from tacit.errors import RequestError
 
 _CLIP = 1e-6
 # Integer sums are exact in any order, so assignments of equal value compare equal.
 _UNITS = 1_000_000
+_COUNTS = ("missing", "turned_true", "turned_false", "free")
 
 
 def check_objective(objective: str) -> None:
@@ -150,66 +149,58 @@ class Repaired:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit repair --json``."""
-        keys = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
-        more = ("free", "settled", "missing", "inferred", "unasked", "status")
-        stable = {key: getattr(self, key) for key in keys} | {"seconds": self.seconds}
-        return stable | {key: getattr(self, key) for key in more}
+        first = ("objective", "groups", "optimal", "value", "bound", "turned_true", "turned_false")
+        more = ("seconds", "free", "settled", "missing", "inferred", "unasked", "status")
+        return {key: getattr(self, key) for key in first + more}
 
 
 def repair(
-    beliefs: pl.DataFrame,
-    ontology: Ontology,
-    objective: Objective = "paper",
-    time_limit: float | None = TIME_LIMIT,
-    groups: Sequence[str] | None = None,
+    beliefs: Beliefs, objective: Objective = "paper", time_limit: float | None = TIME_LIMIT
 ) -> Repaired:
     """Find the best consistent assignment; the result is exact unless time runs out."""
     started = time.monotonic()
     check_objective(objective)
     deadline = deadline_of(time_limit)
-    beliefs = check_beliefs(beliefs, ontology, groups)
-    coded = code(beliefs, ontology, groups)
-    weights = weights_of(beliefs["p_true"].cast(pl.Float64).to_numpy(), objective)
-    assignment = best_assignment(coded, ontology, whole_weights(weights, objective), deadline)
+    coded = beliefs.coded
+    weights = weights_of(beliefs.p_true.to_numpy(), objective)
+    assignment = best_assignment(beliefs, whole_weights(weights, objective), deadline)
     rows = _rows(beliefs, weights, assignment)
-    table = _table(rows, coded, assignment, objective)
     # The exact sum, correctly rounded, does not depend on the order of the rows.
     value = math.fsum(rows["kept"])
     bound = value + float(assignment.room.sum()) * unit_of(objective)
+    if objective == "paper":  # weights are integers
+        value, bound = round(value), round(bound)
     proven = int(assignment.optimal.sum())
+    counts: Any = rows.select(pl.col(_COUNTS).sum()).row(0, named=True)
     return Repaired(
         objective=objective,
-        beliefs=beliefs.with_columns(rows.select("believed", "repaired", "free")),
+        beliefs=beliefs.table.with_columns(rows.select("believed", "repaired", "free")),
         groups=len(coded.groups),
         optimal=proven,
-        value=_number(value, objective),
-        bound=_number(bound, objective),
-        turned_true=int(rows["turned_true"].sum()),
-        turned_false=int(rows["turned_false"].sum()),
-        free=int(rows["free"].sum()),
+        value=value,
+        bound=bound,
         settled=assignment.settled,
-        missing=int(rows["missing"].sum()),
         inferred=int((rows["missing"] & rows["repaired"]).sum()),
         unasked=coded.unasked,
         status="optimal" if proven == len(coded.groups) else "timeout",
         seconds=time.monotonic() - started,
-        table=table,
-        assignment=_named(assignment.statements, coded, beliefs, group_columns(beliefs, groups)),
+        table=_table(rows, coded, assignment, objective),
+        assignment=_named(assignment.statements, beliefs),
+        **counts,
     )
 
 
-def _rows(beliefs: pl.DataFrame, weights: Floats, assignment: Assignment) -> pl.DataFrame:
-    held = beliefs["p_true"] > 0.5  # noqa: PLR2004 - even
-    believed = held.fill_null(value=False).to_numpy()
-    true = assignment.row_true
-    agreed = np.where(weights > 0, true, ~true)
+def _rows(beliefs: Beliefs, weights: Floats, assignment: Assignment) -> pl.DataFrame:
+    believed, true = beliefs.believed(), pl.Series(assignment.row_true)
+    before = believed.fill_null(value=False)
+    agreed = np.where(weights > 0, assignment.row_true, ~assignment.row_true)
     return pl.DataFrame(
         {
-            "believed": held,
+            "believed": believed,
             "repaired": true,
-            "missing": beliefs["p_true"].is_null(),
-            "turned_true": ~believed & true,
-            "turned_false": believed & ~true,
+            "missing": believed.is_null(),
+            "turned_true": ~before & true,
+            "turned_false": before & ~true,
             "free": assignment.row_free,
             "kept": np.where(agreed, np.abs(weights), 0.0),
         }
@@ -219,40 +210,29 @@ def _rows(beliefs: pl.DataFrame, weights: Floats, assignment: Assignment) -> pl.
 def _table(
     rows: pl.DataFrame, coded: Coded, assignment: Assignment, objective: str
 ) -> pl.DataFrame:
-    counts = ["missing", "turned_true", "turned_false", "free"]
     summed = (
         rows.with_columns(g=coded.group)
         .group_by("g")
         # Sum in ascending order, so that the result does not depend on the order of the rows.
         .agg(
             pl.len().alias("statements"),
-            *(pl.col(name).sum().cast(pl.Int64) for name in counts),
+            pl.col(_COUNTS).sum().cast(pl.Int64),
             value=pl.col("kept").sort().sum(),
         )
         .sort("g")
         .with_columns(optimal=assignment.optimal, room=assignment.room * unit_of(objective))
         .with_columns(bound=pl.col("value") + pl.col("room"))
     )
-    columns = ["statements", "missing", "value", "bound", "optimal", *counts[1:]]
-    return beside(coded.groups, summed.select(columns))
+    columns = ["statements", "missing", "value", "bound", "optimal", *_COUNTS[1:]]
+    return coded.beside(summed["g"], summed.select(columns))
 
 
-def _named(
-    statements: pl.DataFrame, coded: Coded, beliefs: pl.DataFrame, groups: list[str]
-) -> pl.DataFrame:
-    keys = list("gsro")
-    asked = coded.frame.with_columns(beliefs["p_true"])
+def _named(statements: pl.DataFrame, beliefs: Beliefs) -> pl.DataFrame:
+    keys, coded = list("gsro"), beliefs.coded
+    asked = coded.frame.with_columns(beliefs.table["p_true"])
     ordered = statements.sort(keys).join(asked, on=keys, how="left", maintain_order="left")
-    named = ordered.select("p_true", repaired=pl.lit(value=True)).with_columns(
-        **coded.words(ordered)
+    named = pl.DataFrame(coded.words(ordered)).with_columns(
+        ordered["p_true"], repaired=pl.lit(value=True)
     )
-    named = named.select(*STATEMENT, "p_true", "repaired")
     # Without group columns, there is a single group without a name.
-    if not groups:
-        return named
-    return beside(coded.groups.select(pl.col(groups).gather(ordered["g"])), named)
-
-
-def _number(value: float, objective: str) -> float:
-    """Round an objective value if the objective is ``paper``, which has integer weights."""
-    return round(value) if objective == "paper" else value
+    return coded.beside(ordered["g"], named) if beliefs.groups else named

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from tacit.coherence.closure import Booleans, Integers, Rules, close, components, denied, swapped
+from tacit.coherence.closure import Booleans, Integers, Rules, close, denied, swapped
+from tacit.coherence.coded import Coded
+from tacit.coherence.components import arrays
+from tacit.coherence.ontology import KINDS
 
-if TYPE_CHECKING:
-    from tacit.coherence.constraints import Coded
-
-KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
+COUNTS = ("violated", "applicable", "undecided")
 _COLUMNS = [f"{column}{number}" for number in (1, 2, 3) for column in "sro"]
 
 
@@ -34,42 +33,30 @@ class _Constraints(NamedTuple):
     undecided: Any
 
 
-@dataclass(frozen=True)
-class Examined:
-    """Whether the beliefs of each group are consistent, and the counts of its constraints.
-
-    ``counts`` has ``violated``, ``applicable`` and ``undecided``, each by kind and then by group.
-    """
-
-    consistent: Booleans
-    counts: Mapping[str, Mapping[str, Integers]]
-
-
-def examine(coded: Coded, believed: Booleans, disbelieved: Booleans, rules: Rules) -> Examined:
-    """Count the constraints of each group, and close its believed statements."""
-    number = len(coded.groups)
-    consistent = np.ones(number, dtype=bool)
-    counts = {
-        name: {kind: np.zeros(number, dtype=np.int64) for kind in KINDS}
-        for name in ("violated", "applicable", "undecided")
+def count(
+    coded: Coded, believed: Booleans, disbelieved: Booleans, rules: Rules
+) -> dict[str, Integers]:
+    """Count the constraints of each group, by kind and by what is known of them."""
+    counts: dict[str, Integers] = {
+        f"{kind}_{name}": np.zeros(len(coded.groups), np.int64) for kind in KINDS for name in COUNTS
     }
     for group, _, true, known in _arrays(coded, believed, disbelieved, rules):
         for each in _constraints(true, known, rules):
-            for name, of in (
-                ("violated", each.violated),
-                ("applicable", each.applicable),
-                ("undecided", each.undecided),
+            for name, of in zip(
+                COUNTS, (each.violated, each.applicable, each.undecided), strict=True
             ):
-                np.add.at(counts[name][each.kind], group, of.sum(axis=(1, 2), dtype=np.int64))
-        consistent[group[_contradictory(true, rules)]] = False
-    return Examined(consistent, counts)
+                sums = of.sum(axis=(1, 2), dtype=np.int64)
+                np.add.at(counts[f"{each.kind}_{name}"], group, sums)
+    return counts
 
 
 def jointly_consistent(coded: Coded, believed: Booleans, rules: Rules) -> Booleans:
     """Return, for each group, whether its believed statements can all be true together."""
     consistent = np.ones(len(coded.groups), dtype=bool)
     for group, _, true, _ in _arrays(coded, believed, np.zeros_like(believed), rules):
-        consistent[group[_contradictory(true, rules)]] = False
+        close(true, rules)
+        contradictory = (true & denied(true, rules)).any(axis=(1, 2, 3))
+        consistent[group[contradictory]] = False
     return consistent
 
 
@@ -122,17 +109,10 @@ def _arrays(
 ) -> Iterator[tuple[Integers, Integers, Booleans, Booleans]]:
     """Yield the groups and items of components, and which statements are believed and known."""
     sets = [believed] if disbelieved is None else [believed, disbelieved]
-    for nodes, arrays in components(coded.ends, coded.relation, len(rules.relations), *sets):
+    for nodes, found in arrays(coded.ends, coded.relation, len(rules.relations), *sets):
         group, item = np.divmod(nodes, len(coded.items))
-        known = np.ones_like(arrays[0]) if disbelieved is None else arrays[0] | arrays[1]
-        yield group[:, 0], item, arrays[0], known
-
-
-def _contradictory(true: Booleans, rules: Rules) -> Booleans:
-    """Close ``true`` in place; return which components imply a statement to be true and false."""
-    close(true, rules)
-    clash: Booleans = np.asarray((true & denied(true, rules)).any(axis=(1, 2, 3)))
-    return clash
+        known = np.ones_like(found[0]) if disbelieved is None else found[0] | found[1]
+        yield group[:, 0], item, found[0], known
 
 
 def _constraints(true: Booleans, known: Booleans, rules: Rules) -> Iterator[_Constraints]:

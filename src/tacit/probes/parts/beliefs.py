@@ -115,7 +115,7 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Return the probe's questions with the beliefs from a file (null if missing)."""
-    beliefs = read_beliefs(path, ontology)
+    beliefs = read_beliefs(path, ontology).table
     if "thing" not in beliefs.columns:
         raise DataError(
             "has no column thing; expected the thing that each statement is about", path

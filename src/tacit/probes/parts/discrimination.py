@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 
 import polars as pl
 
+from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import weights_of
-from tacit.probes.parts.repair import types
+from tacit.probes.parts.beliefs import DRAWING
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import Bootstrap, Estimate
 
@@ -39,8 +40,8 @@ def calibrated(
     """Return the violations by drawing of the stage ``calibrated``, if it is wanted."""
     if CALIBRATED not in above:
         return {}
-    true = with_log_odds(beliefs).with_columns(true=pl.col("log_odds") > above[CALIBRATED])
-    return {CALIBRATED: check(true.drop("log_odds"), ontology, believed="true").groups}
+    true = with_log_odds(beliefs)["log_odds"] > above[CALIBRATED]
+    return {CALIBRATED: check(Beliefs(beliefs, ontology, DRAWING), true).groups}
 
 
 def discrimination(
@@ -67,7 +68,7 @@ def discrimination(
             row |= _shares(distinct.with_columns(true=true), some.with_columns(true=true))
             if CALIBRATED in above:  # else the table ``accuracy`` has it
                 right = some.with_columns(true=true == pl.col("label"))
-                kinds = [kind for kind in types(ontology) if not (left_out and kind == "symmetric")]
+                kinds = [kind for kind in ontology.kinds if not (left_out and kind == "symmetric")]
                 row |= {"accuracy": _share(right)}
                 row |= {"violation": _violation(violations[stage], kinds)}
             rows.append(row)

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.coherence.beliefs import STATEMENT
+from tacit.coherence.beliefs import STATEMENT, Beliefs
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 
@@ -47,8 +47,8 @@ def edges(
 
     The counts are the drawing's row of ``Check.groups``.
     """
-    plain = beliefs.select(*groups, *STATEMENT, "p_true", believed=stage)
-    checked = check(plain, ontology, believed="believed", groups=groups)
+    table = beliefs.select(*groups, *STATEMENT, "p_true")
+    checked = check(Beliefs(table, ontology, groups), beliefs[stage])
     key = [*groups, "relation", "tail", "head"]
     gold = pl.col("label").drop_nulls().first().cast(pl.String)
     held = (

@@ -25,7 +25,7 @@ from tacit.findings.declared import shipped
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
-    from tacit.coherence.ontology import Relation
+    from tacit.coherence.relation import Relation
 
 
 Number = Literal["paper", "grammar"]

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import Objective
+from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.check import Check
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import Repaired
@@ -28,15 +29,6 @@ SEED = 0
 _COUNTS = ("violated", "applicable", "undecided")
 
 
-def types(ontology: Ontology) -> list[str]:
-    """Return the constraint types of Gu et al. (2023), and the others that the ontology has."""
-    relations = ontology.relations.values()
-    more = {"implies": any(r.implies for r in relations)}
-    more["excludes"] = any(r.excludes for r in relations)
-    paper = ("symmetric", "asymmetric", "inverse", "transitive")
-    return [*paper, *(name for name, has in more.items() if has)]
-
-
 @dataclass(frozen=True)
 class RepairedBeliefs:
     """The raw beliefs, and the repaired beliefs for each objective of repair."""
@@ -52,19 +44,14 @@ def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBelie
     from tacit.coherence.check import check
     from tacit.coherence.repair import repair
 
-    before = check(beliefs, ontology)
+    held = Beliefs(beliefs, ontology, DRAWING)
+    before = check(held)
     # Findings must not depend on the speed of the machine.
-    repairs = {
-        objective: repair(beliefs, ontology, objective, time_limit=None) for objective in OBJECTIVES
-    }
-    groups = {"before": before.groups} | {
-        objective: check(repaired.beliefs, ontology, believed="repaired").groups
-        for objective, repaired in repairs.items()
-    }
-    true = {"before": repairs["paper"].beliefs["believed"]} | {
-        objective: repaired.beliefs["repaired"] for objective, repaired in repairs.items()
-    }
-    table = beliefs.select(*STATEMENT, "p_true").with_columns(**true)
+    repairs = {objective: repair(held, objective, time_limit=None) for objective in OBJECTIVES}
+    true = {objective: one.beliefs["repaired"] for objective, one in repairs.items()}
+    groups = {"before": before.groups}
+    groups |= {objective: check(held, truth).groups for objective, truth in true.items()}
+    table = beliefs.select(*STATEMENT, "p_true").with_columns(before=held.believed(), **true)
     return RepairedBeliefs(table, before, groups, repairs)
 
 
@@ -74,7 +61,7 @@ def violation(made: RepairedBeliefs, ontology: Ontology) -> pl.DataFrame:
     none = dict.fromkeys(("shuffled", "always_true"))
     order, rows = list(knowing_nothing), []
     for stage, groups in made.groups.items():
-        for name, row in _rates(groups, types(ontology)).items():
+        for name, row in _rates(groups, ontology.kinds).items():
             beside = knowing_nothing[name] if stage == "before" else none
             rows.append({"constraint": name, "stage": stage, **row, **beside})
     return TABLES["violation"].frame(sorted(rows, key=lambda row: order.index(row["constraint"])))
@@ -100,19 +87,26 @@ def baselines(
     """Return the violation rates of two baselines without knowledge, by constraint type."""
     from tacit.coherence.check import check
 
-    def rates(one: pl.DataFrame) -> dict[str, float | None]:
-        found = check(one, ontology)
-        each = {name: found.counts[name].rate for name in types(ontology)}
+    held = Beliefs(in_order(beliefs), ontology, DRAWING)
+    known = held.table["p_true"].is_not_null()
+
+    def rates(truth: pl.Series) -> dict[str, float | None]:
+        found = check(held, truth)
+        each = {name: found.counts[name].rate for name in ontology.kinds}
         return {**each, "macro": found.macro, "micro": found.micro}
 
-    beliefs = beliefs.select(*STATEMENT, "p_true").sort(STATEMENT)
-    true = rates(beliefs.with_columns(p_true=pl.when(pl.col("p_true").is_not_null()).then(1.0)))
+    true = rates(known.replace_strict({True: True, False: None}))
     generator = np.random.default_rng(seed)
-    drawn = [rates(shuffled(beliefs, generator)) for _ in range(shuffles)]
+    drawn = [rates(shuffled(held.table, generator)["p_true"] > 1 / 2) for _ in range(shuffles)]
     return {
         name: {"always_true": rate, "shuffled": _mean([of[name] for of in drawn])}
         for name, rate in true.items()
     }
+
+
+def in_order(beliefs: pl.DataFrame) -> pl.DataFrame:
+    """Sort beliefs, missing ones last: in this order, shuffling keeps the place of each row."""
+    return beliefs.sort(pl.col("p_true").is_null(), *STATEMENT)
 
 
 def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFrame:

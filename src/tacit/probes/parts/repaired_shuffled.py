@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from tacit.coherence.constraints import code, families_of
+from tacit.coherence.beliefs import Beliefs
+from tacit.coherence.constraints import families_of
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.problems import best_assignment
 from tacit.coherence.repair import weights_of, whole_weights
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
-from tacit.probes.parts.repair import shuffled
+from tacit.probes.parts.repair import in_order, shuffled
 from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 
 SHUFFLES = 20
@@ -28,22 +29,20 @@ def repaired_shuffled(
     numbered = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
     needed = pl.col("label").is_not_null().any().over(*DRAWING, numbered)
     rows = (
-        judged.select(*STATEMENT, "p_true", "label")
-        # In this order, shuffling keeps the place of every row.
-        .sort(pl.col("p_true").is_null(), *STATEMENT)
+        in_order(judged.select(*STATEMENT, "p_true", "label"))
         # Families of relations are repaired separately, so the others need no repair.
         .with_columns(needed=needed)
     )
     spec = TABLES["repaired_shuffled"]
     if not rows["needed"].any():
         return spec.frame([])
-    coded = code(rows.filter("needed").select(STATEMENT), ontology)
+    held = Beliefs(rows.filter("needed"), ontology, DRAWING)
     generator = np.random.default_rng(seed)
     each: list[pl.DataFrame] = []
     for _ in range(shuffles):
         drawn = shuffled(rows, generator).filter("needed")
         weights = weights_of(drawn["p_true"].cast(pl.Float64).to_numpy(), "paper")
-        made = best_assignment(coded, ontology, whole_weights(weights, "paper"))
+        made = best_assignment(held, whole_weights(weights, "paper"))
         each += _accuracies(drawn, pl.Series(made.row_true), ontology)
     figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
     means = (
