@@ -126,11 +126,8 @@ class Ontology:
     @property
     def kinds(self) -> list[str]:
         """The types of constraints of Gu et al. (2023), and the others that the ontology has."""
-        several = self.relations.values()
-        more = {
-            "implies": any(r.implies for r in several),
-            "excludes": any(r.excludes for r in several),
-        }
+        implies = any(relation.implies for relation in self.relations.values())
+        more = {"implies": implies, "excludes": bool(self.rules.exclusions)}
         return [kind for kind in KINDS if more.get(kind, True)]
 
     @property
