@@ -106,7 +106,6 @@ def text(rows: Sequence[Sequence[object]], suffix: str, **how: Any) -> str:  # n
 
 
 def written(path: Path, content: str, encoding: str = "utf-8") -> Path:
-    """A file with just these letters."""
     path.write_bytes(content.encode(encoding))
     return path
 
@@ -270,13 +269,11 @@ def tables(draw: st.DrawFn) -> Rows:
 
 
 def of_polars(rows: Rows, suffix: str) -> str:
-    """As polars writes a table."""
     frame = pl.DataFrame(rows[1:], dict.fromkeys(rows[0], pl.String), orient="row")
     return frame.write_csv(separator="," if suffix == ".csv" else "\t")
 
 
 def of_pandas(rows: Rows, suffix: str, *, index: bool = False) -> str:
-    """As pandas writes a table."""
     frame = pd.DataFrame(rows[1:], columns=rows[0])
     return str(frame.to_csv(sep="," if suffix == ".csv" else "\t", index=index))
 

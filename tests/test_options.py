@@ -13,7 +13,6 @@ from tacit.options import build, digests, names_of, option, requested
 
 
 def even(value: int) -> int:
-    """An even number."""
     if value % 2:
         raise ValueError("must be even")
     return value
@@ -21,8 +20,6 @@ def even(value: int) -> int:
 
 @dataclass(frozen=True)
 class Size:
-    """Options within others."""
-
     width: int = option(help="Its width.", least=1)
     weight: float | None = option(None, help="Its weight.", least=0, requested=False)
     legs: int = option(4, help="Its legs.", check=even)

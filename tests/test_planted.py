@@ -43,7 +43,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Runs]:
 
 @pytest.fixture(params=DEMOS)
 def run(request: pytest.FixtureRequest, runs: dict[str, Runs]) -> Mapping[str, Run]:
-    """The runs of each model, by probe."""
     return {probe: of[request.param] for probe, of in runs.items()}
 
 

@@ -44,21 +44,18 @@ huge\tlarge\tyes
 
 @figure("Beliefs", "P(yes) of each pair.")
 def beliefs(shown: Shown) -> alt.Chart | None:
-    """A bar for each pair."""
     table = shown.table("questions")
     return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
 
 
 @pytest.fixture(autouse=True)
 def _installed() -> Iterator[None]:
-    """The other package is on the path, as if it were installed."""
     with installed():
         yield
 
 
 @pytest.fixture
 def pairs(workplace: Path) -> Path:
-    """Six pairs of words."""
     path = workplace / "pairs.tsv"
     path.write_text(PAIRS, encoding="utf-8")
     return path

@@ -33,7 +33,6 @@ same_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 
 
 def write(folder: Path, name: str, content: str | bytes) -> Path:
-    """Writes a file as it stands."""
     path = folder / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path

@@ -24,7 +24,6 @@ def test_a_clipped_chart_gives_the_same_bytes() -> None:
 
 
 def test_an_unknown_format_or_palette_is_refused() -> None:
-    """With what there is."""
     with pytest.raises(RequestError, match="gif; expected svg, png, pdf"):
         check_formats(["svg", "gif"])
     with pytest.raises(RequestError, match="no palette 'pink'"):

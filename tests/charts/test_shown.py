@@ -39,6 +39,5 @@ def test_two_sizes_make_an_axis() -> None:
 
 
 def test_a_model_of_an_unknown_family_has_its_own() -> None:
-    """Whatever its name is."""
     models = Shown(shown(*OPT, "y/gpt2").found, {}, HOUSE, {"x/opt-125m": "opt", "y/gpt2": "opt"})
     assert models.families == {"opt-125m": "opt", "opt-1.3b": "opt-1.3b", "gpt2": "opt"}

@@ -36,7 +36,6 @@ def test_numbers_can_be_read_on_the_deepest_shade(palette: Palette) -> None:
 
 @pytest.mark.parametrize("palette", PALETTES)
 def test_a_series_differs_in_hue_and_shape(palette: str) -> None:
-    """Eight of both."""
     hues = PALETTES[palette].series
     assert len({*hues}) == len({*SHAPES}) == len(hues) == 8
 

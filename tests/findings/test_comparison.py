@@ -94,5 +94,4 @@ def test_slopes_of_main_measures() -> None:
     [(1, "1"), (999, "999"), (999_999, "1M"), (124_439_808, "124M"), (6_050_000_000, "6.05B")],
 )
 def test_sizes_are_written_with_three_digits(parameters: int, text: str) -> None:
-    """With a unit."""
     assert size(parameters) == text

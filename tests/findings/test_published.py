@@ -61,7 +61,6 @@ def test_ours_are_taken_from_the_row_that_is_named(printed: Any) -> None:  # noq
     ],
 )
 def test_numbers_are_made_as_a_block_says(printed: Any, how: str, take: str, value: float) -> None:  # noqa: ANN401
-    """Of the rows of one kind."""
     printed(ours(values={"a": 1}, where={"kind": "{row}"}, take=take) | {"as": how})
     assert beside(printed_values("x"), {"found": FOUND})["ours"][0] == pytest.approx(value)
 

@@ -8,7 +8,6 @@ from tacit.findings.verdict import Measured, TopAnswer, verdict
 
 
 def measure(low: float | None, high: float | None, chance: float = 0.5) -> Measured:
-    """Return a measure with an interval."""
     return Measured("the AUROC", low, high, chance)
 
 

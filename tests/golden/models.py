@@ -26,7 +26,6 @@ def share(*parts: object) -> float:
 
 
 def words() -> list[str]:
-    """The words of the demo's norms, the model's vocabulary."""
     text = NORMS.read_text(encoding="utf-8")
     return sorted({word for word in text.split() if word.isalpha() and word.islower()})
 
@@ -64,11 +63,9 @@ class Replies:
 
     @property
     def supports(self) -> frozenset[type]:
-        """Replies alone."""
         return frozenset({SamplingPrompt})
 
     def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        """The number of replies."""
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
@@ -80,7 +77,6 @@ class Replies:
         requests: Sequence[SamplingPrompt],
         seconds: float,  # noqa: ARG002 - all come at once
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """All replies at once."""
         yield list(zip(requests, self.answer(requests), strict=True))
 
     def _reply(self, text: str, number: int) -> Sample:

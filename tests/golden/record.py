@@ -34,7 +34,6 @@ def recorded(folder: Path) -> dict[str, Digests]:
 
 
 def recorded_of_demo(folder: Path, drawings: Path) -> dict[str, Digests]:
-    """The digests of the cases on the demo's models."""
     of = Inputs("demo", "demo-masked", "demo-masked", drawings)
     with pytest.MonkeyPatch.context() as patch:
         _enter(patch, folder)

@@ -142,7 +142,6 @@ def _prepare(of: Inputs) -> None:
 
 
 def _anchor() -> str:
-    """The anchor question with the most facts."""
     anchors = pl.read_parquet("consistency/findings/anchors.parquet")
     return str(anchors.sort("facts", "anchor", descending=True)["anchor"][0])
 

@@ -12,7 +12,6 @@ TOLERANCE = 5e-4
 
 
 def approximately(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with its numbers compared within a tolerance."""
     if isinstance(value, dict):
         return {key: approximately(one) for key, one in value.items()}
     if isinstance(value, list):

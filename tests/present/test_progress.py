@@ -27,13 +27,11 @@ class Clock:
     now: float = 0.0
 
     def __call__(self) -> float:
-        """The time in seconds."""
         return self.now
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of what is shown."""
     found = Clock()
     lines = functools.partial(progress.Lines, clock=found)
     monkeypatch.setattr(progress, "Lines", lines)
@@ -96,12 +94,10 @@ def test_reading_tells_bytes(clock: Clock, capsys: pytest.CaptureFixture[str]) -
     ("seconds", "told"), [(0, "0 s"), (59.4, "59 s"), (90, "2 min"), (5400, "1.5 h")]
 )
 def test_times_are_told_in_the_unit_that_fits(seconds: float, told: str) -> None:
-    """To the nearest."""
     assert progress.duration(seconds) == told
 
 
 def test_a_warning_starts_with_the_package_that_logs_it(capsys: pytest.CaptureFixture[str]) -> None:
-    """A warning of another library is not shown as Tacit's."""
     root = logging.getLogger()
     before, root.handlers = root.handlers, []
     try:

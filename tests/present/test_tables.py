@@ -33,7 +33,6 @@ def test_headings_are_broken_before_names_and_intervals(capsys: pytest.CaptureFi
 
 
 def test_a_name_longer_than_the_window_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    """It goes on in the next line."""
     name = "x" * 100
     print_table(
         TableSpec("one", "One", "", (Column("name", "name"),)),

@@ -64,7 +64,6 @@ def test_tables_are_texts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_streams_are_put_back(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever comes out of what was done within."""
     before = sys.stdout, sys.stderr
 
     def work() -> None:
@@ -153,7 +152,6 @@ def test_a_name_of_256_characters_is_refused(workplace: Path, tacit: Tacit) -> N
 
 
 def run(folder: Path, *arguments: str | bytes) -> subprocess.CompletedProcess[bytes]:
-    """Tacit in a process of its own, with its output as bytes."""
     program = "from tacit.cli import main; main()"
     environment = {**os.environ, "TACIT_STORE": "store"}
     return subprocess.run(

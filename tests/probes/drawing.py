@@ -47,7 +47,6 @@ def write_figures(
     formats: Collection[str] = ("svg",),
     colours: Palette = HOUSE,
 ) -> list[Path]:
-    """Writes the figures that findings allow, by model."""
     return write_charts(figures, Shown(found, {}, colours), folder, formats)
 
 
@@ -56,13 +55,11 @@ def _findings(tables: Mapping[str, pl.DataFrame]) -> Findings:
 
 
 def drawn(chart: Chart | None) -> Chart:
-    """The chart, which is there."""
     assert chart is not None
     return chart
 
 
 def svg(chart: Chart | None, palette: str = "house") -> str:
-    """The figure as it is written."""
     return save.drawn(drawn(chart).to_dict(), PALETTES[palette])
 
 
@@ -72,7 +69,6 @@ def rows(chart: Chart | None) -> list[dict[str, Any]]:
 
 
 def texts(figure: str) -> list[str]:
-    """All texts of a figure."""
     return [" ".join(each.itertext()) for each in _elements(figure, "text")]
 
 

@@ -17,12 +17,10 @@ PAIRS = "word\tsynonym\tlabel\nbig\tlarge\tyes\nbig\tsmall\tno\nfast\tquick\tyes
 
 
 def drawings(_: Path) -> dict[str, Any]:
-    """Options of the parts probe."""
     return {"drawings": tacit.demo_data("drawings"), "limit": 3}
 
 
 def questions(folder: Path) -> dict[str, Any]:
-    """Options of the consistency probe."""
     kb = tacit.build_kb(tacit.demo_data("facts"), folder / "facts.kb")
     return {
         "questions": tacit.demo_data("questions"),
@@ -33,12 +31,10 @@ def questions(folder: Path) -> dict[str, Any]:
 
 
 def norms(_: Path) -> dict[str, Any]:
-    """Options of the assumptions probe."""
     return {"norms": tacit.demo_data("norms"), "limit": 4, "orders": "main"}
 
 
 def pairs(folder: Path) -> dict[str, Any]:
-    """Options of the probe of another package."""
     (folder / "pairs.tsv").write_text(PAIRS, encoding="utf-8")
     return {"pairs": folder / "pairs.tsv"}
 

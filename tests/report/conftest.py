@@ -54,8 +54,6 @@ DRAWINGS = (
 
 
 def says(name: str) -> FakeModel:
-    """A model whose answers depend on its name and the prompt alone."""
-
     def score(prompt: Prompt, answer: str) -> float:
         return -5 * random.Random(f"{name} {prompt.text} {answer}").random()  # noqa: S311 - no secret
 
@@ -113,7 +111,6 @@ def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
 
 
 def assumptions_run(folder: Path, name: str = "ada", found: Findings | None = None) -> Path:
-    """A run of the assumptions probe."""
     run = RunFolder(folder, {"probe": "assumptions", "model": name})
     run.begin({"model": says(name).description, "data": {"norms.dat": "abc"}})
     run.finish(found or small_run(ord(name[0])))
@@ -129,7 +126,6 @@ class Elements(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect an element."""
         self.found.append((tag, dict(attrs)))
 
 
@@ -146,7 +142,6 @@ class Page:
         return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
     def table(self, name: str) -> dict[str, Any]:
-        """A table of the page."""
         tables: Sequence[dict[str, Any]] = self.blob("page")["tables"]
         return next(table for table in tables if table["id"] == name)
 
@@ -164,7 +159,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def file(runs: Path) -> Path:
-    """The report of them all."""
     from tacit.report.writing import write_report
 
     out = runs / "report.html"
@@ -174,5 +168,4 @@ def file(runs: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def page(file: Path) -> Page:
-    """The same, read."""
     return Page(file.read_text(encoding="utf-8"))

@@ -32,7 +32,6 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a window."""
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -63,11 +62,9 @@ class Visit:
             self.wrong.append(f"asked for {address}")
 
     def drawn(self) -> None:
-        """Waits until every chart is drawn."""
         self.page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
 
     def until_count(self, selector: str, wanted: str) -> None:
-        """Waits until so many elements are there, as ``=== 4``."""
         self.until(f"() => document.querySelectorAll({selector!r}).length {wanted}")
 
     def until(self, function: str, given: object = None) -> None:
@@ -260,7 +257,6 @@ def test_a_mark_says_what_it_shows(visit: Visit) -> None:
     "figure", ["parts-accuracy-by-relation", "parts-graphs", "consistency-consistency"]
 )
 def test_figures_are_saved(visit: Visit, figure: str, kind: str, begins: bytes) -> None:
-    """A figure is saved as SVG and as PNG."""
     visit.drawn()
     with visit.page.expect_download() as waiting:
         visit.page.locator(f"#{figure} [data-save={kind}]").click()

@@ -16,7 +16,6 @@ def _chart() -> alt.LayerChart:
 
 
 def test_the_page_shows_each_line_of_a_caption_in_one_piece() -> None:
-    """Although the chart wraps it."""
     lines = (" ".join(["word"] * 60), "second: line")
     drawn = page("title", lines, [[_chart()]])
     assert len(drawn.to_dict()["title"]["subtitle"]) > len(lines)
@@ -26,7 +25,6 @@ def test_the_page_shows_each_line_of_a_caption_in_one_piece() -> None:
 
 
 def test_a_chart_of_a_plug_in_keeps_its_subtitle() -> None:
-    """Of one line or of several."""
     for subtitle in ("one", ["one", "two"]):
         drawn = alt.vconcat(_chart(), title=alt.TitleParams("title", subtitle=subtitle))
         found = figure("own", FigureSpec("any", "", "", lambda _: drawn), drawn, HOUSE)  # noqa: B023 - called here

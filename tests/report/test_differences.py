@@ -18,7 +18,6 @@ from tests.report.conftest import assumptions_run
 
 @pytest.fixture(scope="module")
 def of_parts(runs: Path) -> list[Run]:
-    """The runs of the parts probe."""
     return [read_runs([runs / f"parts-{name}"])[0] for name in ("ada", "bea")]
 
 

@@ -15,7 +15,6 @@ from tests.report.conftest import EVIL
 
 
 def unpacked(text: str) -> object:
-    """What the page's script gets."""
     return json.loads(gzip.decompress(base64.b64decode(text)))
 
 
@@ -50,7 +49,6 @@ def test_forty_charts_of_five_hundred_rows_are_small() -> None:
 
 
 def test_data_that_charts_share_stand_once() -> None:
-    """Two charts of the same rows name the same data."""
     spec = {"mark": "point", "datasets": {"own": [{"x": 1}, {"x": 2}]}}
     found = shared([Figure(FigureSpec(name, "", "", str), spec) for name in "ab"])
     assert len(found["datasets"]) == 1

@@ -100,7 +100,6 @@ def test_a_table_holds_the_finding(runs: Path, page: Page) -> None:
 
 
 def test_first_screen_has_the_block_of_each_model(runs: Path, page: Page) -> None:
-    """The lines of the verdict and the main figures."""
     text = unescape(page.html)
     for run in read_runs([runs]):
         assert run.block is not None
@@ -117,7 +116,6 @@ def test_size_stays_small(file: Path) -> None:
 def test_a_large_run_says_what_part_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where not all drawings have a graph, the page says how many have."""
     monkeypatch.setattr(details, "MOST_GRAPHS", 2)
     html = report(read_runs([parts_run(tmp_path / "one")]))
     assert "This is a sample of 2 of 6 drawings" in html

@@ -19,15 +19,12 @@ from tacit.runs.reporter import Reporter, resumable
 
 
 class Chatty(FakeModel):
-    """A model whose tokenizer has a chat template."""
-
     def __init__(self, chat: dict[str, str] | None) -> None:
         super().__init__(lambda _prompt, _answer: -1.0)
         self.chat = chat
 
     @property
     def description(self) -> dict[str, Any]:
-        """See ``LanguageModel``."""
         return {**super().description, "has_chat_template": True, "chat": self.chat}
 
 
@@ -48,12 +45,9 @@ PROMPTS = [Prompt(f"Is it {at}?", ("Yes", "No")) for at in range(1200)]
 
 
 class Interrupted(FakeModel):
-    """A model that is interrupted in its third block."""
-
     blocks = 0
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """See ``LanguageModel``."""
         self.blocks += 1
         if self.blocks == 3:
             raise KeyboardInterrupt
@@ -64,7 +58,6 @@ class Streaming(Interrupted):
     """A model whose stream is interrupted behind its second part."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Iterator[list[tuple[Any, Any]]]:
-        """See ``Streams``."""
         del seconds
         for at in range(0, len(requests), 100):
             part = requests[at : at + 100]

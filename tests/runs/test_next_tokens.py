@@ -23,13 +23,11 @@ class Writing(FakeModel):
         self.given: list[Sequence[Prompt]] = []
 
     def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
-        """See ``PredictsTokens``."""
         self.given.append(prompts)
         return [(f" {number}", 0.1) for number in range(most)]
 
 
 def found(model: FakeModel, store: Store, requests: Sequence[Any] = ASKED) -> dict[str, Any] | None:
-    """What a run of the requests tells."""
     engine = Engine(model, store)
     return next_tokens(engine, engine.plan(requests))
 

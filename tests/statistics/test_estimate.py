@@ -27,7 +27,6 @@ def test_the_interval_is_students(values: list[float], level: float) -> None:
 
 
 def test_what_was_not_measured_is_left_out() -> None:
-    """It is no 0."""
     assert t_interval([0.4, None, 0.6]) == t_interval([0.4, 0.6])
 
 

@@ -12,12 +12,10 @@ from tacit.statistics.ranking import aurocs, average_precisions
 
 
 def log_shortfall(right: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Of average precision."""
     return np.asarray(-np.log(1 - average_precisions(right, rows)))
 
 
 def log_odds(right: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """AUROC's."""
     area = aurocs(right, rows)
     return np.asarray(np.log(area / (1 - area)))
 

@@ -25,7 +25,6 @@ ROWS = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), max_size=25)
 
 
 def split(rows: list[tuple[bool, int]]) -> tuple[list[bool], list[int]]:
-    """What is right, and the scores."""
     return [right for right, _ in rows], [score for _, score in rows]
 
 
@@ -43,7 +42,6 @@ def by_thresholds(right: list[bool], score: list[int]) -> Fraction | None:
 
 
 def by_pairs(right: list[bool], score: list[int]) -> Fraction | None:
-    """AUROC pair by pair."""
     rows = list(zip(right, score, strict=True))
     pairs = [(s, t) for r, s in rows for q, t in rows if r and not q]
     if not pairs:

@@ -53,7 +53,6 @@ def _participants(frequency: int, alternatives: str) -> str:
 
 @pytest.fixture
 def norms(tmp_path: Path) -> Norms:
-    """The norms of a small ``norms.dat``."""
     rows = [
         f"Things\t{category}\t{concept}\t{feature}\t{frequency}\t{alternatives}\t"
         f"{_participants(frequency, alternatives)}"

@@ -31,7 +31,6 @@ needs_buchanan = pytest.mark.skipif(not BUCHANAN.is_file(), reason="the real nor
 
 
 def norms_of(folder: Path, *rows: str) -> Norms:
-    """Norms of rows of concept, feature, frequency, alternatives and participants."""
     path, columns = folder / "norms.dat", ("concept", "feature", "pf", "feature alternatives")
     lines = ("\t".join((*columns, "participant list")), *rows)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -39,12 +38,10 @@ def norms_of(folder: Path, *rows: str) -> Norms:
 
 
 def options(norms: Norms, **changed: Any) -> AssumptionsOptions:  # noqa: ANN401 - options
-    """Options that select from norms."""
     return AssumptionsOptions(norms.path, **changed)
 
 
 def measured(probe: AssumptionsProbe, model: FakeModel) -> Findings:
-    """What the probe finds of a model."""
     return probe.measure(answers_of(probe, model))
 
 

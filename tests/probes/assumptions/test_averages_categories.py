@@ -23,7 +23,6 @@ ROWS = st.lists(CELLS, max_size=60, unique_by=lambda cell: cell[:2])
 
 
 def norms_of(rows: list[tuple[int, int, str | None]]) -> Norms:
-    """A property for each concept, feature and category."""
     properties = (Property(f"c{c}", f"has f{f}", 1, category) for c, f, category in rows)
     return Norms(Path("norms.tsv"), tuple(properties))
 

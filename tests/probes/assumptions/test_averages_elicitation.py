@@ -171,7 +171,6 @@ def test_words_below_the_first_five_are_not_shown() -> None:
 
 
 def test_nothing_gives_empty_tables() -> None:
-    """With the declared columns."""
     none = pl.DataFrame(schema=ELICITATION)
     tables = {
         "elicitation_by_relation": averages.elicitation_by_relation(none, FEW),

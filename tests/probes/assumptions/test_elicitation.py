@@ -12,7 +12,6 @@ from tests.probes.assumptions.made_up import options
 
 
 def words(prompt: Elicited) -> dict[str, int]:
-    """The responses of a prompt with their frequencies."""
     return {one.word: one.frequency for one in prompt.responses}
 
 

@@ -25,7 +25,6 @@ FOUR = FOUND.tables["retrieval_by_number"].filter(pl.col("category").is_null(), 
 
 @pytest.fixture(scope="module")
 def one() -> Shown:
-    """One model."""
     return shown()
 
 
@@ -43,7 +42,6 @@ def shown(**changed: pl.DataFrame) -> Shown:
 
 
 def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
-    """Whether a mark's data have these values."""
     return any(row.items() <= held.items() for held in rows(chart))
 
 

@@ -37,12 +37,10 @@ def model(*retrieved: dict[str, Any], digest: str | None = "words", **elicited: 
 
 
 def ranks(*found: int | None, **others: object) -> list[dict[str, Any]]:
-    """Rows of one concept each."""
     return [{"rank": rank, "concept": f"c{at}", **others} for at, rank in enumerate(found)]
 
 
 def compare(found: Mapping[str, Findings]) -> pl.DataFrame:
-    """The differences between the models."""
     return comparison(measures, found, Bootstrap(50))
 
 

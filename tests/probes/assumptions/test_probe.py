@@ -39,19 +39,16 @@ def probe_of(
     model: FakeModel = MODEL,
     **options: Any,  # noqa: ANN401 - any option
 ) -> AssumptionsProbe:
-    """The probe of a model as one of some kind."""
     made = AssumptionsOptions(norms.path, **{"orders": "main", **options})
     models = {"fake": ModelWords(kind, model.whole_words())}
     return Assumptions(norms, made).for_models(models)["fake"]
 
 
 def run(probe: AssumptionsProbe) -> Findings:
-    """What the probe finds."""
     return measured(probe, MODEL)
 
 
 def requests(probe: AssumptionsProbe, *names: str) -> list[Any]:
-    """The requests of some groups."""
     groups = probe.requests()
     return [one for name in names if name in groups for one in groups[name].requests]
 
@@ -177,7 +174,6 @@ def test_no_more_than_the_best_is_kept_of_a_ranking(norms: Norms) -> None:
 
 
 def test_words_are_shared_by_all_models_and_have_letters_only() -> None:
-    """Digits, signs and punctuation compete nowhere."""
     words = Words.of(
         {"a": Vocabulary(["bear", "12", "!", "Fox"]), "b": Vocabulary(["bear", "fox", "U.S."])}
     )
@@ -194,7 +190,6 @@ def test_models_without_a_common_word_are_refused() -> None:
 
 
 def test_properties_left_out_are_listed_the_most_frequent_first(norms: Norms) -> None:
-    """With the reason."""
     found = run(probe_of(norms, least_people=4)).tables["left_out"]
     rows = found.filter(of="properties for retrieval").select("filter", "feature", "frequency")
     assert rows.rows() == [

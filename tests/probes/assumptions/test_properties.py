@@ -12,7 +12,6 @@ from tests.probes.assumptions.made_up import norms_of, options
 
 
 def texts(worded: WordedNorms, concept: str = "bear") -> list[str]:
-    """The wordings of a concept's properties."""
     return [one.text for one in worded.properties[concept]]
 
 
@@ -85,7 +84,6 @@ def test_features_of_mcrae_are_corrected_as_written_or_as_read(tmp_path: Path) -
 
 
 def test_corrections_are_read(tmp_path: Path) -> None:
-    """Without a concept they are for all."""
     path = tmp_path / "own.csv"
     path.write_text("feature,wording,concept\nhas legs,walks,\nis big,is huge,bear\n")
     found = read_corrections(path)
@@ -109,7 +107,6 @@ def test_corrections_are_read(tmp_path: Path) -> None:
     ],
 )
 def test_malformed_corrections_are_errors(tmp_path: Path, rows: str, message: str) -> None:
-    """With the line."""
     path = tmp_path / "own.tsv"
     path.write_text(f"feature\twording{rows}\n", encoding="utf-8")
     with pytest.raises(DataError) as caught:

@@ -31,7 +31,6 @@ def found() -> Findings:
 def compared(
     found: Findings, model: str | None = "roberta-large", **changed: pl.DataFrame
 ) -> pl.DataFrame:
-    """Findings with changed tables beside the published values."""
     return published_table({**found.tables, **changed}, model, found.summary)
 
 
@@ -147,7 +146,6 @@ def test_a_model_has_its_own_figures_only(found: Findings) -> None:
 
 
 def test_a_model_that_the_paper_has_not_is_refused(found: Findings) -> None:
-    """With the names of those it has."""
     with pytest.raises(RequestError, match="bert-base, bert-large, roberta-base, roberta-large"):
         compared(found, "gpt2")
 

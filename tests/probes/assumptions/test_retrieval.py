@@ -27,7 +27,6 @@ from tests.probes.assumptions.made_up import BUCHANAN, needs_buchanan, options
 
 
 def chosen(norms: Norms, vocabulary: Collection[str] | None = None, **changed: Any) -> Chosen:  # noqa: ANN401 - options
-    """The concepts that pass every filter."""
     of = options(norms, **changed)
     return choose_concepts(word_properties(norms, of), of, vocabulary)
 

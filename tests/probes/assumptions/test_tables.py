@@ -12,7 +12,6 @@ FINDINGS = small_run()
 
 
 def details(most: int = 10**6) -> dict[str, Details]:
-    """The tables for reading by their names."""
     return {view.spec.name: view for view in Assumptions.details(FINDINGS, {}, most)}
 
 

@@ -24,7 +24,6 @@ def knowing(prompt: Prompt, answer: str, seed: int) -> float:
 
 
 def frequent(_: Prompt, answer: str, seed: int) -> float:  # noqa: ARG001 - a model's
-    """A model that ranks words by their frequency."""
     return zipf_frequency(answer, "en") - 9
 
 

@@ -75,8 +75,6 @@ class Fact(NamedTuple):
 
 @dataclass(frozen=True)
 class Case:
-    """An anchor and its background."""
-
     anchor: Anchor
     facts: tuple[Fact, ...] = ()
 
@@ -199,7 +197,6 @@ def by_count(scores: Scored) -> Reply:
 
 
 def by_single(scores: Scored, meta: int, pair: str) -> Reply:
-    """As one pair behind one meta-prompt says."""
     return by_max({one: v for one, v in scores.items() if (one.meta, one.pair) == (meta, pair)})
 
 

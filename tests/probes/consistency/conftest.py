@@ -27,5 +27,4 @@ def run(request: pytest.FixtureRequest) -> Run:
 
 @pytest.fixture(scope="session")
 def clear() -> Findings:
-    """Findings of a model that answers the questions whose facts it knows."""
     return planted(40, 40)

@@ -43,5 +43,4 @@ def model(known: int, right: int, yes: float = 0.5) -> Says:
 
 @cache
 def planted(known: int, right: int, yes: float = 0.5) -> Findings:
-    """Findings of such a model."""
     return measured(probe_of(QUESTIONS), model(known, right, yes))

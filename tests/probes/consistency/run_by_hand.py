@@ -104,12 +104,10 @@ class Run:
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """The distinct facts, in the order in which they first come."""
         return list(dict.fromkeys(fact for case in self.cases for fact in case.facts))
 
     @cached_property
     def scores(self) -> dict[str, Scored]:
-        """What the model says to every distinct question."""
         own = dict.fromkeys(fact.question for fact in self.facts)
         others = dict.fromkeys(fact.other for fact in self.facts if fact.other is not None)
         return {text: asking.scored(text, self.says, self.metas) for text in own | others}
@@ -129,12 +127,10 @@ class Run:
 
     @cached_property
     def right(self) -> list[bool | None]:
-        """Whether each anchor is answered right, in the way that counts."""
         return [is_right(case, one) for case, one in zip(self.cases, self.counting, strict=True)]
 
     @cached_property
     def counting(self) -> list[Taken]:
-        """What each anchor is answered with, in the way that counts."""
         return self.taken[self.anchoring[0]]
 
     def background(self, replies: Mapping[str, Reply]) -> list[Fraction | None]:

@@ -80,7 +80,6 @@ def test_irrelevant_facts_share_no_concept_and_no_word() -> None:
 
 
 def test_contexts_do_not_depend_on_the_order_of_the_anchors() -> None:
-    """The texts of each are the same."""
     other = contexts(IN_CONTEXT[5:] + IN_CONTEXT[:5]).texts
     assert all(
         other[name].sort("anchor").equals(of.sort("anchor"))
@@ -106,7 +105,6 @@ def test_facts_without_a_negative_are_left_out() -> None:
 
 
 def test_a_relation_without_a_statement_is_refused() -> None:
-    """With what to do."""
     found = contexts()
     own = {**found.templates.relations, "HasA": RelationTemplate("Does {c1} has a {c2}?")}
     with pytest.raises(RequestError, match=r"no statement for HasA: add statement .* --templates"):

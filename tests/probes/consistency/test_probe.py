@@ -129,7 +129,6 @@ def test_every_score_of_every_question_and_choice(run: Run) -> None:
 
 
 def test_tables_are_as_declared_and_hold_no_nan(run: Run) -> None:
-    """What was not measured is null."""
     run.found.check(ConsistencyProbe.tables.values())
     for table in (*run.found.tables.values(), run.found.questions):
         assert not any(column.is_nan().any() for column in table.select(pl.selectors.float()))
@@ -300,7 +299,6 @@ def test_anchors_without_an_answer_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_a_variant_that_does_not_exist_is_refused(options: dict[str, Any], problem: str) -> None:
-    """Before anything is asked."""
     with pytest.raises(RequestError, match=problem):
         probe_of(CASES, **{"answering": "single", **options})
 
@@ -322,7 +320,6 @@ def base() -> Findings:
 @settings(max_examples=4, deadline=None)
 @given(cases=st.permutations(CASES[:8]))
 def test_the_order_of_the_anchors_changes_no_figure(base: Findings, cases: list[Case]) -> None:
-    """Nor an interval."""
     found = measured(probe_of(cases), SAYS)
     for name in (
         *("consistency", "consistency_by_relation", "background_by_relation"),

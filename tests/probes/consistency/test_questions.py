@@ -56,7 +56,6 @@ def questions_of(*facts: tuple[str, str, str]) -> list[str]:
 
 
 def probe(question: str, *choices: str) -> ConsistencyProbe:
-    """The probe of one anchor question, answered by choice and by verification."""
     anchor = Anchor("q", question, choices, 0)
     return probe_of([Case(anchor, (DOG,))], anchors="choice,verify")
 
@@ -74,7 +73,6 @@ def test_prompts_to_the_character(relation: str, first: str, second: str, printe
 
 
 def test_every_relation_is_printed() -> None:
-    """The 14 of section 4, each with a fact above."""
     relations = list(dict.fromkeys(relation for relation, *_ in PRINTED))
     assert sorted(relations) == sorted(TEMPLATES.relations)
     assert len(relations) == 14

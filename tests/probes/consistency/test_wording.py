@@ -59,7 +59,6 @@ def test_grammar(relation: str, first: str, second: str, said: str) -> None:
 
 
 def test_every_relation_is_put_in_grammar() -> None:
-    """Each has a fact above."""
     assert {relation for relation, *_ in SAID} == set(TEMPLATES.relations)
 
 

@@ -20,17 +20,14 @@ PARTS = Ontology.load("parts")
 
 
 def probe_of(*drawings: Drawing) -> PartsProbe:
-    """The probe of these drawings."""
     return PartsProbe(drawings, PARTS, Template.load("plain"))
 
 
 def measured(probe: PartsProbe, answers: Sequence[Scores] | Sequence[Votes]) -> Findings:
-    """The findings from one answer per question."""
     return probe.measure(Answers({"questions": Answered(probe.questions, answers)}))
 
 
 def believing(probe: PartsProbe, p: Iterable[float | None]) -> Findings:
-    """The findings from one belief per question."""
     answers = probe.questions.with_columns(p_true=pl.Series([*p], dtype=pl.Float64))
     return probe.measure_beliefs(answers)
 
@@ -42,7 +39,6 @@ def knowing(probe: PartsProbe, low: float = 0.0, high: float = 1.0) -> list[floa
 
 
 def only(table: pl.DataFrame, **where: object) -> dict[str, Any]:
-    """The one row of a table where columns have these values."""
     (row,) = table.filter(**where).to_dicts()
     return row
 

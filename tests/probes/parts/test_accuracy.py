@@ -47,7 +47,6 @@ GOLD: list[Row] = BELIEFS.drop_nulls("label").to_dicts()
 
 
 def in_set(name: str) -> list[Row]:
-    """The labelled statements of a set."""
     if name == "all":
         return GOLD
     if name == SETS[2]:
@@ -66,7 +65,6 @@ def in_set(name: str) -> list[Row]:
 
 
 def right(row: Row, stage: str) -> bool:
-    """Whether a stage judges a labelled statement as its label says."""
     return bool(row["label"] if stage == ALWAYS else row[stage] is row["label"])
 
 
@@ -184,7 +182,6 @@ def test_intervals_are_what_plain_resampling_gives() -> None:
 
 
 def test_of_more_than_40_things_20_are_best_and_20_worst() -> None:
-    """In the order of their accuracy."""
     twice = pl.concat([BELIEFS, BELIEFS.with_columns(thing=pl.col("thing") + " 2")])
     found = accuracy.tables(twice, PARTS.symmetric)["accuracy_by_thing"].filter(stage="before")
     assert found["band"].to_list() == ["best 20"] * 20 + ["middle"] * 8 + ["worst 20"] * 20

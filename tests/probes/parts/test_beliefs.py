@@ -16,7 +16,6 @@ PROBE = PartsProbe.read(demo_drawings(), ["peach"])
 
 
 def written(folder: Path, text: str, groups: str = "thing") -> Path:
-    """A file of beliefs."""
     path = folder / "beliefs.tsv"
     path.write_text(f"{groups}\tsubject\trelation\tobject\tp_true\n{text}", encoding="utf-8")
     return path
@@ -106,7 +105,6 @@ def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) ->
 
 
 def test_a_thing_with_one_part_leaves_nothing_to_ask(tmp_path: Path) -> None:
-    """Which is said."""
     path = tmp_path / "mine.tsv"
     path.write_text("Everyday thing\tParts\nstone\tstone\n", encoding="utf-8")
     with pytest.raises(DataError, match="no questions to ask"):

@@ -91,7 +91,6 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
 
 
 def test_equal_beliefs_are_not_above_their_mean() -> None:
-    """Whatever rounding does to the mean."""
     for p in (0.7, 1.0, 0.1 + 0.2):
         findings = believing(replace(PROBE, calibrate=True), [p] * PROBE.questions.height)
         found = only(findings.tables["discrimination"], set=MAIN, stage="calibrated")
@@ -158,7 +157,6 @@ def test_without_labels_nothing_is_repaired_for_comparison() -> None:
 
 
 def verdict_of(probe: PartsProbe, p: Iterable[float | None]) -> str:
-    """The verdict on these beliefs."""
     return str(believing(probe, p).summary["verdict"]["verdict"])
 
 

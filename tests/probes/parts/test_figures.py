@@ -33,7 +33,6 @@ THINGS = TABLES["accuracy_by_thing"]
 
 
 def chart_of(name: str, tables: Mapping[str, pl.DataFrame] = TABLES) -> Chart:
-    """A figure of one model's tables."""
     return drawn(FIGURES[name](of_one(tables)))
 
 
@@ -69,7 +68,6 @@ def test_the_improvement_is_a_line_of_its_own() -> None:
 
 
 def test_relations_fall_by_accuracy_before_repair() -> None:
-    """Each has its n beside it."""
     chart = chart_of("accuracy_by_relation")
     before = TABLES["accuracy_by_relation"].filter(stage="before")
     ranked = before.sort("accuracy", descending=True, nulls_last=True, maintain_order=True)

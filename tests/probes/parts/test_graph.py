@@ -71,25 +71,21 @@ def at_random(n: int, share: float, seed: int = 0) -> pl.DataFrame:
 
 
 def spec_of(beliefs: pl.DataFrame, colours: Palette = HOUSE) -> Spec:
-    """The chart of the only drawing."""
     (spec,) = parts_graphs(beliefs, PARTS, colours).values()
     return spec
 
 
 def tips(spec: Spec) -> str:
-    """All that a pointer can read."""
     rows = (row for panel in spec["concat"] for row in panel["data"]["values"])
     return "\n".join(row["tip"] for row in rows if "tip" in row)
 
 
 def edges_of(beliefs: pl.DataFrame, stage: str) -> list[Edge]:
-    """The edges at a stage."""
     ((found, _),) = edges(beliefs, PARTS, stage, ["thing", "annotator"]).values()
     return found
 
 
 def keys(found: Iterable[Edge]) -> set[Key]:
-    """Relation, tail and head of each edge."""
     return {(edge.relation, edge.tail, edge.head) for edge in found}
 
 
@@ -235,7 +231,6 @@ def test_names_are_escaped() -> None:
 
 
 def test_without_gold_there_is_no_gold() -> None:
-    """Two stages instead of three."""
     stage = {("shell", "above", "yolk"), ("yolk", "below", "shell")}
     assert len(spec_of(table(EGG, stage, stage))["concat"]) == 2
     assert len(spec_of(table(EGG, stage, stage, dict.fromkeys(stage, True)))["concat"]) == 3

@@ -38,13 +38,11 @@ def but(**p: float | None) -> Findings:
 
 
 def all_alike(p: float | None, *drawings: Drawing) -> Findings:
-    """The findings if every belief is the same."""
     probe = probe_of(*drawings) if drawings else PROBE
     return believing(probe, [p] * probe.questions.height)
 
 
 def accuracies(findings: Findings, gold: str = "all") -> dict[str, float | None]:
-    """The accuracy of each stage on all labelled statements."""
     rows = findings.tables["accuracy"].filter(set="all", gold=gold)
     return dict(zip(rows["stage"], rows["accuracy"], strict=True))
 
@@ -57,7 +55,6 @@ def counts(findings: Findings, stage: str = "before") -> list[tuple[int | None, 
 
 
 def rate(findings: Findings, constraint: str) -> float | None:
-    """How often a constraint is violated before repair."""
     row = only(findings.tables["violation"], constraint=constraint, stage="before")
     return None if row["rate"] is None else float(row["rate"])
 

@@ -45,14 +45,12 @@ def score(prompt: Prompt, answer: str) -> float:
 
 @pytest.fixture
 def ontology(tmp_path: Path) -> Path:
-    """A file of three relations."""
     path = tmp_path / "family.yaml"
     path.write_text(FAMILY, encoding="utf-8")
     return path
 
 
 def run(folder: Path, content: str, ontology: Path) -> tacit.Run:
-    """A run about drawings or things."""
     drawings = folder / "drawings.tsv"
     drawings.write_text(content, encoding="utf-8")
     asked = {"drawings": drawings, "ontology": ontology, "store": folder / "store"}

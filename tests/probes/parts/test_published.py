@@ -61,7 +61,6 @@ def test_our_share_has_its_interval_beside_it() -> None:
 
 
 def printed(table: str, model: str | None = None) -> dict[tuple[str, str], float]:
-    """What a table of the paper holds, by row and column."""
     things = pl.DataFrame({"thing": list(TABLE_5)})
     found = [cell for cell in printed_values("parrot", {"agreed": things}) if cell.table == table]
     return {

@@ -23,7 +23,6 @@ SINGULAR = (
 
 @pytest.mark.parametrize(("nouns", "plural"), [(PLURAL, True), (SINGULAR, False)])
 def test_number_by_grammar(nouns: str, *, plural: bool) -> None:
-    """Whether a subject ends in s or not."""
     assert [noun for noun in nouns.split(", ") if GRAMMAR.is_plural(noun) != plural] == []
 
 
@@ -60,7 +59,6 @@ def test_one_s_own_exceptions_count_more(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["- a list", "many: [words]", "plural: [1]", "a: ["])
 def test_malformed_exceptions_are_refused(tmp_path: Path, text: str) -> None:
-    """With the file's name."""
     own = tmp_path / "nouns.yaml"
     own.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"nouns\.yaml"):

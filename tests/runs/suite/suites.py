@@ -47,7 +47,6 @@ def written(folder: Path, **content: Any) -> Path:  # noqa: ANN401 - YAML
 
 
 def states(out: Path) -> dict[tuple[str, str], str]:
-    """The status of each run, by its name and model."""
     content = json.loads((out / "suite.json").read_text(encoding="utf-8"))
     return {(run["run"], run["model"]): run["status"] for run in content["runs"]}
 
@@ -67,7 +66,6 @@ class Counting:
         self.failing = failing
 
     def load(self, name: str, *_: object) -> FakeModel:
-        """A model, in place of ``tacit.models.loading.load_model``."""
         self.loaded.append(name)
         if name in self.failing:
             raise MemoryError("not enough memory")
@@ -82,12 +80,10 @@ class Counting:
         return model
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> Counting:
-        """Put this in place of the loading of models."""
         monkeypatch.setattr("tacit.models.loading.load_model", self.load)
         return self
 
 
 def with_lines(entries: Mapping[str, Sequence[str]]) -> str:
-    """YAML with one line per entry."""
     lines = [line for key, of in entries.items() for line in (f"{key}:", *(f"  - {e}" for e in of))]
     return "\n".join(lines) + "\n"

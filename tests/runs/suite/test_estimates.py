@@ -13,7 +13,6 @@ from tests.runs.suite.suites import CONSISTENCY, PARTS, written
 
 @pytest.fixture(autouse=True)
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The current folder, in which the default store would be made."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -27,7 +27,6 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def planned(folder: Path, text: str) -> Suite:
-    """The plan of a suite with this text, checked."""
     file = folder / "suite.yaml"
     file.write_text(text, encoding="utf-8")
     plan = Suite(file, out=folder / "runs")
@@ -91,7 +90,6 @@ def test_two_runs_of_a_probe_need_names(workplace: Path) -> None:
 
 
 def test_a_run_on_every_model_but_those_that_it_names(workplace: Path) -> None:
-    """Model by model."""
     second = "  - {probe: parts, drawings: things, name: some, models: [demo-masked]}\n"
     plan = planned(workplace, GOOD + second)
     assert [(run.model, run.name) for run in plan.runs] == [
@@ -178,7 +176,6 @@ def test_some_runs_can_be_chosen(workplace: Path) -> None:
 
 
 def test_a_suite_without_entries_or_of_no_name_is_refused(workplace: Path) -> None:
-    """With what is expected."""
     for key, other in (("models", "runs"), ("runs", "models")):
         with pytest.raises(DataError, match=f"{key} is empty"):
             planned(workplace, f"{key}: []\n" + with_lines({other: ("x",)}))

@@ -19,19 +19,16 @@ from tests.runs.suite.suites import PARTS, Counting, states, written
 
 @pytest.fixture(autouse=True)
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, in which the default store is made."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def run(file: Path, **options: Any) -> Any:  # noqa: ANN401 - SuiteRuns
-    """A suite, run without a report."""
     return tacit.suite(file, progress=False, report=False, **options)
 
 
 def all_findings(out: Path) -> dict[str, dict[str, bytes]]:
-    """The bytes of the findings of all runs in a folder, by the run's folder."""
     folders = sorted(path.parent for path in out.rglob("manifest.json"))
     return {folder.relative_to(out).as_posix(): findings_of(folder) for folder in folders}
 
@@ -65,7 +62,6 @@ def test_each_model_is_loaded_once_and_one_is_in_memory(
 
 
 def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of one model share the store."""
     counting = Counting().install(monkeypatch)
     more = {**PARTS, "name": "more", "limit": 2}
     run(written(tmp_path, models=["a"], runs=[PARTS, more]))
@@ -127,7 +123,6 @@ def test_each_run_is_an_ordinary_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_one_report_names_the_run_where_a_probe_has_several(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each model's runs are told apart."""
     Counting().install(monkeypatch)
     second = {**PARTS, "name": "second", "limit": 2}
     file = written(tmp_path, models=["a", "b"], runs=[PARTS, second])
@@ -157,7 +152,6 @@ def test_data_that_changed_are_refused_before_anything_is_asked(
 
 
 def test_a_damaged_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the store."""
     counting = Counting().install(monkeypatch)
     file = written(tmp_path, models=["a"])
     run(file)
