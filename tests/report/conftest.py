@@ -13,23 +13,18 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
-from tacit.knowledge.background import Background
 from tacit.models.fake import FakeModel
-from tacit.probes.consistency.options import ConsistencyOptions
-from tacit.probes.consistency.probe import ConsistencyProbe
-from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
 from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
 from tacit.sources.drawings import Drawing
 from tacit.sources.questions import Anchor
-from tests.in_order import measured_in_order
+from tests.in_order import answers_of
 from tests.probes.assumptions.small_run import small_run
+from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
+from tests.probes.parts import measured as parts
 
 EVIL = "<script>alert(1)</script>"
 DRAWINGS = (
@@ -66,48 +61,30 @@ def written(folder: Path, probe: Any, name: str, more: Mapping[str, Any]) -> Pat
     request = {"preset": "plain", **more.get("request", {}), "model": name}
     run = RunFolder(folder, request)
     run.begin({"model": model.description, "data": more.get("data", {"things.tsv": "abc"})})
-    run.finish(measured_in_order(probe, model.answer(probe.prompts)))
+    run.finish(probe.measure(answers_of(probe, model)))
     return folder
 
 
 def parts_run(folder: Path, name: str = "ada", **more: Any) -> Path:  # noqa: ANN401 - of a manifest
     """A run of the parts probe, of other drawings where there are ``drawings``."""
     drawings = more.pop("drawings", DRAWINGS)
-    probe = PartsProbe(drawings, Ontology.load("parts"), Template.load("plain"))
     request = {"probe": "parts", **more.pop("request", {})}
-    return written(folder, probe, name, {"request": request, **more})
+    return written(folder, parts.probe_of(*drawings), name, {"request": request, **more})
 
 
 def consistency_run(folder: Path, name: str = "ada", n: int = 12) -> Path:
     """A run of the consistency probe, one of whose concepts is a script."""
-    concepts = [EVIL, *(f"thing{i}" for i in range(n - 1))]
-    anchors = [
-        Anchor(str(i), f"Where is the {concept}?", ("attic", "cellar", "lake"), i % 3, concept)
-        for i, concept in enumerate(concepts)
+    cases = [
+        Case(
+            Anchor(str(i), f"Where is the {concept}?", ("attic", "cellar", "lake"), i % 3, concept),
+            (
+                Fact(concept, "IsA", "object", "no object"),
+                Fact(concept, "HasA", "part", "no part"),
+            ),
+        )
+        for i, concept in enumerate([EVIL, *(f"thing{i}" for i in range(n - 1))])
     ]
-    facts = pl.DataFrame(
-        [
-            (i, concept, relation, end, f"no {end}", 1, 1.0)
-            for i, concept in enumerate(concepts)
-            for relation, end in (("IsA", "object"), ("HasA", "part"))
-        ],
-        {
-            "anchor": pl.Int64,
-            "head": pl.String,
-            "relation": pl.String,
-            "tail": pl.String,
-            "negative": pl.String,
-            "length": pl.Int64,
-            "weight": pl.Float64,
-        },
-        orient="row",
-    )
-    found = pl.DataFrame({"anchor": range(n), "found": [2] * n})
-    none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.String})
-    background = Background(none, facts, found)
-    options = ConsistencyOptions(Path("none"), Path("none"))
-    probe = ConsistencyProbe(options, anchors, background)
-    return written(folder, probe, name, {"request": {"probe": "consistency"}})
+    return written(folder, probe_of(cases), name, {"request": {"probe": "consistency"}})
 
 
 def assumptions_run(folder: Path, name: str = "ada", found: Findings | None = None) -> Path:

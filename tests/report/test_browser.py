@@ -6,6 +6,7 @@ import csv
 import io
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -84,14 +85,27 @@ class Visit:
         return [row.locator("th, td").nth(at).inner_text() for row in rows]
 
 
-@pytest.fixture
-def visit(browser: Browser, file: Path) -> Iterator[Visit]:
-    """The report, open in a wide window; nothing may go wrong in it."""
-    context = browser.new_context(viewport=WIDE, color_scheme="light")
-    visit = Visit(context.new_page(), file)
+@contextmanager
+def visiting(
+    browser: Browser,
+    file: Path,
+    size: ViewportSize = WIDE,
+    scheme: Scheme = "light",
+    *,
+    opened: bool = True,
+) -> Iterator[Visit]:
+    """A report, open in a window; nothing may go wrong in it."""
+    context = browser.new_context(viewport=size, color_scheme=scheme)
+    visit = Visit(context.new_page(), file, opened=opened)
     yield visit
     context.close()
     assert visit.wrong == []
+
+
+@pytest.fixture
+def visit(browser: Browser, file: Path) -> Iterator[Visit]:
+    with visiting(browser, file) as found:
+        yield found
 
 
 def test_every_chart_and_graph_is_drawn(visit: Visit) -> None:
@@ -142,29 +156,18 @@ def test_words_filter_rows(visit: Visit) -> None:
     visit.page.wait_for_selector("[data-table=parts-accuracy-by-drawing] >> text=No row fits")
 
 
-BEFORE = ("parts-accuracy-by-drawing", "before repair")
-
-
 def test_a_heading_sorts(visit: Visit) -> None:
     """A numeric heading sorts the greatest first, then the least; what is missing stays last."""
-    heading = visit.page.locator(
-        "[data-table=parts-accuracy-by-drawing] thead th", has_text="before repair"
-    )
-    heading.locator("button").press("Enter")
-    assert heading.get_attribute("aria-sort") == "descending"
-    down = [
-        float(cell.split()[0])
-        for cell in visit.column("parts-accuracy-by-drawing", "before repair")
-    ]
-    assert down == sorted(down, reverse=True)
-    heading.locator("button").press("Enter")
-    assert heading.get_attribute("aria-sort") == "ascending"
-    up = [
-        float(cell.split()[0])
-        for cell in visit.column("parts-accuracy-by-drawing", "before repair")
-    ]
-    assert up == sorted(down)
-    assert len(set(up)) > 1
+    table, heading = "parts-accuracy-by-drawing", "before repair"
+    cell = visit.page.locator(f"[data-table={table}] thead th", has_text=heading)
+    found = {}
+    for order in ("descending", "ascending"):
+        cell.locator("button").press("Enter")
+        assert cell.get_attribute("aria-sort") == order
+        found[order] = [float(one.split()[0]) for one in visit.column(table, heading)]
+    assert found["ascending"] == sorted(found["descending"])
+    assert found["descending"] == sorted(found["ascending"], reverse=True)
+    assert len(set(found["ascending"])) > 1
 
 
 def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
@@ -200,12 +203,10 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     drawings = [Drawing(each, "ann", ("b", "c"), (("b", "above", "c"),)) for each in things]
     run = parts_run(tmp_path / "run", drawings=drawings)
     write_report([run], tmp_path / "report.html")
-    context = browser.new_context(viewport=WIDE)
-    visit = Visit(context.new_page(), tmp_path / "report.html")
-    with visit.page.expect_download() as waiting:
-        visit.page.locator('[data-csv="parts-0-statements"]').click()
-    text = waiting.value.path().read_text(encoding="utf-8")
-    context.close()
+    with visiting(browser, tmp_path / "report.html") as visit:
+        with visit.page.expect_download() as waiting:
+            visit.page.locator('[data-csv="parts-0-statements"]').click()
+        text = waiting.value.path().read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     wanted = {"'" + each for each in things[:6]} | {*things[6:]}
     assert {row["thing"] for row in rows} == wanted
@@ -215,7 +216,6 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     asked = pl.read_parquet(run / "questions.parquet")
     assert set(found) <= {float(f"{value:.6g}") for value in asked["logprob_true"]}
     assert max(found) < 0
-    assert visit.wrong == []
 
 
 def test_the_page_runs_nothing_but_its_own_scripts(visit: Visit) -> None:
@@ -329,19 +329,16 @@ def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
 
 def test_tables_open_on_demand_and_in_print(browser: Browser, file: Path) -> None:
     """Each shows its title first; a click opens one, printing opens all."""
-    context = browser.new_context(viewport=WIDE)
-    visit = Visit(context.new_page(), file, opened=False)
-    page = visit.page
-    table = page.locator("details[data-table=parts-0-accuracy], details[data-table]").first
-    assert table.locator("summary h3").is_visible()
-    assert not table.locator("table").first.is_visible()
-    table.locator("summary").click()
-    assert table.locator("table").first.is_visible()
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate("[...document.querySelectorAll('main details')].every((one) => one.open)")
-    visit.drawn()
-    context.close()
-    assert visit.wrong == []
+    every = "[...document.querySelectorAll('main details')].every((one) => one.open)"
+    with visiting(browser, file, opened=False) as visit:
+        table = visit.page.locator("details[data-table]").first
+        assert table.locator("summary h3").is_visible()
+        assert not table.locator("table").first.is_visible()
+        table.locator("summary").click()
+        assert table.locator("table").first.is_visible()
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert visit.page.evaluate(every)
+        visit.drawn()
 
 
 def test_theme_turns_and_charts_follow(visit: Visit) -> None:
@@ -365,27 +362,22 @@ def test_no_page_wider_than_its_window(
     browser: Browser, file: Path, scheme: Scheme, size: ViewportSize
 ) -> None:
     """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
-    context = browser.new_context(viewport=size, color_scheme=scheme)
-    visit = Visit(context.new_page(), file)
-    visit.drawn()
-    width = visit.page.evaluate("document.documentElement.scrollWidth")
-    context.close()
+    with visiting(browser, file, size, scheme) as visit:
+        visit.drawn()
+        width = visit.page.evaluate("document.documentElement.scrollWidth")
     assert width <= size["width"]
-    assert visit.wrong == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, file: Path, scheme: Scheme) -> None:
     """axe-core finds no serious or critical violation, with a row opened and without."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    context = browser.new_context(viewport=WIDE, color_scheme=scheme)
-    visit = Visit(context.new_page(), file)
-    visit.drawn()
-    found = axe.run(visit.page).response["violations"]
-    visit.page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
-    visit.page.wait_for_selector("dialog[open] [data-open]")
-    found += axe.run(visit.page).response["violations"]
-    context.close()
+    with visiting(browser, file, scheme=scheme) as visit:
+        visit.drawn()
+        found = axe.run(visit.page).response["violations"]
+        visit.page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
+        visit.page.wait_for_selector("dialog[open] [data-open]")
+        found += axe.run(visit.page).response["violations"]
     grave = [
         (each["id"], each["nodes"][0]["html"][:200])
         for each in found

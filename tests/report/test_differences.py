@@ -11,9 +11,7 @@ from tacit.errors import RequestError
 from tacit.report.differences import check_comparable, differences, refusals
 from tacit.runs.comparison import by_probe, warnings_of_questions
 from tacit.runs.reading import read_runs
-from tacit.runs.run import Run, Runs
-from tests.probes.assumptions.small_run import small_run
-from tests.report.conftest import assumptions_run
+from tacit.runs.run import Run
 
 
 @pytest.fixture(scope="module")
@@ -73,23 +71,6 @@ def test_one_run_is_nothing_to_compare(of_parts: list[Run]) -> None:
     """A single run is refused, even when forced."""
     with pytest.raises(RequestError, match="nothing to compare: 1 run"):
         check_comparable(of_parts[:1], force=True)
-
-
-def test_wordings_that_ask_different_questions_are_warned_of_and_marked(tmp_path: Path) -> None:
-    """Above the differences, and in the rows that compare across wordings alone."""
-    assumptions_run(tmp_path / "one", "ada")
-    assumptions_run(tmp_path / "two", "bea", small_run(1, "blank-last"))
-    found = read_runs([tmp_path])
-    section = differences(found)
-    assert section is not None
-    assert section.warnings == tuple(warnings_of_questions(Runs(found)))
-    assert "the wording of the retrieval prompts is sentence for ada" in section.warnings[0]
-    (table,) = section.tables
-    marked = table.table.filter(note="the models' prompts ask different questions")["measure"]
-    assert len(marked) == 9
-    assert all("(sentence and blank-last)" in measure for measure in marked)
-    shown = {column.name for column in table.spec.in_table(table.table)}
-    assert {"note", "first_chance", "second_chance"} <= shown
 
 
 def test_the_same_wording_is_not_warned_of(runs: Path) -> None:

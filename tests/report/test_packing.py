@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import random
 
 import polars as pl
 
@@ -24,28 +23,6 @@ def test_packed_text_cannot_end_a_script() -> None:
     text = packed(content)
     assert not set(text) & set("<>&'\"")
     assert unpacked(text) == content
-
-
-def test_forty_charts_of_five_hundred_rows_are_small() -> None:
-    """With the runtime's 0.9 MB, 40 charts of 500 rows each stay below 2.6 MB."""
-    draw = random.Random(1)  # noqa: S311 - no secret
-    figures = [
-        Figure(
-            FigureSpec(f"chart{number}", "", "", str),
-            {
-                "data": {"name": "rows"},
-                "mark": "point",
-                "datasets": {
-                    "rows": [
-                        {"x": draw.random(), "y": draw.random(), "label": f"row {row}"}
-                        for row in range(500)
-                    ]
-                },
-            },
-        )
-        for number in range(40)
-    ]
-    assert len(packed(shared(figures))) < 1_700_000
 
 
 def test_data_that_charts_share_stand_once() -> None:

@@ -4,17 +4,15 @@ from pathlib import Path
 
 import polars as pl
 
-from tacit.coherence.ontology import Ontology
 from tacit.findings.display import Details
-from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.questions import Template
 from tacit.report.differences import differences
 from tacit.report.sections import details, section, tables
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
+from tests.probes.parts.measured import probe_of
 from tests.report.conftest import DRAWINGS, parts_run
 
-PROBE = PartsProbe(DRAWINGS, Ontology.load("parts"), Template.load("plain"))
+PROBE = probe_of(*DRAWINGS)
 
 
 def run_of_beliefs(folder: Path, name: str) -> Path:

@@ -10,60 +10,41 @@ from tacit.probes.assumptions.responses import Response, completion
 from tests.probes.assumptions.made_up import norms_of, options
 
 HAIR = "bear\thas fur_hair\t5\thas fur;has hair\t1 2 3;4 5"
+COAT = "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5"
 KEYS = "accordion\thas keys\t5\thas keys;a keyboard\t1 2 3;4 5"
 PAN = "pan\tmade of wood_timber\t4\tmade of oak; wooden; is wooden_brown\t"
+SAID_OF_A_PAN = "is wooden 4, is brown 4, made of wood 4, made of timber 4, made of oak 4"
 SHIFTED = "bus\thas wheels\t9\thas windows;windows\t1;2\nbus\thas windows\t2\thas speed\t1;2"
 UNCOUNTED = "bus\thas wheels_tyres\t9\thas wheels;has tyres\t1;2;3\nbus\tis big_large\t4\t\t"
 RED = "bus\tis red_scarlet\t5\tis red;is scarlet\t"
 HANDLES = "mug\thas a handle_handles\t9\thas a handle;has a handles;has handles\t1 2 3;3 4;5 6"
 FEATHERS = "owl\thas feather_feathers\t5\thas feather;has feathers\t1;2 3 4 5"
+FURS = "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4"
+HORNS = "ox\thas horn_horns\t4\thas horn;has horns\t1 2;3 4"
 
 
 @pytest.mark.parametrize(
     ("fact", "preset", "rows", "expected"),
     [
-        ("an alternative has its own people", "people", HAIR, ["has fur 3", "has hair 2"]),
-        ("or those of its feature", "feature", HAIR, ["has fur 5", "has hair 5"]),
-        ("or is not counted", "first", HAIR, ["has fur 5"]),
-        (
-            *(
-                "a person counts once",
-                "people",
-                "bear\thas fur\t4\thas fur;fur;has a coat\t1 2 3;3 4;5",
-            ),
-            ["has fur 4", "has a coat 1"],
-        ),
-        ("a bare alternative takes a verb", "people", KEYS, ["has keys 3", "has a keyboard 2"]),
-        ("in both presets", "feature", KEYS, ["has keys 5", "has a keyboard 5"]),
-        (
-            *("alternatives of any kind and relation count", "feature", PAN),
-            ["is wooden 4", "is brown 4", "made of wood 4", "made of timber 4", "made of oak 4"],
-        ),
-        (
-            "what cannot be counted is the feature",
-            "people",
-            UNCOUNTED,
-            ["is big 4", "has wheels 9"],
-        ),
-        ("nor what has no people", "people", RED, ["is red 5"]),
-        ("shifted alternatives are none", "people", SHIFTED, ["has wheels 9", "has windows 2"]),
-        ("in both presets", "feature", SHIFTED, ["has wheels 9", "has windows 2"]),
-        ("an article takes the singular", "people", HANDLES, ["has handles 2", "has a handle 4"]),
-        ("of both numbers", "feature", "jug\thas a handle_handles\t9\t\t", ["has a handle 9"]),
-        ("which wings have", "people", "owl\thas a wings\t5\t\t", ["has a wing 5"]),
-        ("and scissors have not", "people", "owl\thas a scissors\t3\t\t", []),
-        ("the more frequent number stands", "people", FEATHERS, ["has feathers 5"]),
-        ("or", "people", "elk\thas fur_furs\t5\thas fur;has furs\t1 2 3;4", ["has fur 4"]),
-        (
-            "else the plural",
-            "people",
-            "ox\thas horn_horns\t4\thas horn;has horns\t1 2;3 4",
-            ["has horns 4"],
-        ),
+        ("an alternative has its own people", "people", HAIR, "has fur 3, has hair 2"),
+        ("or those of its feature", "feature", HAIR, "has fur 5, has hair 5"),
+        ("or is not counted", "first", HAIR, "has fur 5"),
+        ("a person counts once", "people", COAT, "has fur 4, has a coat 1"),
+        ("a bare alternative takes a verb", "people", KEYS, "has keys 3, has a keyboard 2"),
+        ("alternatives of any kind and relation count", "feature", PAN, SAID_OF_A_PAN),
+        ("what cannot be counted is the feature", "people", UNCOUNTED, "is big 4, has wheels 9"),
+        ("nor what has no people", "people", RED, "is red 5"),
+        ("shifted alternatives are none", "people", SHIFTED, "has wheels 9, has windows 2"),
+        ("an article takes the singular", "people", HANDLES, "has handles 2, has a handle 4"),
+        ("which wings have", "people", "owl\thas a wings\t5\t\t", "has a wing 5"),
+        ("and scissors have not", "people", "owl\thas a scissors\t3\t\t", ""),
+        ("the more frequent number stands", "people", FEATHERS, "has feathers 5"),
+        ("or", "people", FURS, "has fur 4"),
+        ("else the plural", "people", HORNS, "has horns 4"),
     ],
 )
 def test_what_people_said_is_counted(
-    fact: str, preset: ResponsePreset, rows: str, expected: list[str], tmp_path: Path
+    fact: str, preset: ResponsePreset, rows: str, expected: str, tmp_path: Path
 ) -> None:
     """By relation, each response with its frequency."""
     norms = norms_of(tmp_path, rows)
@@ -72,7 +53,7 @@ def test_what_people_said_is_counted(
         for one in elicit(norms, options(norms, responses=preset)).prompts
         for response in one.responses
     ]
-    assert found == expected, fact
+    assert ", ".join(found) == expected, fact
 
 
 def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) -> None:
@@ -97,19 +78,15 @@ def test_the_same_word_is_one_response_with_its_highest_count(tmp_path: Path) ->
     ("said", "completed"),
     [
         ("is big", ("is", "big")),
-        ("is a tool", ("is a", "tool")),
         ("is an animal", ("is a", "animal")),
         ("has fur", ("has", "fur")),
         ("has a tail", ("has a", "tail")),
         ("is made of metal", ("made of", "metal")),
-        ("is made of stainless steel", None),
         ("is very big", None),
-        ("is found in woods", None),
         ("is made", None),
         ("is not", None),
         ("has no", None),
         ("eats grass", None),
-        ("does not fly", None),
         ("is", None),
     ],
 )

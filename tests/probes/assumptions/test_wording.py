@@ -22,22 +22,10 @@ from tacit.probes.assumptions.wording import (
     ("feature", "said"),
     [
         ("has fur_hair", "has fur"),
-        ("is big_large", "is big"),
-        ("is an animal", "is an animal"),
         ("is listened to", "is listened to"),
-        ("does catch_chase mice_rats", "catches mice"),
-        ("made of metal", "is made of metal"),
         ("does eat", "eats"),
         ("does eats grass", "eats grass"),
-        ("does live in woods", "lives in woods"),
-        ("does fly", "flies"),
-        ("does go fast", "goes fast"),
         ("does have legs", "has legs"),
-        ("does be loud", "is loud"),
-        ("does do tricks", "does tricks"),
-        ("does lay eggs", "lays eggs"),
-        ("does shed_moult hair", "sheds hair"),
-        ("does echo", "echoes"),
         ("does run and jump", "runs and jumps"),
         ("does usually sleep", "usually sleeps"),
         ("does not fly", "does not fly"),
@@ -48,8 +36,6 @@ from tacit.probes.assumptions.wording import (
         ("cannot swim.", "cannot swim"),
         ("a fruit", "is a fruit"),
         ("used for cooking", "is used for cooking"),
-        ("found on farms", "is found on farms"),
-        ("cut off", "is cut off"),
         ("part of a tree", "is part of a tree"),
         ("eats", "eats"),
         ("requires air", "requires air"),
@@ -64,9 +50,8 @@ def test_a_feature_is_worded(feature: str, said: str) -> None:
 @pytest.mark.parametrize(
     "feature",
     [
-        *("god", "wings", "smells", "different colours", "in water", "it flies", "leaves on tree"),
-        *("is", "does", "does not", "has a", "can be", "used to", "made support", "_", ""),
-        *("does flying", "does slowly", "the opposite of clean"),
+        *("god", "smells", "different colours", "in water", "leaves on tree", "is", "has a", "_"),
+        *("can be", "used to", "made support", "does flying", "does slowly"),
     ],
 )
 def test_what_cannot_be_told_has_no_wording(feature: str) -> None:
@@ -77,24 +62,16 @@ def test_what_cannot_be_told_has_no_wording(feature: str) -> None:
 @pytest.mark.parametrize(
     ("said", "concept", "named"),
     [
-        ("is a bear", "bear", True),
         ("is a Bear", "bear", True),
-        ("likes bears", "bear", True),
-        ("lives in a bear's cave", "bear", True),
         ("eats mice", "mouse", True),
         ("flies", "fly", True),
         ("is used for hammering", "hammer", True),
-        ("is close to closing", "close", True),
         ("is a foot", "feet", True),
-        ("is a polar bear", "polar_bear", True),
-        ("likes polar bears", "polar_bear", True),
         ("is a seal", "seal_(animal)", True),
         ("is a kind of T-shirt", "t-shirt", True),
         ("has bearskin", "bear", False),
-        ("is born in winter", "bear", False),
         ("flew to the moon", "fly", False),
         ("is a bear", "polar_bear", False),
-        ("is an animal", "seal_(animal)", False),
         ("is made of glass", "glasses", False),
     ],
 )
@@ -134,46 +111,31 @@ def test_the_paper_is_quoted_to_the_character() -> None:
         assert len(said) == one.text.count(",") + 1
 
 
-@pytest.mark.parametrize(
-    ("concept", "plural"),
-    [
-        *[(one, True) for one in ("jeans", "scissors", "beans", "mice", "feet", "sunglasses")],
-        *[(one, True) for one in ("glasses", "tongs", "sets_of_keys", "shorts")],
-        *[(one, False) for one in ("bear", "bus", "rhinoceros", "asparagus", "glass", "lens")],
-        *[
-            (one, False)
-            for one in ("sheep", "compass", "iris", "rice", "christmas_tree", "seal_(x)")
-        ],
-    ],
-)
-def test_plurals_are_told(concept: str, plural: bool) -> None:  # noqa: FBT001 - a test's parameter
+PLURAL = "jeans, beans, mice, sunglasses, glasses, tongs, sets_of_keys, shorts"
+SINGULAR = "bear, bus, rhinoceros, asparagus, glass, lens, sheep, rice, seal_(x)"
+
+
+@pytest.mark.parametrize(("concepts", "plural"), [(PLURAL, True), (SINGULAR, False)])
+def test_plurals_are_told(concepts: str, *, plural: bool) -> None:
     """By the lists, the lexicon, and the s of what neither knows."""
-    assert is_plural(concept) is plural
+    assert [one for one in concepts.split(", ") if is_plural(one) != plural] == []
 
 
-@pytest.mark.parametrize(
-    ("word", "one"),
-    [
-        *(("handles", "handle"), ("feet", "foot"), ("keyrings", "keyring"), ("handle", "handle")),
-        *(("bus", "bus"), ("series", "series"), ("scissors", None), ("glasses", None)),
-    ],
-)
-def test_the_singular_of_a_word(word: str, one: str | None) -> None:
+def test_the_singular_of_a_word() -> None:
     """A word that is only used in the plural has none."""
-    assert singular(word) == one
+    words = ("handles", "feet", "keyrings", "bus", "series", "scissors")
+    expected = ["handle", "foot", "keyring", "bus", "series", None]
+    assert [singular(word) for word in words] == expected
 
 
 @pytest.mark.parametrize(
     ("word", "both"),
     [
         ("grey", ("grey", "gray")),
-        ("gray", ("gray", "grey")),
         ("Grey", ("Grey", "Gray")),
         ("tyres", ("tyres", "tires")),
-        ("fibers", ("fibers", "fibres")),
         ("multi-coloured", ("multi-coloured", "multi-colored")),
         ("big", ("big",)),
-        ("glass", ("glass",)),
     ],
 )
 def test_spellings_go_both_ways(word: str, both: tuple[str, ...]) -> None:

@@ -81,17 +81,14 @@ def test_every_relation_is_printed() -> None:
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("Where is it?", "Where is it"),
         ("  Where is it ? ", "Where is it"),
         ("Where is it???", "Where is it"),
         ("He had to settle for what?.", "He had to settle for what"),
         ("Where is it?!", "Where is it"),
         ("Name a place.", "Name a place"),
-        ("Name a place .", "Name a place"),
         ("What is in the U.S.?", "What is in the U.S."),
         ("He wanted to...", "He wanted to..."),
         ("He wanted to...?", "He wanted to..."),
-        ("what should i do", "what should i do"),
         ("Is it? Say where.", "Is it? Say where"),
         ("Watch out!", "Watch out!"),
         ("A ___ is what?", "A ____ is what"),

@@ -1,8 +1,8 @@
-"""Findings of the parts probe from answers or beliefs in the order of its questions."""
+"""Findings of the parts probe from beliefs in the order of its questions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -13,7 +13,7 @@ from tacit.probes.base import Answered, Answers
 from tacit.probes.parts.beliefs import scored
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
-from tacit.requests import AnswerScore, Scores, Votes
+from tacit.requests import AnswerScore, Scores
 from tacit.sources.drawings import Drawing
 
 PARTS = Ontology.load("parts")
@@ -21,10 +21,6 @@ PARTS = Ontology.load("parts")
 
 def probe_of(*drawings: Drawing) -> PartsProbe:
     return PartsProbe(drawings, PARTS, Template.load("plain"))
-
-
-def measured(probe: PartsProbe, answers: Sequence[Scores] | Sequence[Votes]) -> Findings:
-    return probe.measure(Answers({"questions": Answered(probe.questions, answers)}))
 
 
 def believing(probe: PartsProbe, p: Iterable[float | None]) -> Findings:

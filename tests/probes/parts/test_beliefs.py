@@ -1,18 +1,153 @@
+"""Beliefs from scores, from votes and from files."""
+
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Callable
+from dataclasses import replace
+from math import log
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tacit.errors import DataError
+from tacit.models.fake import FakeModel
 from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.parts.questions import Template
+from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores, ScoringKind, Votes
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import write_table
+from tests.in_order import answers_of, measured_in_order
+from tests.probes.parts.measured import belief_of
 
-PROBE = PartsProbe.read(demo_drawings(), ["peach"])
+PEACH = PartsProbe.read(demo_drawings(), ["peach"])
+GPT3 = {"True": log(0.3), "yes": log(0.1), "1": log(0.05), "FALSE": log(0.1), "wrong": log(0.05)}
+
+
+@pytest.mark.parametrize(
+    ("preset", "known", "expected"),
+    [
+        ("plain", {"True": log(0.3), "False": log(0.1)}, 0.75),
+        ("plain", {"True": -1.0, "False": -1.0}, 0.5),
+        ("plain", {"True": -1000.0, "False": 0.0}, 0.0),
+        ("plain", {"True": 0.0, "False": -1000.0}, 1.0),
+        ("plain", {"False": -1.0}, None),
+        ("plain", {"True": -1.0}, None),
+        ("gpt3", GPT3, 0.45 / 0.6),
+        ("gpt3", {"True": -1.0}, 1.0),
+        ("gpt3", {"no": -1.0}, 0.0),
+        ("gpt3", {}, None),
+    ],
+)
+def test_a_belief_is_the_share_of_true(
+    preset: str, known: dict[str, float], expected: float | None
+) -> None:
+    """P(True)/(P(True) + P(False)), without overflow; missing where either is missing.
+
+    GPT-3's aliases are summed, and those that it does not offer are improbable.
+    """
+    found = belief_of(Template.load(preset), known)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+@pytest.mark.parametrize(("shift", "improbable"), [(-1.0, False), (-20.0, True)])
+def test_the_probability_of_both_answers_is_reported(shift: float, *, improbable: bool) -> None:
+    """Its median over the questions, computed by hand; a caution if it is small."""
+    sides: dict[str, list[float]] = {"True": [], "False": []}
+
+    def score(prompt: Prompt, answer: str) -> float:
+        sides[answer].append(shift - len(prompt.text) / 100 - (answer == "True"))
+        return sides[answer][-1]
+
+    findings = PEACH.measure(answers_of(PEACH, FakeModel(score)))
+    masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
+    assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
+    assert ("Caution: the model rarely" in str(PartsProbe.block(findings))) == improbable
+
+
+def test_without_log_probabilities_there_is_no_probability_of_the_answers() -> None:
+    """Missing scores make it null; a file of beliefs has none."""
+    model = FakeModel(lambda _, answer: None if answer == "True" else -1.0)
+    findings = PEACH.measure(answers_of(PEACH, model))
+    assert findings.summary["answer_probability"] is None
+    known = PEACH.measure_beliefs(PEACH.questions.with_columns(p_true=pl.lit(0.5)))
+    assert "answer_probability" not in known.summary
+
+
+@pytest.mark.parametrize(("preset", "filled"), [("gpt3", False), ("gpt3-paper", True)])
+def test_what_was_not_offered_is_missing_or_filled_in(preset: str, *, filled: bool) -> None:
+    """It is left out of the accuracy, or counts as 0.5, which is judged false."""
+    probe = replace(PEACH, template=Template.load(preset))
+    offered = {"True": math.log(0.4), "no": math.log(0.1)}
+    unoffered = ["surround" in prompt.text for prompt in probe.prompts]
+    scores = [
+        Scores(tuple(AnswerScore(a, None if no else offered.get(a), 1) for a in prompt.answers))
+        for no, prompt in zip(unoffered, probe.prompts, strict=True)
+    ]
+    findings = measured_in_order(probe, scores)
+    n = sum(unoffered)
+    expected = (0, n) if filled else (n, 0)
+    assert (findings.summary["missing"], findings.summary["filled"]) == expected
+    beliefs = {0.8, 0.5} if filled else {0.8}
+    assert {round(p, 9) for p in findings.questions["p_true"].drop_nulls()} == beliefs
+    accuracy = findings.tables["accuracy"].row(0, named=True)
+    missing = 0 if filled else sum("surround" in name for name in probe.gold["relation"])
+    assert (accuracy["n"], accuracy["missing"]) == (probe.gold.height - missing, missing)
+
+
+@pytest.mark.parametrize("preset", ["plain", "macaw", "gpt3", "gpt3-paper"])
+def test_a_skipped_prompt_has_no_belief_in_any_preset(preset: str) -> None:
+    """It was not asked, so that nothing is filled in and no answer counts as improbable."""
+    probe = replace(PEACH, template=Template.load(preset))
+    scores = [ScoringKind().missing(prompt, TOO_LONG) for prompt in probe.prompts]
+    scores[0] = Scores(tuple(AnswerScore(a, -1.0, 1) for a in probe.prompts[0].answers))
+    findings = measured_in_order(probe, scores)
+    assert findings.questions["p_true"].drop_nulls().len() == 1
+    assert findings.summary["missing"] == len(probe.prompts) - 1
+    assert findings.summary["filled"] == 0
+
+
+def some(number: int) -> Votes:
+    """Other votes for each question; every fifth has no reply that could be read."""
+    if number % 5 == 0:
+        return Votes({"True": 0, "False": 0}, unparsed=10, truncated=number % 3)
+    return Votes({"True": number % 7, "False": 3}, unparsed=2)
+
+
+def test_a_belief_is_the_share_of_true_among_what_could_be_read() -> None:
+    """Missing where nothing could be read; findings are those of the shares as beliefs."""
+    votes = [some(number) for number in range(len(PEACH.prompts))]
+    found = measured_in_order(PEACH, votes)
+    shares = pl.Series("p_true", [each.share("True") for each in votes], pl.Float64)
+    for row, of in zip(found.questions.to_dicts(), votes, strict=True):
+        yes, no = of.counts["True"], of.counts["False"]
+        assert row["p_true"] == (yes / (yes + no) if yes + no else None)
+        assert (row["votes_true"], row["votes_false"]) == (yes, no)
+        assert (row["unparsed"], row["truncated"]) == (of.unparsed, of.truncated)
+        assert row["filled"] is False
+    expected = PEACH.measure_beliefs(PEACH.questions.with_columns(shares))
+    for name, table in expected.tables.items():
+        assert found.tables[name].equals(table), name
+    assert found.summary["missing"] == shares.null_count()
+    assert found.summary["votes"] == {
+        "replies": sum(each.parsed + each.unparsed for each in votes),
+        "unparsed": sum(each.unparsed for each in votes),
+        "truncated": sum(each.truncated for each in votes),
+    }
+
+
+@pytest.mark.parametrize("preset", ["gpt3", "gpt3-paper"])
+def test_all_words_of_a_side_count_and_nothing_is_filled_in(preset: str) -> None:
+    """Also where the template puts one half in the place of a missing belief."""
+    probe = replace(PEACH, template=Template.load(preset))
+    none = dict.fromkeys(probe.prompts[0].answers, 0)
+    votes = [Votes({**none, "yes": 2, "TRUE": 1, "no": 1}), Votes(none, unparsed=4)]
+    votes += [Votes({**none, "f": 1})] * (len(probe.prompts) - 2)
+    rows = measured_in_order(probe, votes).questions.to_dicts()
+    assert [row["p_true"] for row in rows[:3]] == [0.75, None, 0.0]
 
 
 def written(folder: Path, text: str, groups: str = "thing") -> Path:
@@ -21,46 +156,50 @@ def written(folder: Path, text: str, groups: str = "thing") -> Path:
     return path
 
 
+def read(path: Path) -> pl.DataFrame:
+    return answers_in(path, PEACH.statements, PEACH.ontology)
+
+
 def test_beliefs_of_a_file_are_taken_and_the_rest_is_missing(tmp_path: Path) -> None:
     """In the order of the questions; what is empty is missing too."""
     path = written(tmp_path, "peach\tskin\tsurrounds\tflesh\t0.8\npeach\tstone\tinside\tflesh\t\n")
-    answers = answers_in(path, PROBE.statements, PROBE.ontology)
-    assert answers.drop("p_true").equals(PROBE.questions)
+    answers = read(path)
+    assert answers.drop("p_true").equals(PEACH.questions)
     known = answers.filter(answers["p_true"].is_not_null())
     assert known.rows() == [("peach", "skin", "surrounds", "flesh", 0.8)]
 
 
 def own_rows(folder: Path, p: Callable[[str], float | None]) -> Path:
     """A file with a row for each statement of each drawing; p is of the annotator."""
-    beliefs = [p(row[1]) for row in PROBE.statements.iter_rows()]
+    beliefs = [p(row[1]) for row in PEACH.statements.iter_rows()]
     path = folder / "beliefs.parquet"
-    write_table(PROBE.statements.with_columns(p_true=pl.Series(beliefs, dtype=pl.Float64)), path)
+    write_table(PEACH.statements.with_columns(p_true=pl.Series(beliefs, dtype=pl.Float64)), path)
     return path
 
 
 def test_drawings_that_agree_share_their_questions(tmp_path: Path) -> None:
     """With a column annotator, as a run's own beliefs have it, each question counts once."""
-    answers = answers_in(own_rows(tmp_path, lambda _: 0.25), PROBE.statements, PROBE.ontology)
-    assert answers.drop("p_true").equals(PROBE.questions)
-    assert answers["p_true"].to_list() == [0.25] * PROBE.questions.height
+    answers = read(own_rows(tmp_path, lambda _: 0.25))
+    assert answers.drop("p_true").equals(PEACH.questions)
+    assert answers["p_true"].to_list() == [0.25] * PEACH.questions.height
 
 
 def test_each_drawing_may_have_beliefs_of_its_own(tmp_path: Path) -> None:
     """Where the drawings' rows differ, the answers are those of each drawing."""
-    first = PROBE.drawings[0].annotator
+    first = PEACH.drawings[0].annotator
     path = own_rows(tmp_path, lambda annotator: 0.75 if annotator == first else 0.25)
-    answers = answers_in(path, PROBE.statements, PROBE.ontology)
-    assert answers.drop("p_true").equals(PROBE.statements)
+    answers = read(path)
+    assert answers.drop("p_true").equals(PEACH.statements)
     by_annotator = answers.group_by("annotator").agg(pl.col("p_true").unique())
     assert all(p == [0.75 if name == first else 0.25] for name, p in by_annotator.iter_rows())
 
 
 def test_a_drawing_without_a_row_has_no_belief(tmp_path: Path) -> None:
     """What one annotator's rows say is not taken for another's."""
-    first = PROBE.drawings[0].annotator
-    rows = PROBE.statements.filter(pl.col("annotator") == first)
+    first = PEACH.drawings[0].annotator
+    rows = PEACH.statements.filter(pl.col("annotator") == first)
     write_table(rows.with_columns(p_true=pl.lit(0.75)), tmp_path / "beliefs.csv")
-    answers = answers_in(tmp_path / "beliefs.csv", PROBE.statements, PROBE.ontology)
+    answers = read(tmp_path / "beliefs.csv")
     known = answers.filter(pl.col("p_true").is_not_null())
     assert known["annotator"].unique().to_list() == [first]
     assert known.height == rows.height
@@ -71,7 +210,7 @@ def test_two_beliefs_about_one_question_are_refused(tmp_path: Path) -> None:
     rows = "\ta\tskin\tsurrounds\tflesh\t0.8\npeach\tb\tskin\tsurrounds\tflesh\t0.7\n"
     path = written(tmp_path, f"peach{rows}", "thing\tperson")
     with pytest.raises(DataError, match=r"two different beliefs .*: peach, skin"):
-        answers_in(path, PROBE.statements, PROBE.ontology)
+        read(path)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +230,7 @@ def test_a_file_that_answers_nothing_is_refused(
 ) -> None:
     """A missing belief is one thing, the wrong file another."""
     with pytest.raises(DataError, match=problem):
-        answers_in(written(tmp_path, row, groups), PROBE.statements, PROBE.ontology)
+        read(written(tmp_path, row, groups))
 
 
 def test_things_that_nobody_drew_are_asked_about_all_the_same(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tacit.coherence.ontology import Ontology
 from tacit.errors import DataError
-from tacit.probes.parts.questions import Wording
+from tacit.probes.parts.questions import Template, Wording
+from tests.probes.parts.measured import PARTS
 
 GRAMMAR = Wording.of("grammar")
 PAPER = Wording.of("paper")
@@ -40,9 +40,30 @@ def test_articles_are_by_sound_or_as_in_the_paper_by_letter(wording: Wording, no
         assert wording.with_article(re.sub("^an? ", "", said)) == said
 
 
+SAID = [
+    ("tree", "twig", "connects", "branches", "a tree, twig is directly connected to the branches"),
+    ("tree", "trunk", "above", "roots", "a tree, trunk is above the roots"),
+    ("tree", "roots", "surrounded by", "trunk", "a tree, roots are surrounded by the trunk"),
+    ("egg", "shell", "has part", "yolk", "an egg, shell has the yolk as its part"),
+    ("egg", "shells", "has part", "yolk", "an egg, shells have the yolk as their part"),
+    ("camera", "lens", "requires", "body", "a camera, lens require the body"),
+]
+
+
+@pytest.mark.parametrize(("thing", "subject", "relation", "obj", "said"), SAID)
+def test_statements_read_as_in_the_paper(
+    thing: str, subject: str, relation: str, obj: str, said: str
+) -> None:
+    """Table 7's prompts to the character, and the paper's rule for plurals and articles."""
+    statement = PAPER.statement(subject, PARTS.relations[relation], obj)
+    prompt = Template.load("plain").prompt(PAPER.with_article(thing), statement)
+    assert prompt.text == f"Judge whether this statement is true or false: In {said}."
+    assert (prompt.answers, prompt.separator) == (("True", "False"), "\n")
+
+
 def test_the_verb_agrees_with_the_subject_by_grammar() -> None:
     """In number, possessives included."""
-    has_part = Ontology.load("parts").relations["has part"]
+    has_part = PARTS.relations["has part"]
     assert GRAMMAR.statement("lens", has_part, "rim") == "lens has the rim as its part"
     assert GRAMMAR.statement("feet", has_part, "toes") == "feet have the toes as their part"
 
