@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tacit
+from tacit.charts.save import charts
+from tacit.charts.shown import Shown
+from tacit.charts.theme import HOUSE
 from tacit.probes import registry
+from tacit.probes.base import declared_figures
 from tacit.testing import check_probe
 from tests.golden.models import words
 from tests.other_packages import installed
@@ -44,9 +49,13 @@ PROBES = {"parts": drawings, "consistency": questions, "assumptions": norms, "sy
 
 @pytest.mark.parametrize("name", PROBES)
 def test_every_probe_keeps_to_the_contract(name: str, tmp_path: Path) -> None:
-    """Tacit's own have a line of help that ends, and an identifier as name."""
+    """Tacit's own have a line of help that ends, an identifier as name, and no empty figure."""
     with installed():
         kind = registry.probe(name)
-        check_probe(kind, words=words(), **PROBES[name](tmp_path))
+        found = check_probe(kind, words=words(), **PROBES[name](tmp_path))
     assert kind.name.isidentifier()
     assert kind.summary.endswith((".", "?"))
+    empty = {key: table.clear() for key, table in found.tables.items()}
+    for tables in (empty, {}):
+        shown = Shown({"m": replace(found, tables=tables)}, {}, HOUSE)
+        assert not [*charts(declared_figures(kind), shown)]

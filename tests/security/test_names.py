@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.charts.save import drawn, write_svg
+from tacit.charts.save import drawn, write_charts, write_svg
 from tacit.charts.shown import Shown
 from tacit.charts.theme import HOUSE
 from tacit.coherence.ontology import Ontology
@@ -20,7 +20,6 @@ from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.questions import Template
 from tacit.runs.workflow import folders_of
 from tacit.sources.drawings import Drawing
-from tests.probes.drawing import write_figures
 
 EVIL = (
     "../../outside",
@@ -82,8 +81,8 @@ def test_the_graphs_of_things_lie_in_the_figures_folder(tmp_path: Path) -> None:
     probe = PartsProbe(drawings, ontology, Template.load("plain"))
     findings = probe.measure_beliefs(probe.questions.with_columns(pl.lit(0.7).alias("p_true")))
     folder = tmp_path / "a" / "figures"
-    written = write_figures(FIGURES, {"m": findings}, folder)
     shown = Shown({"m": findings}, {}, HOUSE)
+    written = write_charts(FIGURES, shown, folder, ("svg",))
     for name, graph in graph_files(shown, ontology, things).items():
         written += write_svg(drawn(graph, shown.colours), folder / name, ("svg",))
     graphs = [path for path in written if path.name.startswith("parts_graph")]

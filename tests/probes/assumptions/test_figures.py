@@ -45,23 +45,6 @@ def drawn(chart: Any, **row: object) -> bool:  # noqa: ANN401 - a chart
     return any(row.items() <= held.items() for held in rows(chart))
 
 
-@pytest.mark.parametrize(
-    ("name", "tables"),
-    [
-        ("retrieval_examples", ["retrieval_top"]),
-        ("retrieval", ["retrieval_by_number"]),
-        ("retrieval_categories", ["retrieval_by_number"]),
-        ("retrieval_orders", ["retrieval_by_number"]),
-        ("elicitation", ["elicitation_by_relation", "agreement"]),
-        ("ablation", ["ablation"]),
-        ("favoured", ["favoured"]),
-    ],
-)
-def test_an_empty_table_gives_no_figure(name: str, tables: list[str]) -> None:
-    """As the ablation of a fast run is."""
-    assert FIGURES[name](shown(**{key: FOUND.tables[key].clear() for key in tables})) is None
-
-
 def test_one_order_alone_is_no_figure_3b() -> None:
     """Nor is a run without categories a Figure 3a."""
     table = FOUND.tables["retrieval_by_number"]

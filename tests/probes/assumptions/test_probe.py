@@ -189,16 +189,6 @@ def test_models_without_a_common_word_are_refused() -> None:
         Words.of({"a": Vocabulary(["bear"]), "b": Vocabulary(["fox"])})
 
 
-def test_properties_left_out_are_listed_the_most_frequent_first(norms: Norms) -> None:
-    found = run(probe_of(norms, least_people=4)).tables["left_out"]
-    rows = found.filter(of="properties for retrieval").select("filter", "feature", "frequency")
-    assert rows.rows() == [
-        ("names its concept", "is a bear", 20),
-        ("named by too few people", "does not fly", 3),
-        ("named by too few people", "made of fluff_down", 2),
-    ]
-
-
 def test_the_candidates_of_each_part_are_told(norms: Norms) -> None:
     """A digest by which two runs know that they rank the same words; none if one has no score."""
     probe = probe_of(norms, "causal", wording="both", concepts="tagged")

@@ -201,11 +201,3 @@ def test_irrelevant_background_that_predicts_as_well_makes_a_result_weak(clear: 
     for other, name in ((None, "clear"), (0.0, "clear"), (1.0, "weak")):
         controls = pl.DataFrame({"background": [IRRELEVANT], "lift_adjusted": [other]})
         assert verdict_of(rows, {**clear.tables, "controls": controls}).name == name
-
-
-def test_the_interval_of_the_mean_over_relations_stays_on_the_scale() -> None:
-    """Of the scores 0 and 1, Student's would go from -6 to 7."""
-    names = ("background_score", "positive_accuracy", "negative_accuracy")
-    none = pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
-    found = background.mean_over_relations(pl.DataFrame({"background_score": [0.0, 1.0]}), none)
-    assert found.select("value", "value_low", "value_high").row(0) == (0.5, 0, 1)

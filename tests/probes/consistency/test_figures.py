@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -19,7 +18,7 @@ from tests.peers.test_consistency_measures import findings as anchors_of
 from tests.peers.test_consistency_measures import made
 from tests.probes.consistency.asking_by_hand import measured
 from tests.probes.consistency.contexts_by_hand import copies, probe_in_context
-from tests.probes.drawing import joined_text, rows, svg, texts, tips, write_figures
+from tests.probes.drawing import joined_text, rows, svg, texts, tips
 
 DASH = "\N{EN DASH}"
 
@@ -178,10 +177,3 @@ def test_measures_stand_at_the_size_of_models_one_line_per_family() -> None:
         expected = Bootstrap().ratio(anchors["cluster"].to_numpy(), right, right * 0 + 1)
         known = (expected.value, expected.low, expected.high)
         assert (row["value"], row["low"], row["high"]) == pytest.approx(known)
-
-
-def test_nothing_to_show_gives_no_figure(tmp_path: Path, clear: Findings) -> None:
-    """Empty tables, absent ones, no model."""
-    empty = {name: each.clear() for name, each in clear.tables.items()}
-    for found in ({"one": replace(clear, tables=empty)}, {"one": replace(clear, tables={})}, {}):
-        assert write_figures(FIGURES, found, tmp_path) == []

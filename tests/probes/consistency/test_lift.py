@@ -63,17 +63,6 @@ def test_each_relation_of_a_run(run: Run) -> None:
         assert {name: row[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("right", [[], [True, True], [False, False], [None, None]])
-def test_what_is_undefined_is_null(right: list[bool | None]) -> None:
-    """No anchor, all right, none right, none answered."""
-    (row,) = lift.overall(anchors([0.25, 0.75][: len(right)], right), FEW).to_dicts()
-    there = [one for one in right if one is not None]
-    assert (row["n"], row["right"]) == (len(there), sum(there))
-    assert row["consistency"] == (1.0 if any(there) else None)
-    undefined = ("lift", "lift_low", "auroc", "auroc_high", "p_value", "p_corrected")
-    assert [row[name] for name in undefined] == [None] * len(undefined)
-
-
 def test_a_relation_of_which_nothing_is_scored() -> None:
     """Its row is there, with no anchors and no figures."""
     of = anchors([0.5, 0.25, None], [True, False, True])

@@ -266,19 +266,6 @@ def test_a_single_variant_is_asked_alone(meta: int, pair: str, *, fast: bool) ->
     assert ("fast" in found.summary) == fast
 
 
-def test_a_model_without_scores() -> None:
-    """Everything is missing, nothing is invented."""
-    found = measured(probe_of(CASES), lambda _text, _answer: None)
-    summary = found.summary
-    assert summary["missing_questions"] == summary["questions"]
-    assert summary["without_answer"] == summary["anchors"] == 12
-    assert summary["tied_questions"] == summary["tied_anchors"] == 0
-    assert found.tables["consistency"]["consistency"].item() is None
-    assert found.tables["background_score"].select("relations", "value").row(0) == (0, None)
-    assert found.tables["relevance"]["relevance"][0] is None
-    assert found.tables["anchor_accuracy"]["value"].to_list() == [None, None]
-
-
 def test_anchors_without_an_answer_are_refused(tmp_path: Path) -> None:
     """The first is named, before the knowledge base is read."""
     questions = tmp_path / "questions.csv"

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
 import tacit
-from tacit.charts.save import FORMATS
-from tacit.charts.theme import Chart
+from tacit.charts.shown import Shown
+from tacit.charts.theme import HOUSE, Chart
+from tacit.findings.findings import Findings
 from tacit.probes.parts.figures import FIGURES
 from tacit.probes.parts.probe import PartsProbe
-from tests.probes.drawing import drawn, rows, svg, texts, write_figures
-from tests.probes.drawing import shown as of_one
+from tests.probes.drawing import drawn, rows, svg, texts
 from tests.probes.parts.measured import believing
 
 
@@ -30,6 +29,10 @@ def _tables() -> Mapping[str, pl.DataFrame]:
 
 TABLES = _tables()
 THINGS = TABLES["accuracy_by_thing"]
+
+
+def of_one(tables: Mapping[str, pl.DataFrame]) -> Shown:
+    return Shown({"m": Findings(pl.DataFrame(), tables)}, {}, HOUSE)
 
 
 def chart_of(name: str, tables: Mapping[str, pl.DataFrame] = TABLES) -> Chart:
@@ -124,28 +127,3 @@ def test_violations_have_published_rates_only_for_all_drawings() -> None:
     published = [row for row in rows(chart) if "(published)" in str(row)]
     assert any(row.get("reference") == 0.3218 for row in published)
     assert "published" not in str(chart_of("violations").to_dict())
-
-
-def test_tables_without_values_give_no_figure(tmp_path: Path) -> None:
-    """Without gold there are no rows, and without a rate nothing applies: there is no file."""
-    empty = {name: table.clear() for name, table in TABLES.items()}
-    columns = {"accuracy_at": "share", "violation": "rate"}
-    columns |= dict.fromkeys(("accuracy_by_relation", "accuracy_by_thing"), "accuracy")
-    nulls = {
-        name: TABLES[name].with_columns(pl.lit(None, pl.Float64).alias(column))
-        for name, column in columns.items()
-    }
-    for tables in (empty, nulls):
-        assert write_figures(FIGURES, of_one(tables).found, tmp_path) == []
-
-
-@pytest.mark.slow
-def test_every_format_is_written(tmp_path: Path) -> None:
-    """Each figure as SVG, PNG and PDF, told by their first bytes."""
-    files = write_figures(FIGURES, of_one(TABLES).found, tmp_path, FORMATS)
-    names = [name for name in FIGURES if name not in {"all_things", "size_of_models"}]
-    assert [file.name for file in files] == [f"{name}.{end}" for name in names for end in FORMATS]
-    begins = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF"}
-    for file in files:
-        assert file.read_bytes().startswith(begins[file.suffix])
-        assert file.stat().st_size > 1000

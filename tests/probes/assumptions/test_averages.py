@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,8 +13,9 @@ from scipy import stats
 from sklearn.metrics import average_precision_score
 
 from tacit.probes.assumptions import averages
-from tacit.probes.assumptions.averages import favoured
+from tacit.probes.assumptions.averages import by_concept, categories, favoured, retrieval_by_number
 from tacit.probes.assumptions.tables import TABLES
+from tacit.sources.norms import Norms, Property
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (
     ELICITATION,
@@ -21,10 +24,87 @@ from tests.probes.assumptions.made_up import (
     elicitation,
     random_prompt,
     ranked,
+    retrieval,
     top,
 )
 
 FEW = Bootstrap(50)
+DRAWS = st.lists(
+    st.tuples(st.integers(1, 2), st.integers(0, 7), st.one_of(st.none(), st.integers(1, 9))),
+    max_size=40,
+)
+COLUMNS = list(TABLES["retrieval_by_number"].schema)
+
+
+def test_each_figure_by_hand() -> None:
+    """Ranks 1, 4 and none: half of what can be written is first, the mean of 1 and 1/4 is 5/8.
+
+    The most candidates of what has a rank, and the mean of their chance levels.
+    """
+    ranks = {"bear": (1, 10), "wolf": (4, 12), "gnu": (None, 99)}
+    rows = [{"concept": name, "rank": rank, "candidates": n} for name, (rank, n) in ranks.items()]
+    (row,) = retrieval_by_number(retrieval(*rows), FEW).iter_rows(named=True)
+    assert (row["concepts"], row["missing"], row["candidates"]) == (2, 1, 12)
+    assert (row["mrr"], row["first"]) == (5 / 8, 1 / 2)
+    assert row["probability"] == pytest.approx((math.exp(-1) + math.exp(-4)) / 2, abs=1e-15)
+    assert row["renormalised"] == pytest.approx((math.exp(-0.5) + math.exp(-2)) / 2, abs=1e-15)
+    harmonic = [sum(1 / rank for rank in range(1, n + 1)) / n for n in (10, 12)]
+    assert row["chance_mrr"] == pytest.approx(sum(harmonic) / 2)
+
+
+@settings(max_examples=80, deadline=None)
+@given(draws=DRAWS)
+def test_measures_are_means_over_concepts(draws: list[tuple[int, int, int | None]]) -> None:
+    """In fractions: however many random draws a concept has, it counts once, or is missing."""
+    rows = [
+        {"n": n, "concept": f"c{at}", "rank": rank, "order": f"random-{draw // 5}-{draw % 5}"}
+        for draw, (n, at, rank) in enumerate(draws)
+    ]
+    found = retrieval_by_number(retrieval(*rows), FEW)
+    assert found["n"].to_list() == list(dict.fromkeys(n for n, _, _ in draws))
+    for row in found.iter_rows(named=True):
+        ranks: dict[int, list[int]] = {}
+        for n, at, rank in draws:
+            if n == row["n"]:
+                ranks.setdefault(at, []).extend([] if rank is None else [rank])
+        there = [of for of in ranks.values() if of]
+        assert row["order"] == "random"
+        assert (row["concepts"], row["missing"]) == (len(there), len(ranks) - len(there))
+        if not there:
+            assert {row[name] for name in COLUMNS[6:]} == {None}
+            continue
+        means = [sum(Fraction(1, rank) for rank in of) / len(of) for of in there]
+        assert row["mrr"] == pytest.approx(float(sum(means) / len(means)), abs=1e-12)
+        first = sum(of.count(1) / len(of) for of in there) / len(there)
+        assert row["first"] == pytest.approx(first, abs=1e-12)
+        few = len(there) < FEWEST_CLUSTERS or len(set(means)) == 1
+        assert (row["mrr_low"] is None) == few
+
+
+def test_a_probability_of_nought_is_no_missing_one() -> None:
+    """A log-probability of minus infinity is a probability of 0, and counts."""
+    table = retrieval({"rank": 9, "logprob": -math.inf}, {"rank": 1, "concept": "wolf"})
+    (row,) = retrieval_by_number(table, FEW).iter_rows(named=True)
+    assert row["probability"] == pytest.approx(math.exp(-1) / 2)
+
+
+def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
+    """The ends are those of the same resamples, drawn here with NumPy alone."""
+    ranks = [1, 2, 5, 9, 3]
+    table = retrieval(*({"rank": rank, "concept": f"c{at}"} for at, rank in enumerate(ranks)))
+    (row,) = retrieval_by_number(table, Bootstrap(400, seed=3)).iter_rows(named=True)
+    drawn = np.random.default_rng(3).integers(0, 5, size=(400, 5))
+    low, high = np.quantile((1 / np.array(ranks))[drawn].mean(axis=1), [0.025, 0.975])
+    assert (row["mrr_low"], row["mrr_high"]) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_a_whole_sentence_has_no_probability_of_the_word() -> None:
+    """Its rank and its probability among the candidates count."""
+    found = by_concept(retrieval({"rank": 2, "whole_sentence": True}))
+    assert found.select("mrr", "probability").row(0) == (0.5, None)
+    assert found["renormalised"][0] == pytest.approx(math.exp(-1))
+
+
 PROMPTS = st.builds(
     random_prompt, st.integers(0, 10**6), st.sampled_from([1, 3, 20, 10**9]), st.integers(1, 3)
 )
@@ -181,3 +261,60 @@ def test_nothing_gives_empty_tables() -> None:
     for name, table in tables.items():
         assert table.schema == TABLES[name].schema
         assert table.is_empty()
+
+
+NAMES = ("visual perceptual", "other perceptual", "functional", "encyclopaedic", "taxonomic")
+# In the order of the tables.
+PARTS = {
+    **{name: {name} for name in sorted(NAMES)},
+    "perceptual": set(NAMES[:2]),
+    "non-perceptual": set(NAMES[2:]),
+}
+CELLS = st.tuples(
+    st.integers(0, 6), st.integers(0, 9), st.one_of(st.none(), st.sampled_from(NAMES))
+)
+# Of one concept and feature there is one property.
+ROWS = st.lists(CELLS, max_size=60, unique_by=lambda cell: cell[:2])
+
+
+def norms_of(rows: list[tuple[int, int, str | None]]) -> Norms:
+    properties = (Property(f"c{c}", f"has f{f}", 1, category) for c, f, category in rows)
+    return Norms(Path("norms.tsv"), tuple(properties))
+
+
+@given(rows=ROWS)
+def test_concepts_by_property_are_counted_one_by_one(
+    rows: list[tuple[int, int, str | None]],
+) -> None:
+    """The mean over a category's features of how many concepts each has, pooled ones included."""
+    expected = []
+    for name, parts in PARTS.items():
+        of = [(c, f) for c, f, category in rows if category in parts]
+        concepts: dict[int, set[int]] = {}
+        for c, f in of:
+            concepts.setdefault(f, set()).add(c)
+        if of:
+            mean = sum(map(len, concepts.values())) / len(concepts)
+            expected.append((name, len(concepts), mean, len({c for c, _ in of})))
+    assert categories(norms_of(rows))["categories"].rows() == expected
+
+
+@given(rows=ROWS)
+def test_concepts_with_so_many_properties(rows: list[tuple[int, int, str | None]]) -> None:
+    """From 1 to 10 of a category or of those pooled; the first count is of the usable ones."""
+    norms = norms_of(rows)
+    found = categories(norms)["category_counts"]
+    for (category,), some in found.group_by("category", maintain_order=True):
+        of = [c for c, _, named in rows if named in PARTS[str(category)]]
+        assert some["n"].to_list() == list(range(1, 11))
+        assert some["concepts"].to_list() == [
+            sum(of.count(concept) >= n for concept in set(of)) for n in range(1, 11)
+        ]
+    first = found.filter(n=1).select("category", "concepts").rows()
+    assert first == categories(norms)["categories"].select("category", "usable").rows()
+
+
+def test_other_names_of_categories_are_kept_and_not_pooled() -> None:
+    """Norms may class properties as they like."""
+    found = categories(norms_of([(0, 0, "sensory"), (1, 0, "sensory"), (1, 1, None)]))["categories"]
+    assert found.rows() == [("sensory", 1, 2.0, 2)]
