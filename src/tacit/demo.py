@@ -10,7 +10,6 @@ from typing import Any
 
 from tacit.english import several
 from tacit.options import build
-from tacit.probes.base import title_of
 from tacit.probes.registry import probe
 from tacit.runs.run import Run
 from tacit.sources.demo import planted
@@ -76,16 +75,8 @@ def _bundle() -> None:
     runtime()
 
 
-def summary_lines(found: Mapping[str, Run]) -> list[str]:
-    """Return the block of each probe, and a line about the planted errors."""
-    lines: list[str] = []
-    for name, run in found.items():
-        first, *others = run.block.lines if run.block else ("nothing was measured",)
-        lines += [f"{title_of(probe(name))}: {first}", *(f"  {line}" for line in others)]
-    return [*lines, _planted(found)]
-
-
-def _planted(found: Mapping[str, Run]) -> str:
+def errors_found(found: Mapping[str, Run]) -> str:
+    """Return a sentence on how well the probes detect the planted errors."""
     import polars as pl
 
     errors, tables = planted(), found["consistency"].tables

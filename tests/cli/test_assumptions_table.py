@@ -4,8 +4,8 @@ from typing import Literal
 
 import pytest
 
-from tacit.cli.run import echo_runs
-from tacit.runs.run import Run, Runs
+from tacit.cli.run import print_tables
+from tacit.runs.run import Run
 from tests.probes.assumptions.small_run import small_run
 
 
@@ -19,8 +19,8 @@ def test_nothing_is_wider_than_the_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     found = small_run(wording=wording)
     request, manifest = {"probe": "assumptions"}, {"summary": found.summary}
-    echo_runs(Runs((Run(None, "m", request, manifest, found.tables, found.questions),)))
-    printed = capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " ").partition("\nVerdict: ")[0]
+    print_tables(Run(None, "m", request, manifest, found.tables, found.questions))
+    printed = capsys.readouterr().out.replace("\N{NO-BREAK SPACE}", " ")
     assert max(map(len, printed.splitlines())) <= 80
     assert "\N{HORIZONTAL ELLIPSIS}" not in printed
     row = found.tables["elicitation_by_relation"].row(0, named=True)

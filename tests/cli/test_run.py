@@ -37,15 +37,20 @@ def manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def test_a_run_leaves_its_folder_and_prints_tables(tacit: Tacit, workplace: Path) -> None:
+def test_a_run_leaves_its_folder_and_prints_what_is_asked(
+    tacit: Tacit, workplace: Path
+) -> None:
     """The request, a manifest that says finished and by what engine, questions, findings."""
     before = torch.get_num_threads()
     try:
-        ran = tacit(*PARTS, "--out", "run", "--threads", 1)
+        ran = tacit(*PARTS, "--out", "run", "--threads", 1, "--tables")
     finally:
         torch.set_num_threads(before)
     assert ran.code == 0, ran.err
     assert "agreed by all" in ran.out
+    run = load_run(workplace / "run")
+    assert run.block is not None
+    assert all(line in ran.out for line in run.block.lines)
     assert "…" not in ran.out, "nothing is cut off at 80 columns"
     content = manifest(workplace / "run")
     assert content["status"] == "finished"

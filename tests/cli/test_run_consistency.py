@@ -22,7 +22,6 @@ def test_a_run_from_its_questions_to_one_of_them(tacit: Tacit, source: Path) -> 
     """Its folder is whole, another reading asks nothing, and a question can be followed."""
     ran = run(tacit, "run", "--anchors", "choice,verify")
     assert ran.code == 0
-    assert "demo: Conceptual consistency, all questions" in ran.out
     manifest = json.loads((source / "run" / "manifest.json").read_text())
     assert manifest["status"] == "finished"
     assert manifest["summary"]["prompts"] == 8 * 24 + 2 * 3 * 23 + 7 * 24
@@ -68,7 +67,7 @@ def test_the_same_run_gives_the_same_bytes(tacit: Tacit, source: Path) -> None:
             (source / out / "findings" / name).read_bytes() for out in ("one", "two", "three")
         }
         assert len(contents) == 1, name
-    assert "demo: Intervention: accuracy with facts in the prompt" in ran.out
+    assert (source / "three" / "findings" / "intervention.parquet").is_file()
     summary = json.loads((source / "one" / "manifest.json").read_text())["summary"]
     counts = summary["intervention"]
     assert [counts[name] for name in ("anchoring", "most", "anchors", "facts")] == [

@@ -19,7 +19,7 @@ def test_a_suite_prints_a_line_per_run_and_where_the_report_is(
     ran = tacit("suite", file)
     assert ran.code == 0, ran.err
     assert ran.out.count("\n") == 3
-    assert ran.out.startswith("parts, a: Verdict: ")
+    assert ran.out.startswith("parts, a: Says true to ")
     assert ran.out.endswith("Report: " + str(workplace / "runs" / "report.html") + "\n")
     assert "a: parts" in ran.err
     again = tacit("suite", file)

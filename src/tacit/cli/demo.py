@@ -25,21 +25,21 @@ def demo(
 ) -> None:
     """Run all three probes on bundled models and data.
 
-    The command prints one line of results per probe, writes a report, and opens the report in a
-    browser.
+    The command prints the main results, writes a report, and opens the report in a browser.
 
     Example: tacit demo
     """
-    from tacit.demo import run_demo, summary_lines
+    from tacit.demo import errors_found, run_demo
     from tacit.outputs import check_outputs, page
+    from tacit.present.blocks import print_blocks
     from tacit.report.writing import write_report
 
     report = out / "report.html"
     check_outputs([], [(report, page("report"))], force=force)
     found = run_demo(out)
     write_report([out / name for name in found], report)
-    for line in summary_lines(found):
-        typer.echo(line)
+    print_blocks(found.values())
+    typer.echo(errors_found(found))
     typer.echo(f"Report: {report}")
     if not no_open and _has_display():
         webbrowser.open(report.resolve().as_uri())

@@ -17,14 +17,17 @@ from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import SHARED
+from tacit.models.base import WHOLE
 from tacit.models.options import ModelOptions
 from tacit.options import declarations, option
 from tacit.present import progress
+from tacit.present.blocks import print_blocks
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_comparison, print_table
 from tacit.probes.base import Probe, declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.comparison import unsized
+from tacit.runs.missing import missing
 from tacit.runs.run import Run, Runs
 
 if TYPE_CHECKING:
@@ -101,10 +104,14 @@ def probe_group(
     )
 
 
-def echo_runs(runs: Runs) -> None:
-    """Print the results of each model, and for several models, a comparison of the models."""
+def echo_runs(runs: Runs, *, tables: bool = False) -> None:
+    """Print the block of each model, the tables if wanted, and a comparison of the models."""
+    for run in runs.values() if tables else ():
+        print_tables(run)
+    print_blocks(runs.values())
     for run in runs.values():
-        echo_run(run)
+        for line in run.notes if run.elicitation != WHOLE else missing(run.summary):
+            typer.echo(f"{run.name}: {line}")
         typer.echo(f"Written: {run.folder}")
     if runs.comparison is not None:
         print_comparison(runs.comparison)
@@ -118,8 +125,8 @@ def echo_runs(runs: Runs) -> None:
             typer.echo(line)
 
 
-def echo_run(run: Run) -> None:
-    """Print a model's results as tables and sentences; also print the elicitation method."""
+def print_tables(run: Run) -> None:
+    """Print the tables of a model's results, and how the answers were obtained."""
     kind, findings = probe(run.probe), run.findings
     made = ((each.spec, each.table) for each in kind.details(findings, run.request, MOST_ROWS))
     tables = declared_tables(kind).values()
@@ -127,8 +134,7 @@ def echo_run(run: Run) -> None:
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")
-    lines = [] if run.block is None else list(run.block.lines)
-    typer.echo("\n".join([*lines, *run.notes]))
+    typer.echo("\n".join([*run.notes, ""]))
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
@@ -198,6 +204,7 @@ class RunOutput(Output):
         help="Also draw figures in these formats, separated by commas: svg, png or pdf.",
         group=OUTPUT,
     )
+    tables: bool = option(default=False, help="Also print the tables of results.", group=OUTPUT)
     palette: str = option(
         "house",
         help="Palette of the figures: house (Tacit's own colours) or okabe-ito (safe for "
@@ -265,7 +272,7 @@ def _run(request: RunRequest, output: RunOutput) -> None:
     if output.as_json:
         typer.echo(json.dumps(_as_json(runs)))
         return
-    echo_runs(runs)
+    echo_runs(runs, tables=output.tables)
     if output.report:
         typer.echo(f"Report: {output.out / REPORT}")
 

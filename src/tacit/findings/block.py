@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
-from tacit.findings.numbers import estimate, formatted
+from tacit.findings.numbers import bracketed, formatted
 from tacit.findings.spec import Column, TableSpec, selected
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """A measured value in a table; as text, the value with its interval in the column's format."""
+    """A measured value in a table; as text, the value with its interval in brackets."""
 
     row: Mapping[str, Any]
     column: Column
@@ -42,7 +42,7 @@ class Entry:
         return self.row[level] if isinstance(level, str) else level
 
     def __str__(self) -> str:
-        return estimate(self.value, *self.ends, self.column.kind)
+        return bracketed(self.value, *self.ends, self.column.kind)
 
     def of(self, name: str) -> str:
         """Return another value of the row in the format of this value, such as its chance level."""
@@ -99,8 +99,8 @@ class Block:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines, from the verdict to the example."""
-        first = self.asked if self.verdict is None else f"{self.verdict} {self.asked}"
+        """The lines, from what was asked to the example."""
+        first = " ".join(str(part) for part in (self.asked, self.verdict) if part)
         lines = (first, self.main, self.control, self.example)
         return tuple(line[0].upper() + line[1:] for line in lines if line)
 

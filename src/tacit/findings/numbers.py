@@ -113,6 +113,17 @@ def estimate(
     return text if None in {value, low, high} else f"{text} ({interval(low, high, kind)})"
 
 
+def bracketed(
+    value: float | None, low: float | None, high: float | None, kind: Kind = "percent"
+) -> str:
+    """Return a value as text, with the ends of its 95 % CI, if there is one, in brackets."""
+    text = formatted(value, kind)
+    if value is None or low is None or high is None:
+        return text
+    ends = (formatted(end, kind).removesuffix(f"{_SPACE}%") for end in (low, high))
+    return f"{text} [{', '.join(each.removesuffix(' points') for each in ends)}]"
+
+
 def p_value(value: float | None) -> str:
     """Return a p-value as text; a value below 0.001 is returned as "< 0.001"."""
     if value is None:

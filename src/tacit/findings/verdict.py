@@ -15,6 +15,11 @@ Name = Literal["constant", "too few data", "no signal", "weak", "clear"]
 CONSTANT = 0.95
 """The share of equal answers from which a model counts as constant."""
 
+_NEXT_STEPS: Mapping[Name, str] = {
+    "constant": "Next: other prompts, or --chat, may lead to other answers (see tacit compare).",
+    "too few data": "Next: ask more questions (a higher --limit, or none).",
+}
+
 WIDEST = 0.5
 """The largest width of an interval, as a share of its scale, from which a verdict is made."""
 
@@ -73,6 +78,11 @@ class Verdict:
     def shows_something(self) -> bool:
         """Whether a gain or a prediction may be announced."""
         return self.name in {"weak", "clear"}
+
+    @property
+    def next_step(self) -> str | None:
+        """What may lead to another verdict; None if that is unknown."""
+        return _NEXT_STEPS.get(self.name)
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Verdict:

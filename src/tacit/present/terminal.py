@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 if TYPE_CHECKING:
     from rich.console import Console
 
+_UNWRAPPED = 10_000  # columns
+
 _PLAIN = str.maketrans(
     {"\u2212": "-", "\u2013": "-", "\u2026": "...", "\u201c": '"', "\u201d": '"', "\u2019": "'"}
     | {"\u00a0": " ", "\u00b7": "|", "\u00d7": "x", "\u00b2": "2", "\u2192": "->"}
@@ -102,8 +104,11 @@ def beneath(stream: TextIO) -> TextIO:
     return stream
 
 
-def console() -> Console:
-    """Return a console that prints tables to standard output without interpreting markup."""
+def console(*, wraps: bool = True) -> Console:
+    """Return a console that prints to standard output without interpreting markup.
+
+    If ``wraps`` is False, only a terminal wraps long lines.
+    """
     from rich.console import Console
     from rich.segment import Segment
 
@@ -112,7 +117,9 @@ def console() -> Console:
             for text, style, control in super().render(*arguments, **options):
                 yield Segment(text if control else visible(text), style, control)
 
-    return Plain(file=beneath(sys.stdout), highlight=False, markup=False, emoji=False)
+    file = beneath(sys.stdout)
+    width = None if wraps or file.isatty() else _UNWRAPPED
+    return Plain(file=file, width=width, highlight=False, markup=False, emoji=False)
 
 
 def _wrapped(stream: TextIO) -> TextIO:

@@ -34,13 +34,13 @@ def next_tokens(engine: Engine, plan: Plan) -> dict[str, Any] | None:
     return found
 
 
-def next_tokens_of(summary: Mapping[str, Any]) -> Iterator[str]:
+def next_tokens_of(summary: Mapping[str, Any], most: int = TOKENS) -> Iterator[str]:
     """Yield what a local model would write after the prompts, if this is known."""
     found = summary.get("next_tokens")
     if found:
         tokens = ", ".join(
             f"{json.dumps(one['token'], ensure_ascii=False)} {percent(one['probability'])}"
-            for one in found["tokens"]
+            for one in found["tokens"][:most]
         )
         mean = f"mean of {several(found['prompts'], 'prompt')}"
         yield f"Next token after the prompt ({mean}): {tokens}"

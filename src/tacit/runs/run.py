@@ -16,6 +16,7 @@ from tacit.files import legible, publish_text
 from tacit.findings.block import Block, block_of, measured
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import number
+from tacit.models.base import WHOLE
 from tacit.options import spelled_in_python
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from tacit.engine.store import Store
     from tacit.findings.verdict import Verdict
     from tacit.probes.consistency.new_question import AnswerPrediction
+
+
+_FEW = 4  # next tokens in the block
 
 
 class _NoTableError(RequestError, KeyError):
@@ -96,8 +100,15 @@ class Run:
     def block(self) -> Block | None:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings
-        own = kind.block(findings)
-        return own or block_of(kind.headlines, findings, declared_tables(kind))
+        found = kind.block(findings) or block_of(kind.headlines, findings, declared_tables(kind))
+        if found is None or found.verdict is None or found.verdict.shows_something:
+            return found
+        written = next(next_tokens_of(self.summary, _FEW), None)
+        return replace(
+            found,
+            control=found.control or written,
+            example=found.example or found.verdict.next_step,
+        )
 
     @property
     def verdict(self) -> Verdict | None:
@@ -140,7 +151,7 @@ class Run:
     @property
     def elicitation(self) -> str:
         """The elicitation method."""
-        return str(self.model.get("elicitation") or "log-probabilities of whole answers")
+        return str(self.model.get("elicitation") or WHOLE)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -191,7 +191,7 @@ def test_the_verdict_on_models_by_hand(found: tuple[int, ...], verdict: str) -> 
     block = ConsistencyProbe.block(findings)
     assert block.verdict == of
     assert ("adjusted lift of the background" in str(block)) == of.shows_something
-    assert "Yes to" in str(block)
+    assert "Says yes to" in str(block)
     assert len(block.lines) <= 4
 
 

@@ -25,14 +25,16 @@ def block(findings: Findings) -> Block:
     rank = TABLES["retrieval_by_number"].column("mrr")
     precision = TABLES["elicitation_by_relation"].column("map")
     rows = _ends(tables)
-    main = [
-        f"mean reciprocal rank {Entry(row, rank)} given "
-        f"{several(row['n'], 'property', 'properties')} (n = {several(row['concepts'], 'concept')})"
+    ranks = ", ".join(
+        f"{Entry(row, rank)} given {several(row['n'], 'property', 'properties')} "
+        f"(chance {score(row['chance_mrr'])}, n = {several(row['concepts'], 'concept')})"
         for row in rows
+    )
+    main = [f"mean reciprocal rank {ranks}"] if rows else []
+    main += [
+        f"mean average precision of “{row['relation']}” {Entry(row, precision)}"
+        for row in tables["elicitation_by_relation"].drop_nulls("map").head(1).to_dicts()
     ]
-    main += [f"chance {score(row['chance_mrr'])}" for row in rows[:1]]
-    for row in tables["elicitation_by_relation"].drop_nulls("map").head(1).to_dicts():
-        main.append(f"mean average precision of “{row['relation']}” {Entry(row, precision)}")
     asked = ""
     if top:
         share = f"{percent(top['share'])} of {top['n']:,}"

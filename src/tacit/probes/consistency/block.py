@@ -27,19 +27,18 @@ def block(findings: Findings) -> Block:
     asked, main = "", []
     if row["n"]:
         asked = (
-            f"Yes to {percent(row['yes_facts'])} of {several(row['facts'], 'fact')} and "
+            f"Says yes to {percent(row['yes_facts'])} of {several(row['facts'], 'fact')} and "
             f"{percent(row['yes_negatives'])} of {several(row['n'] - row['facts'], 'negative')}."
         )
     if area := cell("background_answers", "auroc"):
-        main.append(f"AUROC of the yes-margin {area}, chance {score(1 / 2)}")
+        main.append(f"AUROC of the yes-margin {area} (chance {score(1 / 2)})")
     if right := cell("anchor_accuracy", "value", of="all"):
         guess = cell("anchor_baselines", "accuracy", baseline=RANDOM)
-        main.append(
-            f"{several(right.row['n'], 'question')} answered: {right} correct, chance {guess}"
-        )
+        questions = several(right.row["n"], "question")
+        main.append(f"{right} of {questions} answered correctly (chance {guess})")
     lift = cell("adjusted", "lift_adjusted")
     if lift and found.shows_something:
-        main.append(f"adjusted lift of the background score {lift}, chance {score(0.0)}")
+        main.append(f"adjusted lift of the background score {lift} (chance {score(0.0)})")
     control = cell("controls", "lift_adjusted", background=IRRELEVANT)
     shown = control and found.shows_something
     return Block(

@@ -28,20 +28,20 @@ def block(findings: Findings) -> Block:
     summary, cell = findings.summary, Entries(findings, TABLES)
     found = Verdict.of(summary["verdict"])
     asked = several(summary["questions"] - summary["missing"], "statement")
-    things = several(summary["things"], "everyday thing")
+    things = several(summary["things"], "thing")
     share = percent(summary["true_share"])
     main = []
     if accuracy := cell("discrimination", "balanced", **_MAIN):
-        main.append(f"balanced accuracy {accuracy}, chance {percent(1 / 2)}")
+        main.append(f"balanced accuracy {accuracy} (chance {percent(1 / 2)})")
     if area := cell("discrimination", "auroc", **_MAIN):
-        without = " (both without symmetric relations)" * bool(accuracy)
-        main.append(f"AUROC {area}, chance {score(1 / 2)}{without}")
+        without = ", both without symmetric relations" * bool(accuracy)
+        main.append(f"AUROC {area} (chance {score(1 / 2)}){without}")
     if rate := cell("violation", "rate", **_VIOLATION):
-        shuffled = f", shuffled beliefs {rate.of('shuffled')}"
-        main.append(f"constraint violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
+        shuffled = f" (shuffled beliefs {rate.of('shuffled')})"
+        main.append(f"violations {rate}{shuffled * (rate.row['shuffled'] is not None)}")
     return Block(
         found,
-        f"True for {share} of {asked} about {things}.",
+        f"Says true to {share} of {asked} about {things}.",
         sentence(main),
         _caution(summary, cell) or (_gain(cell) if found.shows_something else None),
     )
@@ -66,7 +66,7 @@ def _caution(summary: Mapping[str, Any], cell: Entries) -> str | None:
     mass = summary.get("answer_probability")
     if mass is not None and mass < _SMALL:
         return (
-            "Caution: the model rarely continues a prompt with an answer that means true or false "
+            "Caution: the model rarely answers with a word that means true or false "
             f"(median probability {score(mass)})."
         )
     if summary["missing"]:
