@@ -37,9 +37,7 @@ def manifest(folder: Path) -> dict[str, Any]:
     return content
 
 
-def test_a_run_leaves_its_folder_and_prints_what_is_asked(
-    tacit: Tacit, workplace: Path
-) -> None:
+def test_a_run_leaves_its_folder_and_prints_what_is_asked(tacit: Tacit, workplace: Path) -> None:
     """The request, a manifest that says finished and by what engine, questions, findings."""
     before = torch.get_num_threads()
     try:
