@@ -25,13 +25,14 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.base import LanguageModel
 from tacit.models.loading import load_model
-from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, Sample, SamplingPrompt, Scores
 from tacit.requests.answer_parsing import votes_of
 from tests.models import chatting, tiny
-from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.model import Manners, Toy
+from tests.models.openai.serving import Serving, serving
 from tests.models.openai.speaking import Speech, opinions
 
 SAMPLES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
@@ -109,7 +110,7 @@ def sampled(server: Serving, asked: Asked, samples: int, **options: object) -> l
     given = ServerOptions(api="chat", samples=samples, **options)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
-        model = load_sampled(server.address, given)
+        model = load_server(server.address, given)
         Engine(model, store).ask(asked.prompts)
         rows = store.read(model.fingerprint, SamplingPrompt)
         engine = {(text, number): (reply, state) for text, number, reply, state in rows.iter_rows()}
@@ -200,7 +201,7 @@ def main(path: Path) -> None:
     asked = asked_of(model, words)
     speech = Speech(replies=lambda text: asked.replies.get(text) or opinions(text))
     with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners(speech=speech)) as server:
-        first = load_first_tokens(server.address, ServerOptions(api="chat"))
+        first = load_server(server.address, ServerOptions(api="chat"))
         found = [belief(scores) for scores in first.answer(asked.prompts)]
         off = max(abs(a - b) for a, b in zip(found, asked.beliefs, strict=True))
         print(f"questions: {len(asked.prompts)}; first tokens of the server against the model in")

@@ -21,7 +21,8 @@ from tacit.models.registry import folder_of
 from tacit.sources.drawings import demo_drawings
 from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded
-from tests.models.openai.serving import Manners, Toy, serving
+from tests.models.openai.model import Toy
+from tests.models.openai.serving import serving
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -152,7 +153,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
-    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as server:
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer)) as server:
         yield {
             "http://localhost:8000/v1": server.address,
             "s3://bucket/scores": f"local://{tmp_path}/scores",

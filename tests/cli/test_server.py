@@ -16,7 +16,8 @@ import pytest
 from tacit.requests import OUTSIDE
 from tests.cli.conftest import Ran, Tacit
 from tests.models import chatting, tiny
-from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.model import Manners, Toy
+from tests.models.openai.serving import Serving, serving
 from tests.models.openai.speaking import Speech, opinions
 from tests.report.conftest import Page
 
@@ -32,7 +33,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serving]:
     """A server of a toy language that also chats, and no key."""
     for variable in ("TACIT_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(variable, raising=False)
-    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as state:
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer)) as state:
         yield state
 
 

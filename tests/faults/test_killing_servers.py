@@ -14,7 +14,8 @@ import pytest
 
 from tests.faults.running import PARTS_OF_A_PEACH, Ended, Warm, findings_of
 from tests.models import tiny
-from tests.models.openai.serving import Manners, Toy, serving
+from tests.models.openai.model import Toy
+from tests.models.openai.serving import Asked, Sent, Serving, serving
 
 pytestmark = pytest.mark.slow
 
@@ -55,15 +56,16 @@ class Killer:
         """Restart the count, and kill the run of a folder at the given request, if one is given."""
         self.asked, self._folder, self._moment = 0, folder, moment
 
-    def __call__(self, _: int) -> float:
-        """Counts a request; returns the seconds that the server takes over it."""
+    def __call__(self, asked: Asked, server: Serving) -> Sent:
+        """Count a request, and answer it after a while."""
         with self._lock:
             self.asked += 1
             if self._folder and self.asked == self._moment:
                 process = int((self._folder / "pid").read_text(encoding="utf-8"))
                 wait = self.draws.uniform(0, PERIOD)
                 threading.Timer(wait, os.kill, (process, signal.SIGKILL)).start()
-            return self.draws.uniform(0, 0.02)
+            delay = self.draws.uniform(0, 0.02)
+        return Sent.of(server.answer(asked.body), delay=delay)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -73,7 +75,8 @@ def test_a_run_that_is_killed_while_a_server_is_asked_goes_on_to_the_same_findin
     """By the byte, and without asking again what was stored."""
     draws = random.Random(1)  # noqa: S311 - drawn to be drawn again
     killer, (number, options) = Killer(draws), WAYS[way]
-    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners(slow=killer)) as server:
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer)) as server:
+        server.respond = killer
         known = ("--model", server.address, "--concurrency", "4", "--yes", "--out", "run")
 
         def run(folder: Path) -> Ended:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, TacitError
-from tacit.models.openai.chat import ChatServer, read_replies
-from tacit.models.openai.chat_checks import VotesServer
+from tacit.models.openai.chat import ChatServer, VotesServer, read_replies
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions import ServerModel
 from tacit.models.openai.first_tokens import FirstTokensModel
@@ -31,8 +30,8 @@ from tacit.requests import Prompt
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
-from tests.models.openai.serving import Manners, Refusal, Toy, answered
-from tests.models.openai.speaking import ChatRefusal, speak
+from tests.models.openai.model import Manners, Model, Toy
+from tests.models.openai.speaking import Refusal
 
 ANSWER = {
     "choices": [
@@ -71,6 +70,7 @@ SAID = {
     ],
     "usage": {"completion_tokens_details": {"reasoning_tokens": 2}},
 }
+TOY = Toy(tiny.gpt2_like().backend_tokenizer)
 LISTED = {"object": "list", "data": [{"id": "toy", "max_model_len": 60}]}
 
 
@@ -139,7 +139,7 @@ def misshapen() -> st.SearchStrategy[Misshapen]:
 def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
     """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
     with refused():
-        found = read_tokens(validated(changed(reply, how), Answer[Completion], "a completion"))
+        found = read_tokens(validated(changed(reply, how), Answer[Completion]))
         for token in found:
             assert isinstance(token.text, (str, type(None)))
             assert isinstance(token.logprob, (float, type(None)))
@@ -152,7 +152,7 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshap
 def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
     """As above."""
     with refused():
-        answer = validated(changed(SAID, how), Answer[Replied], "a chat completion")
+        answer = validated(changed(SAID, how), Answer[Replied])
         for one in read_replies(answer, 2):
             one.sample(begun=False, meant=True).reply.encode()
 
@@ -212,24 +212,16 @@ class Spoiling(httpx2.AsyncBaseTransport):
         begin: From which on.
     """
 
-    toy = Toy(tiny.gpt2_like().backend_tokenizer)
-
     def __init__(self, kind: str, how: Misshapen, begin: int) -> None:
         self._how, self._left = how, begin
-        self._manners = Manners(
-            form="content" if kind == "content" else "completions",
-        )
+        self._model = Model(TOY, Manners(form="content" if kind == "content" else "completions"))
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answers as the tests' server does."""
-        body = json.loads(request.content)
         self._left -= 1
         try:
-            if "messages" in body:
-                reply = speak(self._manners.speech, body, -self._left)
-            else:
-                reply = answered(self.toy, self._manners, body, 1)
-        except (Refusal, ChatRefusal) as refusal:
+            reply = self._model.answer(json.loads(request.content))
+        except Refusal as refusal:
             return httpx2.Response(400, text=str(refusal))
         content = json.dumps(self._how.of(reply) if self._left < 0 else reply)
         return httpx2.Response(200, content=content.encode())
@@ -245,11 +237,11 @@ def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
     """All that is done with a server, from its preflight to the store."""
     asked = client(transport)
     if kind == "samples":
-        Engine(SampledModel(VotesServer(asked, "toy"), 3), store).ask(PROMPTS)
+        Engine(SampledModel(VotesServer(asked, "toy"), samples=3), store).ask(PROMPTS)
     elif kind == "chat":
         Engine(FirstTokensModel(ChatServer(asked, "toy")), store).ask(PROMPTS)
     else:
-        Engine(ServerModel(CompletionsServer(asked, "toy"), 60), store).ask(PROMPTS)
+        Engine(ServerModel(CompletionsServer(asked, "toy"), window=60), store).ask(PROMPTS)
 
 
 @fuzzed
@@ -261,6 +253,6 @@ def test_a_spoilt_reply_of_a_server_is_read_or_refused(how: Spoilt, answer: obje
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=content))
     client = Client("http://127.0.0.1:1/v1", options, transport=transport)
     with no_hang(), suppress(ScoringError):
-        read_tokens(validated(client.complete({}), Answer[Completion], "a completion"))
+        read_tokens(validated(client.complete({}), Answer[Completion]))
     with no_hang(), suppress(TacitError):
         client.models()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,11 @@ from hypothesis import strategies as st
 
 from tacit.engine.store import Damaged, Store, decode, encode, next_name
 from tacit.models.huggingface.fingerprint import FileHashes
-from tacit.models.openai.identity import canaries_of, recognised, same_answers
+from tacit.models.openai.client import Client
+from tacit.models.openai.identity import recognised
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.server import CompletionsServer
+from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary
 from tests.fuzzing.mutations import Spoilt, spoilt
@@ -108,16 +111,10 @@ def test_remembered_hashes_of_another_shape_are_made_anew(tmp_path: Path) -> Non
     assert len(digest) == 64
 
 
-@pytest.mark.parametrize(
-    "canaries",
-    [
-        *(["x"], 5, [[]], "xx", {"a": 1}, [{"text": "a b"}], [{"text": ["a"], "reply": 1}]),
-        [{"text": "a", "token": None, "id": None, "logprob": 10**400}],
-    ],
-)
-def test_canaries_of_another_shape_are_those_of_no_model(canaries: Any) -> None:  # noqa: ANN401
-    """They are not compared."""
-    assert not same_answers(canaries, NEXTS, {"a": -3})
+WRONG_CANARIES: list[Any] = [
+    *(["x"], 5, [[]], "xx", {"a": 1}, [{"text": "a b"}], [{"text": ["a"], "reply": 1}]),
+    [{"text": "a", "token": None, "id": None, "logprob": 10**400}],
+]
 
 
 def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(tmp_path: Path) -> None:
@@ -126,14 +123,16 @@ def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(tmp_path: 
     file.parent.mkdir(parents=True)
     about = {"kind": "server", "identity": IDENTITY}
 
-    def fake_scores(store: Path | None) -> tuple[str, list[dict[str, Any]]]:
-        same = partial(same_answers, nexts=NEXTS, echoes={"a": -3})
-        return recognised(IDENTITY, canaries_of(NEXTS, {"a": -3}), store, same)
-
-    fingerprint, canaries = fake_scores(None)
+    echoes = {"a": Echoed(0, Cut(("a",), ((0, 1),)), (-3.0,))}
+    client = Client("http://h/v1", ServerOptions())
+    server = CompletionsServer(client, "m", nexts=NEXTS, echoes=echoes)
+    fingerprint, canaries = recognised(IDENTITY, server, None)
     valid = {**about, "fingerprint": "e" * 64, "canaries": canaries}
     file.write_text(json.dumps(valid), encoding="utf-8")
-    assert fake_scores(tmp_path) == ("e" * 64, canaries)
+    assert recognised(IDENTITY, server, tmp_path) == ("e" * 64, canaries)
+    for wrong in WRONG_CANARIES:
+        file.write_text(json.dumps({**valid, "canaries": wrong}), encoding="utf-8")
+        assert recognised(IDENTITY, server, tmp_path)[0] == fingerprint
 
     @fuzzed
     @given(reshaped())
@@ -141,7 +140,7 @@ def test_a_server_is_known_again_or_not_whatever_the_store_says_of_it(tmp_path: 
         changed = how.of(valid)
         file.write_text(json.dumps(changed), encoding="utf-8")
         with no_hang():
-            found, _ = fake_scores(tmp_path)
+            found, _ = recognised(IDENTITY, server, tmp_path)
         own = changed.get("fingerprint") if isinstance(changed, dict) else None
         assert found in {fingerprint, str(own)}
 

@@ -23,8 +23,8 @@ from tacit.requests import (
 from tacit.testing import check_model
 from tests.models import tiny
 from tests.models.conftest import FolderOf
-from tests.models.openai.serving import Manners, Toy, serving
-from tests.models.openai.speaking import Speech
+from tests.models.openai.model import Toy
+from tests.models.openai.serving import serving
 from tests.other_packages import installed
 
 
@@ -45,8 +45,7 @@ def _local(kind: str) -> Callable[..., LanguageModel]:
 
 def _served(**given: Any) -> Callable[..., LanguageModel]:  # noqa: ANN401 - options of a server
     def load(_: FolderOf, stack: ExitStack) -> LanguageModel:
-        manners = Manners(speech=Speech())
-        server = stack.enter_context(serving(Toy(tiny.gpt2_like().backend_tokenizer), manners))
+        server = stack.enter_context(serving(Toy(tiny.gpt2_like().backend_tokenizer)))
         return load_model(server.address, LoadOptions(server=ServerOptions(**given)))
 
     return load

@@ -13,7 +13,7 @@ import pytest
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tacit.errors import ModelError
-from tacit.models.openai.completions import load_server
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt
 from tests.models import tiny

@@ -12,7 +12,7 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import ServerOptions
 from tacit.requests import Prompt, SamplingPrompt
 from tests.models import chatting, tiny
@@ -43,7 +43,7 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
         one for scores in tiny.load(folder, chat=True).answer(prompts) for one in scores.answers
     ]
     with running(tmp_path / "model.gguf", "--chat_format", "chatml") as address:
-        served = load_first_tokens(address, ServerOptions(api="chat", concurrency=1))
+        served = load_server(address, ServerOptions(api="chat", concurrency=1))
         there = [one for scores in served.answer(prompts) for one in scores.answers]
         off = [
             abs(own.logprob - it.logprob)
@@ -53,7 +53,7 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
         assert len(off) > len(TEXTS)
         assert max(off) < 5e-5
         options = ServerOptions(api="chat", concurrency=1, samples=12)
-        model = load_sampled(address, options)
+        model = load_server(address, options)
         assert model.description["refused"] == [
             "it returns one reply per request, however many are requested"
         ]
@@ -61,5 +61,5 @@ def test_its_first_tokens_are_those_of_transformers_and_its_replies_are_sampled(
         assert [of.parsed + of.unparsed for of in votes] == [12, 12]
         replies = Store(tmp_path / "store").read(model.fingerprint, SamplingPrompt)["reply"]
         assert replies.n_unique() > 12
-        again = load_sampled(address, options, tmp_path / "store")
+        again = load_server(address, options, tmp_path / "store")
         assert again.fingerprint == model.fingerprint

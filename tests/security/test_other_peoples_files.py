@@ -19,7 +19,8 @@ from tacit.errors import ModelError
 from tacit.runs.predicting import RunPredictor
 from tests.cli.conftest import Tacit
 from tests.models import tiny
-from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.model import Toy
+from tests.models.openai.serving import Serving, serving
 from tests.runs.suite.suites import PARTS, written
 from tests.security.test_models import Hostile, pickled, with_a_program
 
@@ -31,7 +32,7 @@ HARD = (26, 2)
 @pytest.fixture
 def listener() -> Iterator[Serving]:
     """A server of another person, which records what it gets."""
-    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners()) as state:
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer)) as state:
         yield state
 
 

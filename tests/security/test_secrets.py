@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import pytest
 
 from tests.cli.conftest import Ran, Tacit
 from tests.models import tiny
-from tests.models.openai import serving as served
-from tests.models.openai.serving import Manners, Serving, Toy, serving
+from tests.models.openai.model import Manners, Toy
+from tests.models.openai.serving import Sent, Serving, serving
 
 KEY = "sk-Ab/cd+EF~?>0987654321"
 PROXY = "pr0xy/9d3f+77aa51cc02"
@@ -79,21 +80,16 @@ def server(monkeypatch: pytest.MonkeyPatch, workplace: Path) -> Iterator[Serving
         monkeypatch.setenv(name, f"http://me:{PROXY.replace('/', '%2F')}@127.0.0.1:9")
     monkeypatch.setenv("XDG_CACHE_HOME", str(workplace / "cache"))
     monkeypatch.delenv("NO_PROXY", raising=False)
-    send = served._Handler.send
-
-    def sending(self: served._Handler, status: int, answer: dict[str, Any]) -> None:
-        send(self, status, poisoned(answer, KEY))
-
-    def headed(self: served._Handler) -> None:
-        self.send_header("X-Key", KEY)
-        self.send_header("Set-Cookie", f"key={KEY}")
-        ended(self)
-
-    ended = served._Handler.end_headers
-    monkeypatch.setattr(served._Handler, "send", sending)
-    monkeypatch.setattr(served._Handler, "end_headers", headed)
-    with serving(Toy(tiny.gpt2_like().backend_tokenizer), Manners(key=KEY)) as state:
+    manners = Manners(key=KEY)
+    with serving(Toy(tiny.gpt2_like().backend_tokenizer), manners) as state:
+        state.finish = hostile
         yield state
+
+
+def hostile(sent: Sent) -> Sent:
+    """Repeat the secret in the body and in headers."""
+    content = json.dumps(poisoned(json.loads(sent.content), KEY)).encode()
+    return replace(sent, content=content, headers={"X-Key": KEY, "Set-Cookie": f"key={KEY}"})
 
 
 @pytest.fixture

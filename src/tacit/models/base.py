@@ -210,16 +210,7 @@ def prepared(model: LanguageModel, block: Block) -> Callable[[], list[Any]]:
 def by_kind(
     requests: Sequence[Any], methods: Mapping[type, Callable[[Sequence[Any]], list[Any]]]
 ) -> list[Any]:
-    """Call one method per class of requests; return all results in the order of the requests.
-
-    Args:
-        requests: Requests of one or more classes.
-        methods: A mapping from each request class to a method. Each method receives all requests of
-            one class in one call, and returns their results in the same order.
-
-    Raises:
-        RequestError: If no method is given for the class of a request.
-    """
+    """Call one method per class of requests; return all results in the order of the requests."""
     numbers: dict[type, list[int]] = {}
     for number, request in enumerate(requests):
         numbers.setdefault(type(request), []).append(number)

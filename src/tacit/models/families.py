@@ -17,16 +17,7 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
 
 def parameters_in(text: str) -> int:
-    """Convert a parameter count such as ``350M``, ``1.3B`` or ``124439808`` to an integer.
-
-    Raises:
-        RequestError: If the text is not a number of parameters, or the number is below 1 or not
-            whole.
-
-    Examples:
-        >>> parameters_in("1.3B")
-        1300000000
-    """
+    """Convert a parameter count such as ``350M``, ``1.3B`` or ``124439808`` to an integer."""
     found = _NUMBER.fullmatch(text.strip())
     number = Decimal(found[1]) * _UNITS[found[2].upper()] if found else Decimal(0)
     if number < 1 or number != int(number):

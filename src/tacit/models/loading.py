@@ -40,7 +40,7 @@ from tacit.models.huggingface.fingerprint import (
 from tacit.models.huggingface.self_check import Checks
 from tacit.models.huggingface.source import Source, local_source, named_path, source_of
 from tacit.models.huggingface.trust import check_kernels, code_hashes, keep_kernels_away
-from tacit.models.openai.options import ServerOptions, check_address, check_holds_no_key, is_address
+from tacit.models.openai.options import check_address, check_holds_no_key, is_address
 from tacit.models.options import LoadOptions
 from tacit.models.recorded import Record, RecordedModel
 from tacit.models.registry import backend_of
@@ -87,9 +87,11 @@ def load_model(
     options = options or LoadOptions()
     check_name(name, options)
     if is_address(name):
+        from tacit.models.openai.loading import load_server
+
         # The store's folder, which holds the file of hashes and the descriptions of servers.
-        kept = hashes.path.parent if hashes and hashes.path else None
-        return _served(name, options.server, kept)
+        store = hashes.path.parent if hashes and hashes.path else None
+        return load_server(name, options.server, store)
     other = _other_backend(name)
     if other is not None:
         return other(name, options)
@@ -151,17 +153,6 @@ def recorded_model(
         return load()
     record = Record.of(name, options, hashes)
     return RecordedModel(name, record, load) if record.content else load()
-
-
-def _served(name: str, options: ServerOptions, kept: Path | None) -> LanguageModel:
-    from tacit.models.openai.completions import load_server
-    from tacit.models.openai.loading import load_first_tokens, load_sampled
-
-    if options.api == "completions":
-        return load_server(name, options, kept)
-    if options.samples is not None:
-        return load_sampled(name, options, kept)
-    return load_first_tokens(name, options, kept)
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,6 @@ def model_of(given: Any, options: LoadOptions) -> LanguageModel:  # noqa: ANN401
 
     A transformers model is saved in a temporary folder and loaded as any other model, so that its
     fingerprint is that of its weights and its cached answers are found again.
-
-    Raises:
-        RequestError: If the object is not a model, or has no tokenizer.
     """
     if isinstance(given, LanguageModel):
         _check(given)
@@ -65,11 +62,7 @@ def _name_of(model: Any) -> str:  # noqa: ANN401 - a transformers model
 
 
 def _check(model: LanguageModel) -> None:
-    """Check that a model describes itself.
-
-    Raises:
-        RequestError: If its description lacks its name or its fingerprint.
-    """
+    """Check that a model describes itself."""
     about = model.description
     for name, value in (("name", model.name), ("fingerprint", model.fingerprint)):
         if about.get(name) != value:

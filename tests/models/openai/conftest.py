@@ -9,10 +9,12 @@ from typing import Protocol
 
 import pytest
 
-from tacit.models.openai.completions import ServerModel, load_server
+from tacit.models.openai.completions import ServerModel
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions
 from tests.models import tiny
-from tests.models.openai.serving import Language, Manners, Serving, Toy, serving
+from tests.models.openai.model import Language, Manners, Toy
+from tests.models.openai.serving import Serving, serving
 
 
 class Serve(Protocol):
@@ -54,4 +56,6 @@ def load(server: Serving, tokenizer: Path | None = None, **options: object) -> S
     kept = options.pop("kept", None)
     given = {"backoff": Backoff(first=0.0, most=0.0), "timeout": 20.0, **options}
     asked = ServerOptions(tokenizer=tokenizer, **given)  # type: ignore[arg-type] # its own fields
-    return load_server(server.address, asked, kept)  # type: ignore[arg-type] # a path or None
+    model = load_server(server.address, asked, kept)  # type: ignore[arg-type] # a path or None
+    assert isinstance(model, ServerModel)
+    return model

@@ -1,4 +1,4 @@
-"""A server on loopback that writes bytes as a test has them, whether they are HTTP or not."""
+"""A server on loopback that writes the bytes of a test, whether they are HTTP or not."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-Answer = Callable[[socket.socket], None]
+Handle = Callable[[socket.socket], None]
 
 PATIENCE = 30.0
-"""Seconds after which a connection is hung up on, whatever happens."""
+"""Seconds after which a connection is closed in any case."""
 
 
 @contextmanager
-def raw(answer: Answer, *, reads: bool = True) -> Iterator[str]:
-    """The address of a server, with /v1, which does the same with each connection.
+def raw(handle: Handle, *, reads: bool = True) -> Iterator[str]:
+    """Run a server that does the same with each connection; yield its address, with /v1.
 
     Args:
-        answer: Writes what is answered. A client that hangs up ends it.
+        handle: Writes the response. A client that hangs up ends it.
         reads: Whether a request is read before.
     """
     listener = socket.create_server(("127.0.0.1", 0))
@@ -28,9 +28,8 @@ def raw(answer: Answer, *, reads: bool = True) -> Iterator[str]:
     def connected(connection: socket.socket) -> None:
         connection.settimeout(PATIENCE)
         with connection, suppress(OSError):
-            if reads:
-                _read(connection)
-            answer(connection)
+            if not reads or read_request(connection):
+                handle(connection)
 
     def accept() -> None:
         with suppress(OSError):
@@ -52,17 +51,17 @@ def raw(answer: Answer, *, reads: bool = True) -> Iterator[str]:
             thread.join(PATIENCE)
 
 
-def _read(connection: socket.socket) -> bytes:
-    """A request, with its body."""
+def read_request(connection: socket.socket) -> tuple[str, bytes] | None:
+    """Return the head and the body of the next request; None if the client hung up."""
     request = b""
     while b"\r\n\r\n" not in request:
         read = connection.recv(65536)
         if not read:
-            raise OSError
+            return None
         request += read
     head, _, body = request.partition(b"\r\n\r\n")
-    lines = head.lower().split(b"\r\n")
-    sizes = [int(one.split(b":")[1]) for one in lines if one.startswith(b"content-length:")]
+    fields = head.decode().lower().split("\r\n")
+    sizes = [int(one.partition(":")[2]) for one in fields if one.startswith("content-length:")]
     while len(body) < sum(sizes):
         body += connection.recv(65536)
-    return head + b"\r\n\r\n" + body
+    return head.decode(), body

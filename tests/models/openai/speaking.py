@@ -38,13 +38,11 @@ class Speech:
 
     Args:
         replies: How probable each reply to a text is.
-        drawn: How probable each reply is when it is drawn, where log-probabilities say otherwise.
         logprobs: Whether it gives log-probabilities.
         most: Asked for more of the most probable tokens than so many, it refuses.
         noise: Nats by which what it says differs from one time to the next.
         several: What it does when asked for several replies: gives them, gives one, gives copies of
             one, gives two at most, or refuses.
-        stuck: Whether it replies the same whenever it is asked the same text.
         seeds: Whether it heeds a seed, does not, or refuses one.
         limit: What it calls the most tokens of a reply.
         thinks: Whether it thinks, and how that is told: in a field, in tags, by the end tag alone,
@@ -60,12 +58,10 @@ class Speech:
     """
 
     replies: Callable[[str], Mapping[str, float]] = opinions
-    drawn: Callable[[str], Mapping[str, float]] | None = None
     logprobs: bool = True
     most: int = 20
     noise: float = 0.0
     several: Literal["right", "ignored", "copies", "two", "refused"] = "right"
-    stuck: bool = False
     seeds: Literal["heeded", "ignored", "refused"] = "heeded"
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     thinks: Literal["field", "tags", "begun", "counted", "hidden"] | None = None
@@ -78,27 +74,19 @@ class Speech:
     pads: bool = False
 
 
-class ChatRefusal(Exception):  # noqa: N818 - what the server says
-    """The server will not do it."""
+class Refusal(Exception):  # noqa: N818 - what the server answers
+    """The server refuses such a request."""
 
 
-def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
-    """A chat's answer; ``before`` is how many requests came before it.
-
-    Raises:
-        ChatRefusal: The server refuses such a request.
-    """
+def speak(speech: Speech, body: Mapping[str, Any], draw: int) -> dict[str, Any]:
+    """Answer a request for replies, or raise ``Refusal``; ``draw`` is a seed for lack of one."""
     _refuse(speech, body)
     text = body["messages"][-1]["content"]
     asked = int(body.get("n", 1))
     given = {"right": asked, "ignored": 1, "copies": 1, "two": min(asked, 2), "refused": 1}
     seed = body.get("seed") if speech.seeds == "heeded" else None
-    begun = (
-        [0]
-        if speech.stuck or body["temperature"] == 0
-        else [seed if seed is not None else 10**9 + before]
-    )
-    random = np.random.default_rng([*text.encode(), *begun])
+    begun = 0 if body["temperature"] == 0 else 10**9 + draw if seed is None else seed
+    random = np.random.default_rng([*text.encode(), begun])
     choices = [_choice(speech, body, text, random) for _ in range(given[speech.several])]
     if speech.several == "copies":
         choices *= asked
@@ -106,38 +94,36 @@ def speak(speech: Speech, body: dict[str, Any], before: int) -> dict[str, Any]:
         "object": "chat.completion",
         "choices": [{**choice, "index": at} for at, choice in enumerate(choices)][::-1],
         "usage": {
-            "prompt_tokens": len(text.split()),
             "completion_tokens_details": {"reasoning_tokens": 5 * (speech.thinks == "counted")},
         },
     }
 
 
-def _refuse(speech: Speech, body: dict[str, Any]) -> None:
+def _refuse(speech: Speech, body: Mapping[str, Any]) -> None:
     limits = {"max_tokens", "max_completion_tokens"} - {speech.limit}
     if limits & set(body):
-        raise ChatRefusal(f"unknown parameter {limits.pop()}; use {speech.limit}")
+        raise Refusal(f"unknown parameter {limits.pop()}; use {speech.limit}")
     if body.get("n", 1) > 1 and speech.several == "refused":
-        raise ChatRefusal("n must be 1")
+        raise Refusal("n must be 1")
     if "seed" in body and speech.seeds == "refused":
-        raise ChatRefusal("unknown parameter seed")
+        raise Refusal("unknown parameter seed")
     if body["temperature"] == 0 and not speech.greedy:
-        raise ChatRefusal("only temperature 1 is supported")
+        raise Refusal("only temperature 1 is supported")
     if "top_k" in body and body["top_k"] != speech.all_tokens:
-        raise ChatRefusal("top_k is out of range, or unknown")
+        raise Refusal("top_k is out of range, or unknown")
     if "chat_template_kwargs" in body and speech.stops == "refused":
-        raise ChatRefusal("unknown parameter chat_template_kwargs")
+        raise Refusal("unknown parameter chat_template_kwargs")
     if body.get("top_logprobs", 0) > speech.most:
-        raise ChatRefusal(f"top_logprobs is at most {speech.most}")
+        raise Refusal(f"top_logprobs is at most {speech.most}")
     if body.get("logprobs") and not speech.logprobs and speech.most == 0:
-        raise ChatRefusal("logprobs are not supported")
+        raise Refusal("logprobs are not supported")
 
 
 def _choice(
-    speech: Speech, body: dict[str, Any], text: str, random: np.random.Generator
+    speech: Speech, body: Mapping[str, Any], text: str, random: np.random.Generator
 ) -> dict[str, Any]:
     shares = speech.replies(text)
-    drawn = (speech.drawn or speech.replies)(text)
-    values = np.array([drawn[reply] for reply in shares])
+    values = np.array(list(shares.values()))
     at = int(values.argmax())
     if body.get("min_p") != 0:
         values = np.where(values < speech.trims * values.max(), 0, values)
@@ -171,7 +157,7 @@ def _choice(
 
 def _first(
     speech: Speech,
-    body: dict[str, Any],
+    body: Mapping[str, Any],
     shares: Mapping[str, float],
     thinks: str | None,
     random: np.random.Generator,

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from tests.models.conftest import FolderOf, Loaded
 from tests.models.openai.conftest import Serve, load
-from tests.models.openai.serving import Refusal
+from tests.models.openai.speaking import Refusal
 from tests.models.test_contract import CONTINUED, EVERYWHERE
 
 TOLERANCE = 1e-4

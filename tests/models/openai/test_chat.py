@@ -9,17 +9,15 @@ import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
-from tacit.errors import ModelError, RequestError, ScoringError
-from tacit.models.loading import load_model
+from tacit.errors import ModelError, RequestError
 from tacit.models.openai.chat import ChatReply
-from tacit.models.openai.chat_checks import MOST_CALLS, same_replies
+from tacit.models.openai.chat_checks import MOST_CALLS
 from tacit.models.openai.first_tokens import FirstTokensModel
-from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.openai.identity import same_replies
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions, check_address
 from tacit.models.openai.sampling import SampledModel
-from tacit.models.openai.server import TEXTS
-from tacit.models.options import LoadOptions
-from tacit.requests import OUTSIDE_FIRST, Prompt, SamplingPrompt, missing_by_reason
+from tacit.requests import OUTSIDE_FIRST, Prompt, missing_by_reason
 from tests.models.openai.conftest import Serve
 from tests.models.openai.serving import Serving
 from tests.models.openai.speaking import Speech, opinions
@@ -41,16 +39,18 @@ def options(**given: object) -> ServerOptions:
     return ServerOptions(**known)  # type: ignore[arg-type] # its own fields
 
 
-def first_tokens(server: Serving, kept: Path | None = None, **given: object) -> FirstTokensModel:
+def first_tokens(server: Serving, **given: object) -> FirstTokensModel:
     """The model of a server by its first tokens."""
-    return load_first_tokens(server.address, options(**given), kept)
+    model = load_server(server.address, options(**given))
+    assert isinstance(model, FirstTokensModel)
+    return model
 
 
-def sampled(
-    server: Serving, samples: int = 8, kept: Path | None = None, **given: object
-) -> SampledModel:
+def sampled(server: Serving, samples: int = 8, **given: object) -> SampledModel:
     """The model of a server by its replies."""
-    return load_sampled(server.address, options(samples=samples, **given), kept)
+    model = load_server(server.address, options(samples=samples, **given))
+    assert isinstance(model, SampledModel)
+    return model
 
 
 def speaking(serve: Serve, **speech: object) -> Serving:
@@ -61,22 +61,15 @@ def speaking(serve: Serve, **speech: object) -> Serving:
 # By first tokens
 
 
-@pytest.mark.parametrize("pads", [False, True])
-def test_answers_of_one_token_have_the_server_s_log_probabilities(
-    serve: Serve, *, pads: bool
-) -> None:
-    """Of the reply's first token, with or without the space that some write before it."""
-    model = first_tokens(speaking(serve, pads=pads))
+def test_some_servers_write_a_space_before_the_first_token(serve: Serve) -> None:
+    """Its log-probability is the answer's."""
+    model = first_tokens(speaking(serve, pads=True))
     for prompt, scores in zip(PROMPTS, model.answer(PROMPTS), strict=True):
         shares = opinions(prompt.text)
         assert scores["True"].logprob == pytest.approx(math.log(shares["True."]), abs=1e-5)
         assert scores["False"].logprob == pytest.approx(math.log(shares["False"]), abs=1e-5)
     assert model.description["elicitation"] == "log-probabilities of first tokens, in chat"
     assert model.description["identity"]["first_tokens"] == 20
-    assert model.description["preflight"] == (
-        f"{model.name} passed the preflight: log-probabilities of first tokens of replies (the 20 "
-        "most probable)"
-    )
 
 
 def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve) -> None:
@@ -96,8 +89,10 @@ def test_an_answer_outside_the_first_tokens_is_missing_and_counted(serve: Serve)
     ("speech", "reason"),
     [
         ({"logprobs": False}, "it returns no log-probabilities; alternatively, use vote shares"),
-        ({"logprobs": False, "most": 0}, r"returns no log-probabilities in a chat;"),
-        ({"noise": 1.0}, "log-probabilities of the same prompt differ"),
+        (
+            {"logprobs": False, "most": 0},
+            "returns no log-probabilities .*; alternatively,",
+        ),
         ({"thinks": "tags"}, "reasons before it answers, so the first token of a reply"),
         ({"thinks": "begun"}, "reasons before it answers, so the first token of a reply"),
     ],
@@ -116,31 +111,6 @@ def test_thinking_is_turned_off_for_first_tokens(serve: Serve) -> None:
     assert model.answer(PROMPTS[:1])[0]["False"].logprob is not None
 
 
-def test_a_chat_is_known_again_by_its_first_tokens(serve: Serve, tmp_path: Path) -> None:
-    """Other log-probabilities are another model's; the first one's are taken up again."""
-    server = speaking(serve)
-    model = first_tokens(server, tmp_path)
-    Engine(model, Store(tmp_path)).ask(PROMPTS)
-    server.manners.speech.noise = 0.003
-    assert first_tokens(server, tmp_path).fingerprint == model.fingerprint
-    server.manners.speech = Speech(replies=lambda text: opinions(text + "!"))
-    assert first_tokens(server, tmp_path).fingerprint != model.fingerprint
-
-
-def test_a_store_at_an_address_knows_a_noisy_server_again(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By what this machine keeps of it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    store = Store(f"memory://{tmp_path.name}")
-    server = speaking(serve, noise=0.003)
-    loading = LoadOptions(server=options())
-    model = load_model(server.address, loading, store.hashes)
-    Engine(model, store).ask(PROMPTS)
-    again = load_model(server.address, loading, Store(str(store.root)).hashes)
-    assert again.fingerprint == model.fingerprint
-
-
 # By sampled replies
 
 
@@ -148,31 +118,27 @@ def test_a_store_at_an_address_knows_a_noisy_server_again(
 def test_replies_are_independent_draws_however_many_come_at_once(
     serve: Serve, several: str, tmp_path: Path
 ) -> None:
-    """Copies are not taken for samples, and what is lacking is asked for singly."""
+    """Copies are not taken for samples, and missing replies are requested one by one."""
     server = speaking(serve, several=several)
     model = sampled(server, samples=40)
     assert model.description["several_at_once"] == (several == "right")
-    passed = f"{model.name} passed the preflight: its replies are random samples"
-    assert model.description["preflight"] == passed
     assert bool(model.description["refused"]) == (several != "right")
-    votes = Engine(model, Store(tmp_path)).ask(PROMPTS[:3])
-    for prompt, of in zip(PROMPTS, votes, strict=False):
-        assert of.parsed + of.unparsed == 40
-        shares = opinions(prompt.text)
-        readable = shares["True."] + shares["False"]
-        # Four standard deviations of 40 draws.
-        assert abs(of.parsed / 40 - readable) < 4 * math.sqrt(readable * (1 - readable) / 40)
-        assert of.counts["True"] < of.parsed or shares["False"] < 0.1
-    asked = server.chats(PROMPTS[0].text)
+    (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    assert votes.parsed + votes.unparsed == 40
+    shares = opinions(PROMPTS[0].text)
+    readable = shares["True."] + shares["False"]
+    # Four standard deviations of 40 draws.
+    assert abs(votes.parsed / 40 - readable) < 4 * math.sqrt(readable * (1 - readable) / 40)
+    asked = server.about(PROMPTS[0].text)
     assert len(asked) == (3 if several == "right" else 40)
     assert len({request["seed"] for request in asked}) == len(asked)
 
 
-@pytest.mark.parametrize("all_tokens", [0, -1])
+@pytest.mark.parametrize("all_tokens", [0, -1, None])
 def test_servers_that_cut_off_unlikely_words_are_told_not_to(
-    serve: Serve, tmp_path: Path, all_tokens: int
+    serve: Serve, tmp_path: Path, all_tokens: int | None
 ) -> None:
-    """Or what is less probable than half of the likeliest reply would have no vote."""
+    """Unless they refuse the settings, which is reported: unlikely words then have no votes."""
     share = {"True": 0.9, "False": 0.1}
     speech = {"trims": 0.5, "all_tokens": all_tokens}
     server = speaking(
@@ -180,17 +146,13 @@ def test_servers_that_cut_off_unlikely_words_are_told_not_to(
     )
     model = sampled(server, 200)
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
+    reported = "may never sample unlikely words" in " ".join(model.description["refused"])
+    if all_tokens is None:
+        assert (reported, votes.counts["False"]) == (True, 0)
+        return
     assert votes.counts["False"] == pytest.approx(20, abs=4 * math.sqrt(200 * 0.1 * 0.9))
-    assert votes.counts["False"] > 0
     assert model.description["identity"]["uncut"]["top_k"] == all_tokens
-    assert "may never sample" not in " ".join(model.description["refused"])
-
-
-def test_a_server_that_may_cut_off_unlikely_words_is_told_of(serve: Serve) -> None:
-    """It takes no word that says not to."""
-    model = sampled(speaking(serve, all_tokens=None))
-    assert "may never sample unlikely words" in " ".join(model.description["refused"])
-    assert model.description["identity"]["uncut"] == {}
+    assert not reported
 
 
 @pytest.mark.slow
@@ -207,18 +169,6 @@ def test_the_same_seeds_give_the_same_votes(serve: Serve, tmp_path: Path) -> Non
     assert more == fresh
 
 
-@pytest.mark.slow
-def test_failures_change_no_vote(serve: Serve, tmp_path: Path) -> None:
-    """A fifth of the requests fail, with 500, 429 or half a body; each reply counts once."""
-    prompts, samples = numbered(200), 10
-    right = Engine(sampled(serve(), samples), Store(tmp_path / "a")).ask(prompts)
-    server = serve(failing=0.2)
-    model = sampled(server, samples)
-    assert Engine(model, Store(tmp_path / "b")).ask(prompts) == right
-    assert {"500", "429", "broken off"} <= set(server.statuses)
-    assert all(votes.parsed + votes.unparsed == samples for votes in right)
-
-
 @pytest.mark.parametrize("seeds", ["ignored", "refused"])
 @pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
 def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) -> None:
@@ -233,15 +183,8 @@ def test_a_server_s_own_words_are_found(serve: Serve, seeds: str, limit: str) ->
     assert sum(length > 16 for length in lengths) == 1  # the one that is allowed to end
 
 
-def test_a_model_is_known_again_by_its_likeliest_replies(serve: Serve, tmp_path: Path) -> None:
-    """Another one by its name shares no reply; without a temperature of 0 that is not seen."""
-    server = speaking(serve, logprobs=False)
-    model = sampled(server, kept=tmp_path)
-    Engine(model, Store(tmp_path)).ask(PROMPTS)
-    assert sampled(server, kept=tmp_path).fingerprint == model.fingerprint
-    other = {"logprobs": False, "replies": lambda t: {f"so-{r}": s for r, s in opinions(t).items()}}
-    server.manners.speech = Speech(**other)  # type: ignore[arg-type] # its own fields
-    assert sampled(server, kept=tmp_path).fingerprint != model.fingerprint
+def test_without_a_temperature_of_0_a_change_of_the_model_is_not_detected(serve: Serve) -> None:
+    """Which is reported."""
     blind = sampled(speaking(serve, greedy=False, logprobs=False))
     assert "a change of its model cannot be detected" in " ".join(blind.description["refused"])
 
@@ -259,15 +202,6 @@ def test_a_few_other_words_are_rounding_and_more_another_model(
     assert not same_replies({}, now)
 
 
-def test_votes_are_not_scores(serve: Serve) -> None:
-    """A sampled model is loaded like any other, and answers nothing but samples."""
-    model = load_model(speaking(serve).address, LoadOptions(server=options(samples=3)))
-    assert model.supports == {SamplingPrompt}
-    (samples,) = model.answer([SamplingPrompt(TEXTS[0], (0, 1, 2))])
-    assert len(samples.replies) == 3
-    assert model.cost([SamplingPrompt(TEXTS[0], (0, 1, 2))]) == [3]
-
-
 # Models that think
 
 
@@ -276,8 +210,10 @@ def long(draw: int) -> int:
     return 40 + draw % 10
 
 
-@pytest.mark.parametrize("thinks", ["field", "tags", "begun", "counted", "hidden"])
-@pytest.mark.parametrize("thinking", [100, "all"])
+@pytest.mark.parametrize(
+    ("thinks", "thinking"),
+    [("field", 100), ("tags", "all"), ("begun", 100), ("counted", "all"), ("hidden", 100)],
+)
 def test_the_reply_is_read_behind_the_thought(
     serve: Serve, tmp_path: Path, thinks: str, thinking: int | str
 ) -> None:
@@ -371,7 +307,7 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
     model = sampled(server, 4, thinking_tokens="0")
     (votes,) = Engine(model, Store(tmp_path)).ask(PROMPTS[:1])
     assert votes.truncated == 0
-    assert all(request["max_tokens"] <= 16 for request in server.chats(PROMPTS[0].text))
+    assert all(request["max_tokens"] <= 16 for request in server.about(PROMPTS[0].text))
 
 
 @pytest.mark.parametrize(
@@ -386,18 +322,15 @@ def test_thinking_can_be_turned_off(serve: Serve, tmp_path: Path) -> None:
         (ChatReply("hm </think> True", "", cut=False), True, "True", "whole"),
         (ChatReply("True, but", "", cut=True), True, "", "thinking"),
         (ChatReply("No, wait", "", cut=False), True, "", "thinking"),
+        (ChatReply(" ", "", cut=True), False, "", "cut"),
     ],
 )
 def test_what_is_thought_is_no_reply(said: ChatReply, begun: bool, reply: str, state: str) -> None:  # noqa: FBT001 - a row of the table
     """Where the thought ends, the reply begins."""
     sample = said.sample(begun=begun, meant=False)
     assert (sample.reply, sample.state) == (reply, state)
-
-
-@pytest.mark.parametrize(("meant", "state"), [(True, "thinking"), (False, "cut")])
-def test_a_silent_reply_is_a_thought_where_one_was_meant(*, meant: bool, state: str) -> None:
-    """Else it is a reply of blanks."""
-    assert ChatReply(" ", "", cut=True).sample(begun=False, meant=meant).state == state
+    if said.silent:
+        assert said.sample(begun=False, meant=True).state == "thinking"
 
 
 # What is asked for
@@ -429,12 +362,3 @@ def test_a_model_that_thinks_is_waited_for_longer() -> None:
     for thinking in ("50", "all"):
         assert ServerOptions(thinking_tokens=thinking).patience == 600
     assert ServerOptions(thinking_tokens="all", timeout=7.5).patience == 7.5
-
-
-def test_a_server_that_gives_no_reply_is_an_error(serve: Serve, tmp_path: Path) -> None:
-    """What was replied before is kept."""
-    server = serve()
-    model = sampled(server, 4, concurrency=1)
-    server.manners.dies = len(server.requests) + 2
-    with pytest.raises(ScoringError, match="failed 8 times"):
-        Engine(model, Store(tmp_path)).ask(PROMPTS)

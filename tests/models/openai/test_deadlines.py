@@ -19,6 +19,7 @@ from tacit.errors import ScoringError
 from tacit.models.openai import client as client_module
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
+from tacit.models.openai.streaming import at_once
 from tests.models.openai.raw import raw
 
 GENEROUS = 60.0
@@ -150,21 +151,22 @@ def test_a_request_that_waits_for_its_turn_keeps_its_time() -> None:
     with raw(late) as address:
         options = ServerOptions(concurrency=1, timeout=5.0, backoff=Backoff(attempts=1))
         asked = Client(address, options)
-        assert asked.at_once(asked.complete, [{"prompt": "a"}] * 2, 2) == [{"model": "m"}] * 2
+        assert at_once(asked.complete, [{"prompt": "a"}] * 2, 2) == [{"model": "m"}] * 2
 
 
 INTERRUPTED = """
 import sys
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.streaming import at_once
 
 client = Client(sys.argv[1], ServerOptions(timeout=600.0))
 try:
     if sys.argv[2] == "one":
         client.complete({"prompt": "a"})
-    client.at_once(lambda n: client.complete({"prompt": "a"}), range(20), 4)
+    at_once(lambda n: client.complete({"prompt": "a"}), range(20), 4)
 except KeyboardInterrupt:
-    client.at_once(lambda n: client.complete({"prompt": "after"}), range(4), 4)
+    at_once(lambda n: client.complete({"prompt": "after"}), range(4), 4)
     print("interrupted")
 """
 
@@ -234,5 +236,5 @@ def test_after_a_failure_the_same_client_asks_again() -> None:
     with raw(answer) as address:
         asked = client(address, 10 * GENEROUS)
         with pytest.raises(KeyboardInterrupt):
-            asked.at_once(work, [0, 1], 2)
-        assert asked.at_once(lambda _: asked.complete({}), [1], 1) == [json.loads(ANSWER)]
+            at_once(work, [0, 1], 2)
+        assert at_once(lambda _: asked.complete({}), [1], 1) == [json.loads(ANSWER)]

@@ -6,15 +6,20 @@ import json
 import logging
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError
+from tacit.models.loading import load_model
 from tacit.models.openai.client import Client
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import (
+    Backoff,
     ServerOptions,
     check_address,
     is_address,
@@ -22,50 +27,65 @@ from tacit.models.openai.options import (
 )
 from tacit.requests import Prompt
 from tests.models.openai.conftest import Serve, load
-from tests.models.openai.serving import Toy
+from tests.models.openai.model import Toy
+from tests.models.openai.speaking import Speech, opinions
 
 PROMPT = Prompt("A bear has", ("claws",))
 
 
-def test_a_server_is_known_again(serve: Serve, tokenizer_file: Path, tmp_path: Path) -> None:
-    """By what it answers, but for rounding; and the store's scores are taken."""
-    server = serve()
-    first = load(server, tokenizer_file, kept=tmp_path)
-    right = Engine(first, Store(tmp_path)).ask([PROMPT])
-    server.manners.noise = 0.003
-    again = load(server, tokenizer_file, kept=tmp_path)
-    assert again.fingerprint == first.fingerprint
-    asked = len(server.requests)
-    assert Engine(again, Store(tmp_path)).ask([PROMPT]) == right
-    assert len(server.requests) == asked
+ROADS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "echo": ({}, {}),
+    "echo alone": ({"top": 0}, {}),
+    "next tokens": ({"echo": "none"}, {}),
+    "first tokens": ({}, {"api": "chat"}),
+    "greedy replies": ({"speech": Speech(logprobs=False)}, {"api": "chat", "samples": 3}),
+}
+"""What a server is recognised by: its manners, and the options with which it is loaded."""
 
 
-@pytest.mark.parametrize("manners", [{}, {"top": 0}, {"top": 1}, {"echo": "none"}, {"by_id": True}])
-def test_other_weights_are_another_model(
-    serve: Serve, toy: Toy, tokenizer_file: Path, tmp_path: Path, manners: dict[str, object]
+@pytest.mark.parametrize("road", ROADS)
+def test_a_model_is_recognised_by_its_answers(
+    serve: Serve, toy: Toy, tokenizer_file: Path, tmp_path: Path, road: str
 ) -> None:
-    """At the same address, by the same name; with the first weights back, the first is known."""
+    """Apart from rounding; other weights at the address are another model, until they are back."""
+    manners, options = ROADS[road]
     server = serve(None, **manners)
-    first = load(server, tokenizer_file, kept=tmp_path)
-    Engine(first, Store(tmp_path)).ask([PROMPT])
+    chat = server.manners.speech = replace(server.manners.speech)
+
+    def fingerprint() -> str:
+        tokenizer = None if "api" in options else tokenizer_file
+        given = ServerOptions(tokenizer=tokenizer, backoff=Backoff(first=0.0), **options)
+        model = load_server(server.address, given, tmp_path)
+        Engine(model, Store(tmp_path)).ask([PROMPT])
+        asked = len(server.requests)
+        Engine(model, Store(tmp_path)).ask([PROMPT])
+        assert len(server.requests) == asked, "the cached scores are used"
+        return model.fingerprint
+
+    first = fingerprint()
+    server.manners.noise = chat.noise = 0.001
+    assert fingerprint() == first
+    server.manners.noise = chat.noise = 0.0
     server.language = Toy(toy.tokenizer, weights=1)
-    other = load(server, tokenizer_file, kept=tmp_path)
-    assert other.fingerprint != first.fingerprint
-    Engine(other, Store(tmp_path)).ask([PROMPT])
-    assert load(server, tokenizer_file, kept=tmp_path).fingerprint == other.fingerprint
-    server.language = toy
-    assert load(server, tokenizer_file, kept=tmp_path).fingerprint == first.fingerprint
+    server.manners.speech = replace(chat, replies=lambda text: opinions(f"{text}!"))
+    other = fingerprint()
+    assert other != first
+    assert fingerprint() == other
+    server.language, server.manners.speech = toy, chat
+    assert fingerprint() == first
 
 
-def test_another_way_of_reading_is_another_model(
-    serve: Serve, tokenizer_file: Path, tmp_path: Path
+def test_a_store_at_an_address_recognises_a_noisy_server(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was missing for want of an echo is asked when there is one."""
-    server = serve(echo="none")
-    first = load(server, tokenizer_file, kept=tmp_path)
-    Engine(first, Store(tmp_path)).ask([PROMPT])
-    server.manners.echo = "right"
-    assert load(server, tokenizer_file, kept=tmp_path).fingerprint != first.fingerprint
+    """By what this machine caches of it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    store = Store(f"memory://{tmp_path.name}")
+    server = serve(noise=0.003)
+    model = load_model(server.address, hashes=store.hashes)
+    Engine(model, store).ask([PROMPT])
+    again = load_model(server.address, hashes=Store(str(store.root)).hashes)
+    assert again.fingerprint == model.fingerprint
 
 
 def test_without_a_store_nothing_is_written(serve: Serve, tmp_path: Path) -> None:
@@ -73,15 +93,6 @@ def test_without_a_store_nothing_is_written(serve: Serve, tmp_path: Path) -> Non
     load(serve())
     load(serve(), kept=tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_damaged_description_is_no_server(serve: Serve, tmp_path: Path) -> None:
-    """It is passed over, and the server is asked anew."""
-    folder = tmp_path / "scores" / "ab"
-    folder.mkdir(parents=True)
-    for content in ("{", "[]", '{"kind": "server"}', '{"kind": "server", "fingerprint": "ab"}'):
-        (folder / "model.json").write_text(content)
-        assert len(load(serve(), kept=tmp_path).fingerprint) == 64
 
 
 def test_the_key_is_sent_and_never_shown(
@@ -176,7 +187,7 @@ def test_no_torch_is_needed(serve: Serve, tokenizer_file: Path) -> None:
         "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
         "from pathlib import Path\n"
         "from tacit.models.openai.options import ServerOptions\n"
-        "from tacit.models.openai.completions import load_server\n"
+        "from tacit.models.openai.loading import load_server\n"
         "from tacit.requests import Prompt\n"
         f"options = ServerOptions(tokenizer=Path({str(tokenizer_file)!r}))\n"
         f"model = load_server({server.address!r}, options)\n"

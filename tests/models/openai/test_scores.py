@@ -7,16 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.engine.ask import Engine
-from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.huggingface.alignment import bare, tokenize
 from tacit.models.huggingface.encoding import fill
 from tacit.models.openai import completions
-from tacit.requests import OUTSIDE, TOO_LONG, AnswerScore, Prompt, missing_by_reason
+from tacit.requests import OUTSIDE, AnswerScore, Prompt, missing_by_reason
 from tests.models import tiny
 from tests.models.openai.conftest import Serve, load
-from tests.models.openai.serving import Toy, spelled
+from tests.models.openai.model import Toy, spelled
 
 PROMPTS = [
     Prompt("A bear has fur, is big, and has", ("claws", "claw", "the egg yolk", "a")),
@@ -49,13 +47,9 @@ def one_token(toy: Toy, text: str, ranks: range) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     "manners",
     [
-        {},
         {"top": 0},
-        {"top": 1},
         {"top": 5, "most": 5},
-        {"zero": "endless"},
-        {"silent": 2},
-        {"by_id": True},
+        {"zero": "endless", "silent": 2},
         {"spaced": False},
     ],
     ids=str,
@@ -73,25 +67,18 @@ def test_all_answers_of_a_server_that_echoes_are_right(
             assert (one.tokens, one.spanned) == (tokens, spanned)
 
 
-def test_the_servers_own_tokens_do_as_well(serve: Serve, toy: Toy) -> None:
-    """Without a tokenizer; but where tokens are parts of characters, nobody can tell them."""
-    model = load(serve())
-    scores = model.answer(PROMPTS[:5])
-    for prompt, scored in zip(PROMPTS[:5], scores, strict=True):
-        assert [one.logprob for one in scored.answers] == pytest.approx(
-            [logprob for logprob, _, _ in expected(toy, prompt)], abs=1e-9
-        )
-    parts = model.answer([Prompt("Is it?", ("bear 🐻",))])[0].answers[0]
-    assert (parts.logprob, parts.tokens, parts.missing) == (None, 0, completions.UNSPELT)
+def test_parts_of_characters_are_tokens_that_a_server_does_not_name(serve: Serve) -> None:
+    """A tokenizer would; see the matrix for answers of whole characters."""
+    (scored,) = load(serve()).answer([Prompt("Is it?", ("bear 🐻",))])
+    assert scored.answers == (AnswerScore("bear 🐻", None, 0, missing=completions.UNSPELT),)
 
 
 @pytest.mark.parametrize(
     "manners",
     [
-        {"echo": "none"},
         {"echo": "none", "form": "content"},
-        {"echo": "shifted"},
         {"echo": "none", "by_id": True},
+        {"echo": "shifted"},
     ],
     ids=str,
 )
@@ -124,39 +111,21 @@ def test_an_echo_tells_what_is_outside(serve: Serve, toy: Toy, tokenizer_file: P
     assert not missing_by_reason([scored])
 
 
-def test_next_tokens_follow_one_another(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
-    """An answer of several tokens is read token by token, where there is no echo."""
+@pytest.mark.parametrize("has_tokenizer", [True, False])
+def test_next_tokens_follow_one_another(
+    serve: Serve, toy: Toy, tokenizer_file: Path, *, has_tokenizer: bool
+) -> None:
+    """An answer of several tokens is read token by token, where there is no correct echo."""
     text = "A bear has fur, is big, and has"
     (first,) = one_token(toy, text, range(1))
     (second,) = one_token(toy, text + first, range(1))
     (third,) = one_token(toy, text + first + second, range(1))
     prompt = Prompt(text, (first + second + third,), "")
     ((right, tokens, _),) = expected(toy, prompt)
-    for tokenizer, echo in (
-        (tokenizer_file, "none"),
-        (tokenizer_file, "shifted"),
-        (None, "shifted"),
-    ):
-        (scored,) = load(serve(echo=echo), tokenizer).answer([prompt])
-        assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
-        assert scored.answers[0].tokens == tokens
-
-
-def test_a_separator_of_its_own_token_is_read(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
-    """It is the first next token; two answers behind it take two requests."""
-    text = "A bear has fur, is big, and has"
-    (separator,) = one_token(toy, text, range(1))
-    prompt = Prompt(text, one_token(toy, text + separator, range(2)), separator)
-    server = serve(echo="none")
-    model = load(server, tokenizer_file)
-    before = len(server.requests)
+    model = load(serve(echo="shifted"), tokenizer_file if has_tokenizer else None)
     (scored,) = model.answer([prompt])
-    assert len(server.requests) == before + 2
-    right = expected(toy, prompt)
-    assert [tokens for _, tokens, _ in right] == [one.tokens for one in scored.answers] == [2, 2]
-    assert [one.logprob for one in scored.answers] == pytest.approx(
-        [logprob for logprob, _, _ in right], abs=1e-9
-    )
+    assert scored.answers[0].logprob == pytest.approx(right, abs=1e-9)
+    assert scored.answers[0].tokens == tokens
 
 
 def test_which_token_is_outside_is_told(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
@@ -233,25 +202,6 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_asked(
     model = load(serve(), tokenizer_file)
     with pytest.raises(PromptError, match="accepts at most 399"):
         model.cost([Prompt("word " * 400, ("a",))])
-
-
-def test_an_engine_skips_what_a_server_cannot_take(
-    serve: Serve, tokenizer_file: Path, tmp_path: Path
-) -> None:
-    """The server is asked for the other prompts alone."""
-    server = serve()
-    model = load(server, tokenizer_file)
-    prompts = [Prompt("word " * 400, ("a",)), Prompt("Is it", ("a",))]
-    long, short = Engine(model, Store(tmp_path)).ask(prompts)
-    assert long.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
-    assert short["a"].logprob is not None
-    assert not any("word word" in str(request) for request in server.requests)
-
-
-def test_text_behind_the_blank_is_refused(serve: Serve) -> None:
-    """As by every model that continues a text."""
-    with pytest.raises(PromptError, match="has text after its blank"):
-        load(serve()).cost([Prompt("a ___ b", ("a",))])
 
 
 def test_costs_are_tokens_or_a_guess(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:

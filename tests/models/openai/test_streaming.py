@@ -15,7 +15,7 @@ import pytest
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.openai.client import Client
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.streaming import Stream
+from tacit.models.openai.streaming import Stream, at_once
 from tests.models.openai.raw import raw
 
 GENEROUS = 60.0
@@ -43,7 +43,7 @@ def test_what_is_ready_is_given_while_something_slow_is_under_way() -> None:
         return -number
 
     given: dict[int, int] = {}
-    with closing(silent().stream(work, range(5), 2, 0.01)) as parts:
+    with closing(Stream(work, range(5), 2, 0.01).parts()) as parts:
         while len(given) < 4:
             given.update(next(parts))
         assert given == {number: -number for number in range(1, 5)}
@@ -60,7 +60,7 @@ def test_nobody_waits_where_a_part_ends() -> None:
             others.set()
         return number
 
-    parts = silent().stream(work, range(20), 2, 0.0)
+    parts = Stream(work, range(20), 2, 0.0).parts()
     first = next(parts)
     assert others.wait(GENEROUS), "the last item is begun before a second part is asked for"
     rest = [each for part in parts for each in part]
@@ -113,7 +113,7 @@ def test_a_failure_is_raised_when_what_is_finished_is_given() -> None:
                 raise ScoringError("it is broken")
             return number
 
-        parts = client.stream(work, range(9), 2, 30.0)
+        parts = Stream(work, range(9), 2, 30.0).parts()
         assert next(parts) == [(0, 0)]
         with pytest.raises(ScoringError, match="it is broken"):
             next(parts)
@@ -129,7 +129,7 @@ def test_what_came_beside_a_wrong_reply_is_not_given() -> None:
         return number
 
     with pytest.raises(UnreliableError, match="another model"):
-        list(silent().stream(work, range(9), 1, 30.0))
+        list(Stream(work, range(9), 1, 30.0).parts())
 
 
 def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
@@ -144,7 +144,7 @@ def test_an_unreliable_reply_is_told_of_before_other_failures() -> None:
         raise UnreliableError("another model")
 
     with pytest.raises(UnreliableError, match="another model"):
-        list(silent().stream(work, range(2), 2, 30.0))
+        list(Stream(work, range(2), 2, 30.0).parts())
 
 
 def test_what_is_finished_is_given_before_an_interruption_is_raised() -> None:
@@ -169,7 +169,7 @@ def test_a_check_that_fails_ends_the_work_when_the_results_are_given() -> None:
         checked.append(1)
         raise ScoringError("no answer")
 
-    parts = silent().stream(lambda number: number, itertools.count(), 2, 0.0, check)
+    parts = Stream(lambda number: number, itertools.count(), 2, 0.0, check).parts()
     given: list[tuple[int, int]] = []
     with pytest.raises(ScoringError, match="no answer"):
         given.extend(one for part in parts for one in part)
@@ -197,7 +197,7 @@ def test_items_that_cannot_be_taken_fail_as_well() -> None:
         yield 1
         raise ValueError("no more")
 
-    parts = silent().stream(lambda number: number, items(), 2, 30.0)
+    parts = Stream(lambda number: number, items(), 2, 30.0).parts()
     assert next(parts) == [(0, 1)]
     with pytest.raises(ValueError, match="no more"):
         next(parts)
@@ -222,7 +222,7 @@ def test_who_leaves_early_hangs_up(error: type[BaseException] | None) -> None:
             return clients[number > 0].complete({"prompt": "a"})
 
         def leave() -> None:
-            with closing(clients[1].stream(work, range(100), 3, 0.0)) as parts:
+            with closing(Stream(work, range(100), 3, 0.0).parts()) as parts:
                 assert next(parts) == [(0, {"model": "m"})]
                 for _ in range(3):
                     assert waiting.acquire(timeout=GENEROUS)
@@ -254,10 +254,10 @@ def test_the_consumer_may_ask_meanwhile() -> None:
     def ask(prompt: str) -> str:
         return str(client.complete({"prompt": prompt}, attempts=3)["prompt"])
 
-    with closing(client.stream(ask, ["quick", "slow"], 2, 0.0)) as parts:
+    with closing(Stream(ask, ["quick", "slow"], 2, 0.0).parts()) as parts:
         assert next(parts) == [(0, "p")]
-        assert client.at_once(ask, ["other"] * 20, 4) == ["p"] * 20
+        assert at_once(ask, ["other"] * 20, 4) == ["p"] * 20
         with pytest.raises(ScoringError, match="failed"):
-            client.at_once(ask, ["fails"] * 3, 2)
+            at_once(ask, ["fails"] * 3, 2)
         release.set()
         assert list(parts) == [[(1, "p")]]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tacit.models.openai.chat_checks import LOOK_AGAIN, REFUSE, TELL
+from tacit.models.openai.chat import LOOK_AGAIN, REFUSE, TELL
 from tacit.models.openai.temperature import counted, estimate, words_of
 from tacit.models.openai.tokens import Token
 

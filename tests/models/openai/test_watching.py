@@ -21,33 +21,6 @@ from tacit.models.openai.tokens import Token, differences
 from tacit.models.openai.watch import EVERY, Watch
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.openai.conftest import Serve, load
-from tests.models.openai.serving import Toy
-
-PROMPTS = [Prompt(f"Number {number} has", ("a", "claws")) for number in range(60)]
-
-
-def test_weights_that_are_swapped_midway_leave_nothing_in_the_store(
-    serve: Serve, toy: Toy, tokenizer_file: Path, tmp_path: Path
-) -> None:
-    """The run ends; under the first fingerprint there is nothing of the second model."""
-    server = serve()
-    model = load(server, tokenizer_file, kept=tmp_path)
-    true = {prompt.text: model.answer([prompt])[0] for prompt in PROMPTS}
-    other = Toy(toy.tokenizer, weights=1)
-
-    def swap(_: object) -> None:
-        server.language = other
-
-    store = Store(tmp_path)
-    with pytest.raises(UnreliableError, match="no longer answers as in the preflight"):
-        Engine(model, store, block_tokens=200).ask(PROMPTS, progress=swap)
-    rows = store.read(model.fingerprint).to_dicts()
-    assert all(row["logprob"] == true[row["text"]][row["answer"]].logprob for row in rows)
-    server.language = toy
-    again = load(server, tokenizer_file, kept=tmp_path)
-    assert again.fingerprint == model.fingerprint
-    scores = Engine(again, Store(tmp_path), block_tokens=200).ask(PROMPTS)
-    assert scores == [true[prompt.text] for prompt in PROMPTS]
 
 
 class Changing(FakeModel):
@@ -109,7 +82,7 @@ def test_what_was_unsaid_is_asked_again_by_the_next_run(
     """Missing in the first; of the first and the second answer in the store the second counts."""
     server = serve()
     model = load(server, tokenizer_file, kept=tmp_path)
-    (prompt,) = PROMPTS[:1]
+    prompt = Prompt("Number 1 has", ("a", "claws"))
     nothing = Scores(tuple(AnswerScore(a, None, 1, missing=UNSAID) for a in prompt.answers))
     store = Store(tmp_path)
     store.append(model.description, [prompt], [nothing])
@@ -124,6 +97,9 @@ class Echoing(Server):
     """A server that repeats its answers, and records its requests."""
 
     asked: ClassVar[list[str]] = []
+
+    def accept(self) -> None:
+        """It accepts anything."""
 
     def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Token:  # noqa: ARG002
         """The same token, whatever is asked."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, ClassVar, Literal
 
 from tacit.models.openai.client import RefusalError
+from tacit.models.openai.identity import same_replies
 from tacit.models.openai.options import Thinking
 from tacit.models.openai.schema import Answer, Completion, Replied
 from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
+from tacit.models.openai.streaming import at_once
+from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
 from tacit.models.openai.tokens import TOPS, Token, read_tokens
 from tacit.requests import Sample
 from tacit.requests.answer_parsing import ANSWER_TOKENS
@@ -26,6 +30,12 @@ server's context window.
 
 OPEN_ENDED = "Write the first sentence of a story about an invented place."
 """A prompt for which two independent replies are almost never identical."""
+
+DRAWN_TEXTS, AT_ONCE, SINGLY = 3, 24, 8
+"""First tokens drawn per text: 24 if a request can return several replies, otherwise 8."""
+
+AGAIN, LOOK_AGAIN, TELL, REFUSE = 2, 0.01, 0.1, 0.001
+"""After a p-value below ``LOOK_AGAIN``, twice as many are drawn, and ``TELL`` warns of these."""
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 
@@ -99,9 +109,6 @@ def _reply_of(choice: Replied, *, hidden: bool) -> ChatReply:
     return ChatReply(message.content, thought, cut, hidden and not thought)
 
 
-_KIND = "a chat completion"
-
-
 @dataclass
 class ChatServer(Server):
     """A server that replies in a chat."""
@@ -112,37 +119,23 @@ class ChatServer(Server):
     uncut: Mapping[str, float] = field(default_factory=dict)
     trims: ClassVar[bool] = True
 
-    def accept_first_tokens(self, hint: str) -> None:
-        """Find out how many log-probabilities the server returns; raise if it returns none."""
+    def accept(self, tops: Sequence[int] = TOPS, attempts: int = TRIES) -> None:
+        """Find out how many log-probabilities the server returns."""
 
         def ask(top: int) -> Token | None:
             self.requested = top
-            return self.next_token(TEXTS[0], attempts=TRIES)
+            return self.next_token(TEXTS[0], attempts=attempts)
 
-        failure = f"{self.name} returns no log-probabilities in a chat{hint}"
-        first_accepted(TOPS, ask, failure)
-
-    def accept_replies(self) -> ChatReply:
-        """Find settings that the server accepts; return its first reply to ``OPEN_ENDED``."""
-
-        def ask(request: tuple[bool, Any, Mapping[str, float]]) -> ChatReply:
-            self.seeded, self.limit, self.uncut = request
-            return self.brief(OPEN_ENDED, 0)
-
-        hint = "; it may not support turning reasoning off" if self.thinking == 0 else ""
-        requests = product((True, False), LIMITS, UNCUT)
-        failure = f"{self.name} does not answer chat requests{hint}"
-        return first_accepted(requests, ask, failure, RefusalError)[1]
+        first_accepted(tops, ask)
 
     def next_token(
         self, text: str, *, longer: bool = False, attempts: int | None = None
     ) -> Token | None:
-        """See ``Server.next_token``."""
         more = {self.limit: 1 + longer, "logprobs": True, "top_logprobs": self.requested}
         tokens = self._checked(
             text,
-            lambda: self.client.chat(self._body(text, more), attempts=attempts),
-            (Answer[Completion], _KIND),
+            lambda: self.client.complete(self._body(text, more), attempts=attempts),
+            Answer[Completion],
             lambda answer: read_tokens(answer, self.noise),
         )
         return tokens[0] if tokens else None
@@ -156,15 +149,6 @@ class ChatServer(Server):
             more["n"] = n
         return self._replies(text, more, n)
 
-    def brief(self, text: str, seed: int) -> ChatReply:
-        """Return the beginning of a sampled reply, which may contain reasoning."""
-        return self.replies(text, seed, room=ANSWER_TOKENS)[0]
-
-    def likeliest(self, text: str) -> str:
-        """Return the beginning of the reply at temperature 0, which may contain reasoning."""
-        more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
-        return self._replies(text, more, 1)[0].whole
-
     def unlimited(self) -> ChatReply:
         """Return a reply that is not truncated, if the server's own limit allows it."""
         if not self.thinking:
@@ -174,16 +158,11 @@ class ChatServer(Server):
                 pass
         return self.replies(TEXTS[1], 0)[0]
 
-    @property
-    def room(self) -> int | None:
-        """The token limit of a reply; None if there is no limit."""
-        return None if self.thinking == "all" else ANSWER_TOKENS + (self.thinking or 0)
-
     def _replies(self, text: str, more: Mapping[str, Any], n: int) -> list[ChatReply]:
         return self._checked(
             text,
-            lambda: self.client.chat(self._body(text, more)),
-            (Answer[Replied], _KIND),
+            lambda: self.client.complete(self._body(text, more)),
+            Answer[Replied],
             lambda answer: read_replies(answer, n),
         )
 
@@ -194,3 +173,83 @@ class ChatServer(Server):
         if self.thinking == 0:
             body["chat_template_kwargs"] = {"enable_thinking": False}
         return body
+
+
+@dataclass
+class VotesServer(ChatServer):
+    """A chat server whose replies are sampled, and how it samples them."""
+
+    several: bool = False
+    """Whether one request can return several different replies."""
+    begun: bool = False
+    """Whether the template begins the reasoning, so that replies have a closing tag alone."""
+    reasons: bool = False
+    drawn: list[ChatReply] = field(default_factory=list)
+    temperature: Temperature | None = None
+    seeds: Iterator[int] = field(default_factory=lambda: itertools.count(1000, 1000))
+
+    def accept_replies(self) -> ChatReply:
+        """Find settings that the server accepts; return its first reply to ``OPEN_ENDED``."""
+
+        def ask(request: tuple[bool, Any, Mapping[str, float]]) -> ChatReply:
+            self.seeded, self.limit, self.uncut = request
+            return self.brief(OPEN_ENDED, 0)
+
+        return first_accepted(product((True, False), LIMITS, UNCUT), ask, RefusalError)
+
+    @property
+    def room(self) -> int | None:
+        """The token limit of a reply; None if there is no limit."""
+        return None if self.thinking == "all" else ANSWER_TOKENS + (self.thinking or 0)
+
+    def brief(self, text: str, seed: int) -> ChatReply:
+        """Return the beginning of a sampled reply, which may contain reasoning."""
+        return self.replies(text, seed, room=ANSWER_TOKENS)[0]
+
+    def likeliest(self, text: str) -> str:
+        """Return the beginning of the reply at temperature 0, which may contain reasoning."""
+        more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
+        return self._replies(text, more, 1)[0].whole
+
+    def same_greedy_replies(self, concurrency: int) -> bool:
+        """Return whether the server still gives three in four of its replies at temperature 0."""
+        now = self.greedy(list(self.greedy_replies), concurrency)
+        return same_replies(self.greedy_replies, now)
+
+    def greedy(self, texts: Sequence[str], concurrency: int) -> dict[str, str]:
+        """Return the replies at temperature 0, without those that the server refuses."""
+
+        def reply(text: str) -> str:
+            try:
+                return self.likeliest(text)
+            except RefusalError:
+                return ""
+
+        replies = zip(texts, at_once(reply, texts, concurrency), strict=True)
+        return {text: reply for text, reply in replies if reply.strip()}
+
+    def estimate_temperature(self) -> Temperature | None:
+        """Sample first tokens; sample again if a temperature of 1 is improbable."""
+        try:
+            first = self._drawn_tokens(1)
+            if first is None or first.chance >= LOOK_AGAIN:
+                return first
+            return self._drawn_tokens(AGAIN)
+        except RefusalError:
+            return None  # the server refuses one-token replies, or so many replies at once
+
+    def _drawn_tokens(self, times: int) -> Temperature | None:
+        seed = next(self.seeds)
+        size, requests = (AT_ONCE, times) if self.several else (1, SINGLY * times)
+        words = {text: words_of(token) for text, token in self.nexts.items()}
+        texts = [text for text in words if len(words[text]) > 1]
+        texts = sorted(texts, key=lambda text: -sensitivity(words[text]))[:DRAWN_TEXTS]
+        pieces = [(text, seed + at) for text in texts for at in range(requests)]
+        replies = at_once(
+            lambda piece: self.replies(*piece, n=size, room=1), pieces, self.concurrency
+        )
+        parsed: dict[str, list[str]] = {text: [] for text in texts}
+        for (text, _), some in zip(pieces, replies, strict=True):
+            parsed[text] += [one.text for one in some]
+        drawn = [(list(words[text].values()), counted(words[text], parsed[text])) for text in texts]
+        return estimate(drawn, second=times > 1)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
-from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.chat import OPEN_ENDED, OPENS, ChatReply, ChatServer
+from tacit.errors import ScoringError
+from tacit.models.openai.chat import (
+    AGAIN,
+    DRAWN_TEXTS,
+    OPEN_ENDED,
+    OPENS,
+    SINGLY,
+    TELL,
+    ChatServer,
+    VotesServer,
+)
 from tacit.models.openai.checks import (
     PAIRS,
     Finding,
@@ -18,19 +25,12 @@ from tacit.models.openai.checks import (
     returns_logprobs,
 )
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.server import TEXTS, first_accepted
-from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
-from tacit.models.openai.tokens import TOPS, Token, agree
+from tacit.models.openai.server import TEXTS
+from tacit.models.openai.tokens import TOPS, agree
 from tacit.requests.answer_parsing import ANSWER_TOKENS
 
 DRAWN = 4
 """Replies to the open-ended prompt, which should differ."""
-
-DRAWN_TEXTS, AT_ONCE, SINGLY = 3, 24, 8
-"""First tokens drawn per text: 24 if a request can return several replies, otherwise 8."""
-
-AGAIN, LOOK_AGAIN, TELL, REFUSE = 2, 0.01, 0.1, 0.001
-"""After a p-value below ``LOOK_AGAIN``, twice as many are drawn, and ``TELL`` warns of these."""
 
 _UNDETECTED = "a change of its model cannot be detected"
 
@@ -58,75 +58,13 @@ def lists_first_tokens(server: ChatServer) -> Iterator[Finding]:
         yield Finding("it lists no most probable tokens in a chat", fatal=True)
 
 
-@dataclass
-class VotesServer(ChatServer):
-    """A chat server whose replies are sampled, and how it samples them."""
-
-    several: bool = False
-    """Whether one request can return several different replies."""
-    begun: bool = False
-    """Whether the template begins the reasoning, so that replies have a closing tag alone."""
-    reasons: bool = False
-    drawn: list[ChatReply] = field(default_factory=list)
-    greedy_replies: dict[str, str] = field(default_factory=dict)
-    """The replies at temperature 0, by text, if no log-probabilities tell models apart."""
-    temperature: Temperature | None = None
-    seeds: Iterator[int] = field(default_factory=lambda: itertools.count(1000, 1000))
-
-    def same_greedy_replies(self, concurrency: int) -> bool:
-        """Return whether the server still gives three in four of its replies at temperature 0."""
-        now = self.greedy(list(self.greedy_replies), concurrency)
-        return same_replies(self.greedy_replies, now)
-
-    def greedy(self, texts: Sequence[str], concurrency: int) -> dict[str, str]:
-        """Return the replies at temperature 0, without those that the server refuses."""
-
-        def reply(text: str) -> str:
-            try:
-                return self.likeliest(text)
-            except RefusalError:
-                return ""
-
-        replies = zip(texts, self.client.at_once(reply, texts, concurrency), strict=True)
-        return {text: reply for text, reply in replies if reply.strip()}
-
-    def estimate_temperature(self) -> Temperature | None:
-        """Sample first tokens; sample again if a temperature of 1 is improbable."""
-        try:
-            first = self._drawn_tokens(1)
-            if first is None or first.chance >= LOOK_AGAIN:
-                return first
-            return self._drawn_tokens(AGAIN)
-        except RefusalError:
-            return None  # the server refuses one-token replies, or so many replies at once
-
-    def _drawn_tokens(self, times: int) -> Temperature | None:
-        seed = next(self.seeds)
-        size, requests = (AT_ONCE, times) if self.several else (1, SINGLY * times)
-        words = {text: words_of(token) for text, token in self.nexts.items()}
-        texts = [text for text in words if len(words[text]) > 1]
-        texts = sorted(texts, key=lambda text: -sensitivity(words[text]))[:DRAWN_TEXTS]
-        pieces = [(text, seed + at) for text in texts for at in range(requests)]
-        replies = self.client.at_once(
-            lambda piece: self.replies(*piece, n=size, room=1), pieces, self.concurrency
-        )
-        parsed: dict[str, list[str]] = {text: [] for text in texts}
-        for (text, _), some in zip(pieces, replies, strict=True):
-            parsed[text] += [one.text for one in some]
-        drawn = [(list(words[text].values()), counted(words[text], parsed[text])) for text in texts]
-        return estimate(drawn, second=times > 1)
-
-
-def same_replies(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
-    """Return whether at least half of the texts were answered again, and 75 % of these alike."""
-    both = [text for text in then if text in now]
-    same = sum(then[text] == now[text] for text in both)
-    return bool(both) and 2 * len(both) >= len(then) and 4 * same >= 3 * len(both)
-
-
 def accepts_settings(server: VotesServer) -> Iterator[Finding]:
     """llama-cpp-python excludes unlikely words by default; OpenAI's models refuse settings."""
-    server.drawn.append(server.accept_replies())
+    try:
+        server.drawn.append(server.accept_replies())
+    except ScoringError as error:
+        hint = "; it may not support turning reasoning off" if server.thinking == 0 else ""
+        yield Finding(f"it does not answer chat requests{hint} ({error})", fatal=True)
     if not server.seeded:
         yield Finding("it accepts no seed, so its replies cannot be reproduced")
     if not server.uncut:
@@ -208,15 +146,10 @@ def samples_its_distribution(server: VotesServer) -> Iterator[Finding]:
 
 def _lists_tokens(server: VotesServer) -> bool:
     """Return whether the server lists the likeliest first tokens of a reply."""
-
-    def ask(top: int) -> Token | None:
-        server.requested = top
-        return server.next_token(TEXTS[0], attempts=1)
-
     try:
-        first_accepted(TOPS[1:], ask, server.name)
+        server.accept(TOPS[1:], attempts=1)
         server.learn(TEXTS, concurrency=1)
-    except (ModelError, ScoringError):
+    except ScoringError:
         server.nexts.clear()
     server.settle_top()
     return server.top > 1

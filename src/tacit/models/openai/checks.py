@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import Any
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, CompletionsServer, Server
 from tacit.models.openai.tokenizer import MOST_BEFORE
@@ -31,12 +31,11 @@ class Finding:
     fatal: bool = False
 
 
-S = TypeVar("S", bound=Server)
+Check = Callable[[Any], Iterator[Finding]]
+"""A function of a ``Server``, or of a class derived from it."""
 
 
-def preflight(
-    server: S, checks: Sequence[Callable[[S], Iterator[Finding]]], hint: str = ""
-) -> tuple[str, ...]:
+def preflight(server: Server, checks: Sequence[Check], hint: str = "") -> tuple[str, ...]:
     """Run the checks in order; return what is wrong or missing but can be worked around."""
     notes: list[str] = []
     for finding in chain.from_iterable(check(server) for check in checks):
@@ -51,6 +50,10 @@ def preflight(
 
 def returns_logprobs(server: Server) -> Iterator[Finding]:
     """llama.cpp #11346 returns null; vLLM #9453 returns values after top_p or top_k."""
+    try:
+        server.accept()
+    except ScoringError as error:
+        yield Finding(f"it returns no log-probabilities ({error})", fatal=True)
     server.learn(TEXTS, concurrency=1)
     if not server.nexts:
         yield Finding("it returns no log-probabilities", fatal=True)

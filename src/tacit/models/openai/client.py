@@ -7,8 +7,8 @@ import json
 import math
 import weakref
 from base64 import b64encode
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -17,10 +17,7 @@ from tacit.english import several
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.openai.options import ServerOptions, is_this_machine
 from tacit.models.openai.schema import whole
-from tacit.models.openai.streaming import Stream, background, waited
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from tacit.models.openai.streaming import background, waited
 
 LARGEST = 64 << 20
 """The maximum size of a response, in bytes."""
@@ -68,26 +65,6 @@ class Client:
         closing = weakref.finalize(self, _close, self._http)
         closing.atexit = False
 
-    def at_once(
-        self, work: Callable[[Item], Result], items: Sequence[Item], concurrency: int
-    ) -> list[Result]:
-        """Return ``work(item)`` for each item, in order; items are processed concurrently."""
-        found: dict[int, Result] = {}
-        for part in self.stream(work, items, max(1, min(concurrency, len(items)))):
-            found.update(part)
-        return [found[index] for index in range(len(items))]
-
-    def stream(
-        self,
-        work: Callable[[Item], Result],
-        items: Iterable[Item],
-        concurrency: int,
-        seconds: float = math.inf,
-        check: Callable[[], None] | None = None,
-    ) -> Generator[list[tuple[int, Result]]]:
-        """Yield batches of results as they arrive; each result is paired with its item's index."""
-        return Stream(work, items, concurrency, seconds, check).parts()
-
     @property
     def path_hint(self) -> str:
         """A hint for error messages if the address does not end with ``/v1``; otherwise empty."""
@@ -112,17 +89,9 @@ class Client:
         timeout: float | None = None,
         attempts: int | None = None,
     ) -> dict[str, Any]:
-        """Return the server's answer to a completions request."""
-        return waited(self._ask("POST", "/completions", body, attempts, timeout))
-
-    def chat(
-        self,
-        body: Mapping[str, Any],
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> dict[str, Any]:
-        """Return the server's answer to a chat request; see ``complete`` for the arguments."""
-        return waited(self._ask("POST", "/chat/completions", body, attempts, timeout))
+        """Return the server's answer to a completions request or, with ``messages``, in a chat."""
+        path = "/chat/completions" if "messages" in body else "/completions"
+        return waited(self._ask("POST", path, body, attempts, timeout))
 
     def hide(self, text: str) -> str:
         """Return a text without the API key, plain or in base64."""

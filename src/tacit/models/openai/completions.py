@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,15 @@ from tacit.models.openai.checks import (
     fits_the_tokenizer,
     keeps_requests_apart,
     names_its_model,
-    preflight,
     reads_whole_prompts,
     repeats_its_answers,
     returns_logprobs,
 )
-from tacit.models.openai.client import Client, RefusalError
+from tacit.models.openai.client import RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
-from tacit.models.openai.identity import canaries_of, recognised, same_answers
-from tacit.models.openai.loading import chosen
-from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.served import ScoringServer
 from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
+from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token, find, least_listed, likeliest
 from tacit.requests import OUTSIDE, UNKNOWN, UNSAID, AnswerScore, Prompt, Scores
 
@@ -55,16 +50,6 @@ SCORER = "server-2"
 _BYTES_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The log-probability of one answer, or the reason why it is unavailable."""
-
-    logprob: float | None
-    tokens: int = 0
-    spanned: bool = False
-    missing: str | None = None
-
-
 @dataclass
 class Reading:
     """Scores the answers of one prompt without sending any request twice."""
@@ -74,11 +59,11 @@ class Reading:
     _nexts: dict[str, Token | None] = field(default_factory=dict)
     _echoes: dict[str, Echoed | None] = field(default_factory=dict)
 
-    def read(self, answers: Sequence[Filled]) -> list[Measured]:
-        """Return the log-probability of each answer, in the order of ``answers``."""
+    def read(self, answers: Sequence[Filled]) -> list[AnswerScore]:
+        """Return the score of each answer, in the order of ``answers``."""
         if answers and not self.server.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
-            return [Measured(None, missing=NOTHING) for _ in answers]
+            return [_scored(filled, None, None, NOTHING) for filled in answers]
         has_echo = bool(self.server.echoes)
         if has_echo and not self._by_next(answers):
             return [self._echoed(filled) for filled in answers]
@@ -110,39 +95,39 @@ class Reading:
         echo = self._echo(text)
         return None if echo is None else echo.cut
 
-    def _echoed(self, filled: Filled) -> Measured:
+    def _echoed(self, filled: Filled) -> AnswerScore:
         """Score an answer as part of a prompt whose log-probabilities the server returns."""
         found, echo = self._tokens(filled), self._echo(filled.string)
         if found is None or echo is None:
-            return Measured(None, missing=UNSPELT)
+            return _scored(filled, None, None, UNSPELT)
         tokens, cut = found
         if self._is_unknown(tokens, cut):
-            return _measured(tokens, None, UNKNOWN)
+            return _scored(filled, tokens, None, UNKNOWN)
         values = [one for one in echo.logprobs[tokens.begin : tokens.end] if one is not None]
         if len(values) < tokens.end - tokens.begin:
-            return _measured(tokens, None, UNSAID)
-        return _measured(tokens, sum(values))
+            return _scored(filled, tokens, None, UNSAID)
+        return _scored(filled, tokens, sum(values))
 
-    def _following(self, filled: Filled) -> Measured:
+    def _following(self, filled: Filled) -> AnswerScore:
         """Score an answer token by token, each as the continuation of the preceding text."""
         found = self._tokens(filled)
         if found is None:
-            return Measured(None, missing=UNSPELT)
+            return _scored(filled, None, None, UNSPELT)
         tokens, cut = found
         if self._is_unknown(tokens, cut):
-            return _measured(tokens, None, UNKNOWN)
+            return _scored(filled, tokens, None, UNKNOWN)
         total = 0.0
         for at in range(tokens.begin, tokens.end):
             text = filled.string[: cut.offsets[at][0]]
             alone = self._cut(text) if text else None
             if (alone.tokens if alone else ()) != tuple(cut.tokens[:at]):
-                return _measured(tokens, None, RECUT)
+                return _scored(filled, tokens, None, RECUT)
             value = self._value(text, cut.tokens[at])
             if isinstance(value, str):
                 later = value == OUTSIDE and at > tokens.begin
-                return _measured(tokens, None, LATER if later else value)
+                return _scored(filled, tokens, None, LATER if later else value)
             total += value
-        return _measured(tokens, total)
+        return _scored(filled, tokens, total)
 
     def _value(self, text: str, token: int | str) -> float | str:
         """Return a token's log-probability after a text, or the reason why it is unavailable."""
@@ -191,55 +176,42 @@ def _is_empty(filled: Filled) -> bool:
     return not filled.string[: filled.text_end].strip()
 
 
-def _measured(tokens: Tokens, logprob: float | None, missing: str | None = None) -> Measured:
-    return Measured(logprob, tokens.end - tokens.begin, tokens.spanned, missing)
-
-
-def load_server(
-    address: str, options: ServerOptions | None = None, store: Path | None = None
-) -> ServerModel:
-    """Run a server's preflight and return the model that the server runs."""
-    options = options or ServerOptions()
-    checked = check_address(address, options)
-    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
-    client = Client(checked, options, key_from_environment())
-    about = chosen(client, options.served_model)
-    server = CompletionsServer(client, about["id"], options.concurrency, tokenizer)
-    window = about.get("max_model_len")
-    return ServerModel(server, window if isinstance(window, int) else None, store)
+def _scored(
+    filled: Filled, tokens: Tokens | None, logprob: float | None, missing: str | None = None
+) -> AnswerScore:
+    answer = filled.string[filled.begin : filled.end]
+    if tokens is None:
+        return AnswerScore(answer, None, 0, missing=missing)
+    return AnswerScore(answer, logprob, tokens.end - tokens.begin, tokens.spanned, missing)
 
 
 class ServerModel(ScoringServer[CompletionsServer]):
     """A model that scores answers as continuations of a prompt, on a completions server."""
 
+    checks = CHECKS
+
     def __init__(
-        self, server: CompletionsServer, window: int | None = None, store: Path | None = None
+        self, server: CompletionsServer, store: Path | None = None, window: int | None = None
     ) -> None:
-        server.accept()
-        notes = preflight(server, CHECKS)
         self._window = window
-        identity = {
-            "address": server.client.address,
-            "served_model": server.model,
+        super().__init__(server, store)
+
+    def _settings(self) -> dict[str, Any]:
+        server = self._server
+        return {
             "tokenizer": server.tokenizer and server.tokenizer.digest,
             "next_tokens": server.top,
             "echo": bool(server.echoes),
             "special_tokens_before": server.before,
             "scorer": SCORER,
         }
-        totals = {text: echo.total for text, echo in server.echoes.items()}
-        same = partial(same_answers, nexts=server.nexts, echoes=totals)
-        found = recognised(identity, canaries_of(server.nexts, totals), store, same)
-        super().__init__(server, identity, found, notes)
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """The model's name, kind, fingerprint and settings, and its server's deficiencies."""
+    def _described(self) -> tuple[str, str, dict[str, Any]]:
         server = self._server
         passed = [f"log-probabilities of next tokens ({server.listed})"] * bool(server.top)
         passed += ["log-probabilities of a prompt's own tokens (echo)"] * bool(server.echoes)
         lacks = "" if server.echoes else ", no usable echo"
-        return self.described(WHOLE, " and ".join(passed) + lacks, window=self._window)
+        return WHOLE, " and ".join(passed) + lacks, {"window": self._window}
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; without a tokenizer, four bytes count as about one token."""
@@ -248,17 +220,11 @@ class ServerModel(ScoringServer[CompletionsServer]):
         ]
 
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
-        """See ``ScoringServer``."""
         reading = Reading(self._server, longer)
         try:
-            read = reading.read(fill(prompt))
+            return Scores(tuple(reading.read(fill(prompt)))), reading.least
         except ScoringError as error:
             raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
-        scores = (
-            AnswerScore(answer, one.logprob, one.tokens, one.spanned, one.missing)
-            for answer, one in zip(prompt.answers, read, strict=True)
-        )
-        return Scores(tuple(scores)), reading.least
 
     def _cost(self, text: str, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt with its answer."""

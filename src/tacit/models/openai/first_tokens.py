@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 from tacit.errors import ScoringError
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.openai.chat import ChatServer
 from tacit.models.openai.chat_checks import FIRST_TOKENS
-from tacit.models.openai.checks import preflight
-from tacit.models.openai.identity import canaries_of, recognised, same_answers
 from tacit.models.openai.served import ScoringServer
-from tacit.models.openai.tokens import Token, find, least_listed, likeliest
+from tacit.models.openai.tokens import find, least_listed, likeliest
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
 SCORER = "server-chat-1"
-INSTEAD = "; alternatively, use vote shares, with --samples N"
 
 _BYTES_PER_TOKEN = 4
 
@@ -27,34 +22,32 @@ _BYTES_PER_TOKEN = 4
 class FirstTokensModel(ScoringServer[ChatServer]):
     """A chat model that scores each answer as the first token of a reply."""
 
-    def __init__(self, server: ChatServer, store: Path | None = None) -> None:
-        server.accept_first_tokens(INSTEAD)
-        notes = preflight(server, FIRST_TOKENS, INSTEAD)
-        self._space = " " if _pads(list(server.nexts.values())) else ""
-        identity = {
-            "address": server.client.address,
-            "served_model": server.model,
+    checks = FIRST_TOKENS
+    hint = "; alternatively, use vote shares, with --samples N"
+
+    def _settings(self) -> dict[str, Any]:
+        server = self._server
+        # Some servers begin every word with a space.
+        texts = [one.text or "" for token in server.nexts.values() for one in token.top]
+        words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
+        padded = bool(words) and all(word.startswith(" ") for word in words)
+        self._space = " " if padded else ""
+        return {
             "first_tokens": server.top,
             "first_space": self._space,
             "thinking": server.thinking,
             "scorer": SCORER,
         }
-        same = partial(same_answers, nexts=server.nexts, echoes={})
-        found = recognised(identity, canaries_of(server.nexts, {}), store, same)
-        super().__init__(server, identity, found, notes)
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """The model's name, kind, fingerprint, settings and elicitation method."""
+    def _described(self) -> tuple[str, str, dict[str, Any]]:
         passed = f"log-probabilities of first tokens of replies ({self._server.listed})"
-        return self.described(FIRST + IN_CHAT, passed)
+        return FIRST + IN_CHAT, passed, {}
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
         return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
 
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
-        """See ``ScoringServer``."""
         try:
             first = self._server.next_token(prompt.text, longer=longer)
         except ScoringError as error:
@@ -71,10 +64,3 @@ class FirstTokensModel(ScoringServer[ChatServer]):
             for answer, value in zip(prompt.answers, values, strict=True)
         )
         return Scores(tuple(scores)), least_listed(token) if token else -math.inf
-
-
-def _pads(tokens: Sequence[Token]) -> bool:
-    """Return whether every word among the listed tokens begins with a space."""
-    texts = [one.text or "" for token in tokens for one in token.top]
-    words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
-    return bool(words) and all(word.startswith(" ") for word in words)

@@ -1,4 +1,4 @@
-"""Load a server's chat model, which returns first-token scores or sampled replies."""
+"""Load the model behind a server."""
 
 from __future__ import annotations
 
@@ -7,17 +7,41 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.openai.chat import ChatServer
-from tacit.models.openai.chat_checks import VotesServer
+from tacit.models.base import LanguageModel
+from tacit.models.openai.chat import ChatServer, VotesServer
 from tacit.models.openai.client import HIDDEN, Client
+from tacit.models.openai.completions import ServerModel
 from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
 from tacit.models.openai.sampling import SampledModel
+from tacit.models.openai.server import CompletionsServer
+from tacit.models.openai.tokenizer import TokenizerFile
 
 log = logging.getLogger(__name__)
 
 _TRIES = 3
 """The number of times that a list of models is requested that is not needed."""
+
+
+def load_server(
+    address: str, options: ServerOptions | None = None, store: Path | None = None
+) -> LanguageModel:
+    """Run a server's preflight, and return its model, which answers as the options say."""
+    options = options or ServerOptions()
+    base = check_address(address, options)
+    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
+    client = Client(base, options, key_from_environment())
+    about = chosen(client, options.served_model)
+    name, several = about["id"], options.concurrency
+    if options.api == "completions":
+        window = about.get("max_model_len")
+        completions = CompletionsServer(client, name, several, tokenizer)
+        return ServerModel(completions, store, window if isinstance(window, int) else None)
+    if options.samples is None:
+        chat = ChatServer(client, name, several, thinking=options.thinking)
+        return FirstTokensModel(chat, store)
+    votes = VotesServer(client, name, several, thinking=options.thinking)
+    return SampledModel(votes, store, options.samples, options.seed)
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
@@ -30,36 +54,13 @@ def chosen(client: Client, name: str | None) -> dict[str, Any]:
         log.warning("%s; its list of models is not needed with --served-model", error)
         return {"id": name}
     known = {str(one["id"]): dict(one) for one in models}
-    if name is None:
-        shown = [client.hide(one) for one in sorted(known)]
-        # A model's name goes into messages and files, so it must not contain the key.
-        if len(known) == 1 and HIDDEN not in shown[0]:
-            return next(iter(known.values()))
-        listed = f"serves {', '.join(shown)}" if known else "does not list its models"
-        hint = "" if known else client.path_hint
-        raise ModelError(f"{client.address} {listed}: choose the model with --served-model{hint}")
-    # Some servers accept any model name, and list their model by its file name.
-    return known.get(name, {"id": name})
-
-
-def load_first_tokens(
-    address: str, options: ServerOptions, store: Path | None = None
-) -> FirstTokensModel:
-    """Run a chat server's preflight, and return a model that scores one-token answers."""
-    client, name = _chat(address, options)
-    server = ChatServer(client, name, options.concurrency, thinking=options.thinking)
-    return FirstTokensModel(server, store)
-
-
-def load_sampled(address: str, options: ServerOptions, store: Path | None = None) -> SampledModel:
-    """Run a chat server's preflight, and return a model whose replies are sampled."""
-    if options.samples is None:
-        raise ModelError("a sampled model requires the number of samples (ServerOptions.samples)")
-    client, name = _chat(address, options)
-    server = VotesServer(client, name, options.concurrency, thinking=options.thinking)
-    return SampledModel(server, options.samples, options.seed, store)
-
-
-def _chat(address: str, options: ServerOptions) -> tuple[Client, str]:
-    client = Client(check_address(address, options), options, key_from_environment())
-    return client, chosen(client, options.served_model)["id"]
+    if name is not None:
+        # Some servers accept any model name, and list their model by its file name.
+        return known.get(name, {"id": name})
+    shown = [client.hide(one) for one in sorted(known)]
+    # A model's name goes into messages and files, so it must not contain the key.
+    if len(known) == 1 and HIDDEN not in shown[0]:
+        return next(iter(known.values()))
+    listed = f"serves {', '.join(shown)}" if known else "does not list its models"
+    hint = "" if known else client.path_hint
+    raise ModelError(f"{client.address} {listed}: choose the model with --served-model{hint}")

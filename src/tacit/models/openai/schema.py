@@ -7,19 +7,10 @@ from the answer, because a value may be the API key.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Strict,
-    Tag,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, Strict, ValidationError
 from pydantic_core import ErrorDetails
 
 from tacit.errors import ScoringError, UnreliableError
@@ -101,30 +92,35 @@ class ListedToken(TopToken):
     top_logprobs: Annotated[list[TopToken], _or([])] = []
 
 
-class TokenObjects(BaseModel):
-    """Log-probabilities in the format of chat completions, with one object per token."""
+def _as_objects(logprobs: Any) -> Any:  # noqa: ANN401 - whatever a server sends
+    """Convert parallel lists, the format of completions, to one object per token, as in chats."""
+    if not isinstance(logprobs, dict) or isinstance(logprobs.get("content"), list):
+        return logprobs
+    columns = [logprobs.get(name) or [] for name in ("tokens", "token_logprobs", "top_logprobs")]
+    if not all(isinstance(column, list) for column in columns):
+        raise ValueError("tokens, token_logprobs and top_logprobs must be lists")
+    tokens, values, tops = columns
+    values, tops = values or [None] * len(tokens), tops or [{}] * len(tokens)
+    if not len(tokens) == len(values) == len(tops):
+        raise ValueError("tokens, token_logprobs and top_logprobs differ in length")
+    if not all(isinstance(top or {}, dict) for top in tops):
+        raise ValueError("top_logprobs must contain objects")
+    return {
+        "content": [
+            {
+                "token": token,
+                "logprob": value,
+                "top_logprobs": [{"token": one, "logprob": top[one]} for one in top or {}],
+            }
+            for token, value, top in zip(tokens, values, tops, strict=True)
+        ]
+    }
+
+
+class Logprobs(BaseModel):
+    """The tokens of a completion or a reply, with their log-probabilities."""
 
     content: list[ListedToken]
-
-
-class TokenColumns(BaseModel):
-    """Log-probabilities in the format of completions, as parallel lists of tokens and values."""
-
-    tokens: Annotated[list[Text], _or([])] = []
-    token_logprobs: Annotated[list[Logprob], _or([])] = []
-    top_logprobs: Annotated[list[Annotated[dict[Text, Logprob], _or({})]], _or([])] = []
-
-    @model_validator(mode="after")
-    def _are_of_one_length(self) -> TokenColumns:
-        for column in (self.token_logprobs, self.top_logprobs):
-            if column and len(column) != len(self.tokens):
-                raise ValueError("tokens, token_logprobs and top_logprobs differ in length")
-        return self
-
-
-def _layout(logprobs: object) -> str:
-    listed = isinstance(logprobs, dict) and isinstance(logprobs.get("content"), list)
-    return "objects" if listed else "columns"
 
 
 class Choice(BaseModel):
@@ -137,13 +133,7 @@ class Choice(BaseModel):
 class Completion(Choice):
     """A completion or a chat reply, together with its log-probabilities."""
 
-    logprobs: (
-        Annotated[
-            Annotated[TokenObjects, Tag("objects")] | Annotated[TokenColumns, Tag("columns")],
-            Discriminator(_layout),
-        ]
-        | None
-    ) = None
+    logprobs: Annotated[Logprobs | None, BeforeValidator(_as_objects)] = None
 
 
 class Message(BaseModel):
@@ -182,17 +172,15 @@ class Answer(BaseModel, Generic[ChoiceT]):
         return [numbered[index] for index in sorted(numbered)]
 
 
-def validated(
-    answer: Mapping[str, Any], model: type[Answer[ChoiceT]], expected: str
-) -> Answer[ChoiceT]:
+def validated(answer: Mapping[str, Any], model: type[Answer[ChoiceT]]) -> Answer[ChoiceT]:
     """Parse and validate a server's answer."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ReplyError(
-            f"the server's response is not {expected}: {_problem(first)}; does the address point "
-            "to the OpenAI-compatible API, with /v1?"
+            f"the server's response is not a completion: {_problem(first)}; does the address "
+            "point to the OpenAI-compatible API, with /v1?"
         ) from None
 
 
@@ -207,10 +195,8 @@ def _problem(error: ErrorDetails) -> str:
     return f"{where}: {error['msg'].removeprefix('Value error, ')}"
 
 
-_READ = (Answer, Completion, Replied, Message, TokenObjects, TokenColumns, ListedToken)
+_READ = (Answer, Completion, Replied, Message, Logprobs, ListedToken)
 _FIELDS = frozenset(name for model in (*_READ, Usage, Details) for name in model.model_fields)
-
-Result = TypeVar("Result")
 
 
 class ReplyError(ScoringError):
@@ -219,17 +205,3 @@ class ReplyError(ScoringError):
 
 class WrongRepliesError(UnreliableError):
     """A server's reply was wrong, and the reply to the repeated request was wrong, too."""
-
-
-def twice(ask: Callable[[], Result], where: str) -> Result:
-    """Call a function that returns a reply, and call it once more if the reply is wrong."""
-    try:
-        return ask()
-    except ReplyError:
-        pass
-    try:
-        return ask()
-    except ReplyError as error:
-        raise WrongRepliesError(
-            f"{where}: the server's reply is invalid, twice in a row: {error}"
-        ) from error

@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
 
+from tacit.models.openai.checks import Check, preflight
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.identity import Canary
+from tacit.models.openai.identity import recognised
 from tacit.models.openai.server import Server
+from tacit.models.openai.streaming import Stream, at_once
 from tacit.models.openai.tokens import LARGEST
 from tacit.models.openai.watch import Watch
 from tacit.requests import Prompt, Scores
@@ -20,26 +23,34 @@ from tacit.requests.scoring import FOR_NOW
 S = TypeVar("S", bound="Server")
 
 
-class ServedModel(Generic[S]):
+class ServedModel(ABC, Generic[S]):
     """A model behind a server that has passed its preflight."""
 
-    def __init__(
-        self,
-        server: S,
-        identity: Mapping[str, Any],
-        recognised: tuple[str, list[Canary]],
-        notes: Sequence[str],
-    ) -> None:
-        self.name = server.name
-        self.fingerprint, self._canaries = recognised
-        self._server, self._identity, self._notes = server, identity, notes
-        self._watch = self._watched(server)
+    checks: ClassVar[tuple[Check, ...]]
+    hint: ClassVar[str] = ""
+    """What to do instead if the server fails its preflight."""
+    supports: frozenset[type]
 
-    def _watched(self, server: S) -> Watch:
-        return Watch(server)
+    def __init__(self, server: S, store: Path | None = None) -> None:
+        self.name, self._server = server.name, server
+        self._notes = preflight(server, self.checks, self.hint)
+        address = {"address": server.client.address, "served_model": server.model}
+        self._identity = {**address, **self._settings()}
+        self.fingerprint, self._canaries = recognised(self._identity, server, store)
+        self._watch = Watch(server)
 
-    def described(self, elicitation: str, passed: str, **more: object) -> dict[str, Any]:
-        """Return the model's name, kind, fingerprint, settings and preflight."""
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """Return what affects an answer, besides the model and the request."""
+
+    @abstractmethod
+    def _described(self) -> tuple[str, str, dict[str, Any]]:
+        """Return the elicitation method, what passed the preflight, and more of the description."""
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The model's name, kind, fingerprint and settings, and its server's deficiencies."""
+        elicitation, passed, more = self._described()
         return {
             "name": self.name,
             "kind": "server",
@@ -53,35 +64,47 @@ class ServedModel(Generic[S]):
             **more,
         }
 
+    def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
+        """See ``Streams.stream``; requests are sent to the server concurrently."""
+        pieces = (piece for request in requests for piece in self._pieces(request))
+        answers = Stream(
+            lambda piece: (piece, self._answered(piece)),
+            pieces,
+            self._server.concurrency,
+            seconds,
+            self._watch.recheck,
+        )
+        with closing(answers.parts()) as parts:
+            for part in parts:
+                yield [answered for _, answered in part]
 
-class ScoringServer(ServedModel[S], ABC):
+    def answer(self, requests: Sequence[Any]) -> list[Any]:
+        """See ``LanguageModel.answer``."""
+        found = dict(itertools.chain.from_iterable(self.stream(requests, math.inf)))
+        return [found[request] for request in requests]
+
+    def _pieces(self, request: Any) -> list[Any]:  # noqa: ANN401 - of a class that it supports
+        """Split a request into parts that are answered and stored one by one."""
+        return [request]
+
+    @abstractmethod
+    def _answered(self, request: Any) -> Any:  # noqa: ANN401 - of a class that it supports
+        """Ask the server."""
+
+
+class ScoringServer(ServedModel[S]):
     """A model that runs on a server and scores prompts."""
 
-    @property
-    def supports(self) -> frozenset[type]:
-        """See ``LanguageModel.supports``; the only supported class is ``Prompt``."""
-        return frozenset({Prompt})
-
-    def answer(self, requests: Sequence[Prompt]) -> list[Scores]:
-        """See ``LanguageModel.answer``; several prompts are scored concurrently."""
-        found = dict(itertools.chain.from_iterable(self._in_flight(requests, math.inf)))
-        return [found[index] for index in range(len(requests))]
-
-    def stream(
-        self, requests: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[Prompt, Scores]]]:
-        """See ``Streams.stream``; several prompts are scored concurrently."""
-        with closing(self._in_flight(requests, seconds)) as parts:
-            for part in parts:
-                yield [(requests[index], scores) for index, scores in part]
+    supports = frozenset({Prompt})
 
     def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
         """See ``Rechecks.recheck``."""
         self._watch.recheck_now(last=last)
-        server = self._server
-        return self._watch.differing(
-            server.client.at_once(self._changes, answered, server.concurrency)
-        )
+        changes = at_once(self._changes, answered, self._server.concurrency)
+        return self._watch.differing(changes)
+
+    def _answered(self, request: Prompt) -> Scores:
+        return self._score(request)[0]
 
     @abstractmethod
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
@@ -104,16 +127,3 @@ class ScoringServer(ServedModel[S], ABC):
             if known is not None and known > least + LARGEST and other.missing not in FOR_NOW:
                 changes.append(math.inf)
         return prompt.text, changes
-
-    def _in_flight(
-        self, prompts: Sequence[Prompt], seconds: float
-    ) -> Generator[list[tuple[int, Scores]]]:
-        """Yield batches of scores as they arrive, each score with the index of its prompt."""
-        server = self._server
-        return server.client.stream(
-            lambda prompt: self._score(prompt)[0],
-            prompts,
-            server.concurrency,
-            seconds,
-            self._watch.recheck,
-        )

@@ -6,19 +6,22 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from functools import cached_property, partial
+from itertools import product, zip_longest
+from typing import Any, ClassVar, TypeVar
 
-from tacit.errors import ModelError, ScoringError
+from tacit.errors import ScoringError
+from tacit.models.openai.client import Client
 from tacit.models.openai.habits import Habits
 from tacit.models.openai.schema import (
     Answer,
+    ChoiceT,
     Completion,
+    ReplyError,
     WrongRepliesError,
-    twice,
     validated,
 )
+from tacit.models.openai.streaming import at_once
 from tacit.models.openai.tokenizer import Echoed, TokenizerFile, align
 from tacit.models.openai.tokens import (
     TOPS,
@@ -32,9 +35,6 @@ from tacit.models.openai.tokens import (
     read_tokens,
     returned,
 )
-
-if TYPE_CHECKING:
-    from tacit.models.openai.client import Client
 
 TEXTS = (
     "The sun rises in the",
@@ -65,6 +65,18 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
+@dataclass(frozen=True)
+class Repeat:
+    """A request of the preflight that can be repeated.
+
+    ``changes`` sends it again and returns the differences from the first answer, in nats.
+    """
+
+    text: str
+    changes: Callable[[], list[float]]
+    is_echo: bool = False
+
+
 @dataclass
 class Server(ABC):
     """One model on a server, as it is asked in completions or in a chat."""
@@ -79,6 +91,10 @@ class Server(ABC):
     habits: Habits = field(default_factory=Habits)
     nexts: dict[str, Token] = field(default_factory=dict)
     """The token after each text of the preflight, with the most probable tokens there."""
+    echoes: dict[str, Echoed] = field(default_factory=dict)
+    """The echoes of the preflight, by text; empty if the server has no correct echo."""
+    greedy_replies: dict[str, str] = field(default_factory=dict)
+    """The replies at temperature 0, by text, if no log-probabilities tell models apart."""
     spaced: bool = True
     """Whether the server writes the space before a token."""
     trims: ClassVar[bool] = False
@@ -95,6 +111,10 @@ class Server(ABC):
         return f"the {self.top:,} most probable" if self.top > 1 else "the most probable"
 
     @abstractmethod
+    def accept(self) -> None:
+        """Find out which requests for log-probabilities the server accepts, or raise."""
+
+    @abstractmethod
     def next_token(
         self, text: str, *, longer: bool = False, attempts: int | None = None
     ) -> Token | None:
@@ -109,7 +129,7 @@ class Server(ABC):
             token = self.next_token(text, longer=longer)
             return token and self._of_interest(token)
 
-        return self.client.at_once(ask, texts, concurrency or self.concurrency)
+        return at_once(ask, texts, concurrency or self.concurrency)
 
     def learn(self, texts: Iterable[str], concurrency: int | None = None) -> None:
         """Request and remember the next token after each text that is not remembered yet."""
@@ -132,6 +152,14 @@ class Server(ABC):
         listed = then.top or (then,)
         distinct = [one for one in listed[:COMPARED] if self._is_distinct(one, listed)]
         return differences(distinct, now)
+
+    def repeats(self) -> list[Repeat]:
+        """Return the requests to repeat during a run: first those that faulty servers change."""
+
+        def again(text: str) -> list[float]:
+            return self.changes(text, self.next_token(text))
+
+        return [Repeat(text, partial(again, text)) for text in reversed(self.nexts) if self.top]
 
     @cached_property
     def spread(self) -> tuple[list[float], list[float]]:
@@ -166,20 +194,26 @@ class Server(ABC):
         self,
         text: str,
         send: Callable[[], Mapping[str, Any]],
-        kind: tuple[type[Answer[Any]], str],
-        read: Callable[[Answer[Any]], Result],
+        model: type[Answer[ChoiceT]],
+        read: Callable[[Answer[ChoiceT]], Result],
     ) -> Result:
         """Send a request and return what is read of the answer; retry once if it is invalid."""
 
         def ask() -> Result:
-            answer = validated(send(), *kind)
+            answer = validated(send(), model)
             self.habits.check(text, answer)
             return read(answer)
 
-        return twice(ask, self.name)
-
-
-_COMPLETION = (Answer[Completion], "a completion")
+        try:
+            return ask()
+        except ReplyError:
+            pass
+        try:
+            return ask()
+        except ReplyError as error:
+            raise WrongRepliesError(
+                f"{self.name}: the server's reply is invalid, twice in a row: {error}"
+            ) from error
 
 
 @dataclass
@@ -191,8 +225,6 @@ class CompletionsServer(Server):
     """The number of tokens to generate after an echo: some servers refuse 0."""
     before: int | None = None
     """The number of special tokens before a text; None if unknown."""
-    echoes: dict[str, Echoed] = field(default_factory=dict)
-    """The echoes of the preflight, by text; empty if the server has no correct echo."""
 
     def __post_init__(self) -> None:
         self.habits.tokenizer = self.tokenizer
@@ -205,14 +237,11 @@ class CompletionsServer(Server):
             self.by_id, self.requested = request
             return self.next_token(TEXTS[0], attempts=TRIES)
 
-        first_accepted(
-            product(by_id, TOPS), ask, f"{self.name} cannot be used: it completes no text"
-        )
+        first_accepted(product(by_id, TOPS), ask)
 
     def next_token(
         self, text: str, *, longer: bool = False, attempts: int | None = None
     ) -> Token | None:
-        """See ``Server.next_token``."""
         body = {"max_tokens": 1 + longer, "logprobs": self.requested}
         for _ in range(1 + _SILENT):
             # Some servers return no token if they draw the end token.
@@ -236,10 +265,14 @@ class CompletionsServer(Server):
         """Return the text's tokens in the server's echo; None if the echo does not match."""
         return align(self.echo(text, longer=longer), text, self.tokenizer, self.before)
 
-    def echo_changes(self, text: str) -> list[float]:
-        """Return the differences (nats) between the echo in the preflight and now."""
-        now = self.aligned(text)
-        return self.echoes[text].differences(now) if now else [float("nan")]
+    def repeats(self) -> list[Repeat]:
+        def again(text: str) -> list[float]:
+            now = self.aligned(text)
+            return self.echoes[text].differences(now) if now else [float("nan")]
+
+        echoes = [Repeat(text, partial(again, text), is_echo=True) for text in self.echoes]
+        pairs = zip_longest(super().repeats(), reversed(echoes))
+        return [one for pair in pairs for one in pair if one]
 
     def _tokens(
         self,
@@ -255,7 +288,7 @@ class CompletionsServer(Server):
         return self._checked(
             text,
             lambda: self.client.complete(body, timeout, attempts),
-            _COMPLETION,
+            Answer[Completion],
             lambda answer: read_tokens(answer, self.noise),
         )
 
@@ -263,16 +296,15 @@ class CompletionsServer(Server):
 def first_accepted(
     requests: Iterable[Request],
     ask: Callable[[Request], Result],
-    failure: str,
     refused: type[ScoringError] = ScoringError,
-) -> tuple[Request, Result]:
-    """Return the first request that a server accepts, and its answer."""
-    refusal: ScoringError | None = None
+) -> Result:
+    """Return the answer to the first request that a server accepts; raise the last refusal."""
+    refusal = ScoringError("there is no request")
     for request in requests:
         try:
-            return request, ask(request)
-        except WrongRepliesError as error:
-            raise ModelError(str(error)) from error
+            return ask(request)
+        except WrongRepliesError:
+            raise
         except refused as error:
             refusal = error
-    raise ModelError(f"{failure} ({refusal})") from refusal
+    raise refusal

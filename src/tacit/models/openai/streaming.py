@@ -7,7 +7,7 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterable
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -167,6 +167,14 @@ class Stream(Generic[Item, Result]):
         self._ended = True
         for request in list(self.pending):
             request.cancel()
+
+
+def at_once(work: Callable[[Item], Result], items: Sequence[Item], several: int) -> list[Result]:
+    """Return ``work(item)`` for each item, in order; items are processed concurrently."""
+    found: dict[int, Result] = {}
+    for part in Stream(work, items, max(1, min(several, len(items)))).parts():
+        found.update(part)
+    return [found[index] for index in range(len(items))]
 
 
 def _is_unreliable(error: BaseException) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -70,11 +71,11 @@ class TokenizerFile:
         """Return the text by which a server identifies a token; None if the text is ambiguous."""
         text = self.spelled(number)
         key = text if spaced else text.lstrip(" ")
-        return key if key and self._keys(spaced=spaced).get(key) == number else None
+        return key if key and self._keys[spaced].get(key) == number else None
 
     def numbered(self, key: str, *, spaced: bool) -> int | None:
         """Return the id of the only token with the given spelling; None without a unique match."""
-        return self._keys(spaced=spaced).get(key)
+        return self._keys[spaced].get(key)
 
     def names(self, token: Token, *, spaced: bool) -> bool:
         """Return whether a server's token matches exactly one token of the tokenizer."""
@@ -125,28 +126,20 @@ class TokenizerFile:
         written = (text for own in self._spellings.values() for text in (own, _whole(own)))
         return frozenset(text.lstrip(" ") for text in written)
 
-    def _keys(self, *, spaced: bool) -> dict[str, int]:
-        return self._spaced_keys if spaced else self._stripped_keys
-
     @cached_property
-    def _spaced_keys(self) -> dict[str, int]:
-        return _unique(self._spellings.items())
-
-    @cached_property
-    def _stripped_keys(self) -> dict[str, int]:
-        return _unique((number, text.lstrip(" ")) for number, text in self._spellings.items())
+    def _keys(self) -> dict[bool, dict[str, int]]:
+        """Map each unambiguous text to the id of its token, with and without a leading space."""
+        stripped = {number: text.lstrip(" ") for number, text in self._spellings.items()}
+        return {True: _unique(self._spellings), False: _unique(stripped)}
 
 
-def _unique(spelled: Iterable[tuple[int, str]]) -> dict[str, int]:
+def _unique(spelled: Mapping[int, str]) -> dict[str, int]:
     """Map each unambiguous text to the id of its token."""
-    own = list(spelled)
-    tokens: dict[str, list[int]] = {}
-    for number, text in own:
-        tokens.setdefault(_whole(text), []).append(number)
+    counts = Counter(map(_whole, spelled.values()))
     return {
         text: number
-        for number, text in own
-        if len(tokens[_whole(text)]) == 1 and identifies_token(text)
+        for number, text in spelled.items()
+        if counts[_whole(text)] == 1 and identifies_token(text)
     }
 
 

@@ -1,22 +1,15 @@
-"""The tokens in a server's answer, in any of three formats, and how far two answers differ."""
+"""The tokens in a server's answer, and how far two answers differ."""
 
 from __future__ import annotations
 
 import math
 import re
 import statistics
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tacit.models.openai.schema import (
-    Answer,
-    Completion,
-    ReplyError,
-    TokenColumns,
-    TokenObjects,
-    TopToken,
-    written_id,
-)
+from tacit.models.openai.schema import Answer, Completion, ReplyError, TopToken, written_id
 
 TOPS = (100, 20, 5, 1)
 """Numbers of most probable tokens to request, tried in order until the server accepts one."""
@@ -56,29 +49,21 @@ class Token:
 def read_tokens(answer: Answer[Completion], noise: float = 0.0) -> tuple[Token, ...]:
     """Return the tokens of the completion in a server's answer; reject impossible values."""
     (choice,) = answer.ordered()
-    tokens = tuple(_tokens(choice.logprobs))
+    tokens = tuple(
+        replace(_token(one), top=tuple(map(_token, one.top_logprobs)))
+        for one in (choice.logprobs.content if choice.logprobs else ())
+    )
     check_logprobs(tokens, noise)
     return tokens
 
 
-def _tokens(given: TokenObjects | TokenColumns | None) -> Iterator[Token]:
-    if isinstance(given, TokenObjects):
-        for one in given.content:
-            yield replace(_of_object(one), top=tuple(map(_of_object, one.top_logprobs)))
-    elif given is not None:
-        values = given.token_logprobs or [None] * len(given.tokens)
-        tops = given.top_logprobs or [{} for _ in given.tokens]
-        for text, value, top in zip(given.tokens, values, tops, strict=True):
-            yield _of_text(text, value, tuple(_of_text(*pair) for pair in top.items()))
-
-
-def _of_object(one: TopToken) -> Token:
-    return Token(one.token, one.id, one.logprob)
-
-
-def _of_text(text: str, logprob: float | None, top: tuple[Token, ...] = ()) -> Token:
-    number = written_id(text[len(_BY_ID) :]) if text.startswith(_BY_ID) else None
-    return Token(text if number is None else None, number, logprob, top)
+def _token(one: TopToken) -> Token:
+    number = written_id(one.token[len(_BY_ID) :]) if one.token.startswith(_BY_ID) else None
+    return (
+        Token(one.token, one.id, one.logprob)
+        if number is None
+        else Token(None, number, one.logprob)
+    )
 
 
 def check_logprobs(tokens: Sequence[Token], noise: float = UNKNOWN_NOISE) -> None:
@@ -148,12 +133,13 @@ def _is_last(token: Token) -> bool:
 def least_listed(token: Token) -> float:
     """Return the lowest log-probability that a server lists at a position."""
     drawn = find(token.top, token.text, token.number)
+    texts = Counter(one.text for one in token.top)
     listed = [
         one.logprob
         for one in token.top
         if one.logprob is not None
         and one != drawn
-        and find(token.top, one.text, one.number) is not None
+        and (one.number is not None or (texts[one.text] == 1 and identifies_token(one.text)))
     ]
     if listed:
         return min(listed)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tests.models.openai.matrix.honest import TEMPLATE, Answer, Honest
+from tests.models.openai.matrix.honest import Server, honest
 from tests.models.openai.matrix.language import language, tokenizer
 from tests.models.openai.matrix.positions import (
     Entry,
@@ -24,7 +24,8 @@ from tests.models.openai.matrix.positions import (
     tops,
     values,
 )
-from tests.models.openai.matrix.server import Asked, Respond, Sent, Server
+from tests.models.openai.model import TEMPLATE, Answer, Model
+from tests.models.openai.serving import Asked, Respond, Sent
 
 Road = Literal["echo", "echo+tokenizer", "next+tokenizer", "chat", "votes"]
 """How a server is used: completions that echo, without and with a tokenizer; next tokens alone;
@@ -72,12 +73,12 @@ class Fault:
     make: Callable[[], Respond]
     roads: tuple[Road, ...] = ROADS
     starts: tuple[Start, ...] = STARTS
-    hidden: tuple[Hidden, ...] = ()
+    hidden: Hidden | None = None
 
-    def hides(self, road: Road, start: Start) -> str | None:
-        """Why it cannot be seen there; None where it can."""
-        whys = [one.why for one in self.hidden if road in one.roads and start in one.starts]
-        return whys[0] if whys else None
+    def hides(self, road: Road, start: Start) -> bool:
+        """Return whether it cannot be seen there."""
+        hidden = self.hidden
+        return hidden is not None and road in hidden.roads and start in hidden.starts
 
 
 def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callable[[], Respond]:
@@ -85,7 +86,7 @@ def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callabl
 
     def respond(asked: Asked, server: Server) -> Answer:
         text = change(asked.text) or asked.text
-        answer = server.honest.answer(asked.about(text))
+        answer = server.answer(asked.about(text))
         if recounted:
             answer["usage"]["prompt_tokens"] += len(_ids(asked.text)) - len(_ids(text))
         return answer
@@ -95,19 +96,19 @@ def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callabl
 
 def on_body(**fields: object) -> Callable[[], Respond]:
     """The server changes each request before it reads it."""
-    return lambda: lambda asked, server: server.honest.answer({**asked.body, **fields})
+    return lambda: lambda asked, server: server.answer({**asked.body, **fields})
 
 
 def on_answer(change: Callable[[Answer], Answer | Sent]) -> Callable[[], Respond]:
     """The server changes each answer that it would give."""
-    return lambda: lambda asked, server: change(server.honest.answer(asked.body))
+    return lambda: lambda asked, server: change(server.answer(asked.body))
 
 
 def some(change: Callable[[Answer], Any], every: int) -> Callable[[], Respond]:
     """The server changes one answer in so many, whichever request it is."""
 
     def respond(asked: Asked, server: Server) -> Any:  # noqa: ANN401 - an answer, or what is sent
-        answer = server.honest.answer(asked.body)
+        answer = server.answer(asked.body)
         return change(answer) if asked.number % every == every - 1 else answer
 
     return lambda: respond
@@ -150,14 +151,14 @@ TEXTS = [
         "applies a chat's template (twice, in the chat)",
         "ollama/ollama#5544",
         on_text("<|user|>\n{}\n<|assistant|>\n".format),
-        hidden=(Hidden(TEMPLATED, ("chat", "votes")),),
+        hidden=Hidden(TEMPLATED, ("chat", "votes")),
     ),
     Fault(
         "puts a BOS before texts",
         "ggml-org/llama.cpp#7107",
         on_text(lambda text: "<|endoftext|>" + text),
         COMPLETIONS,
-        hidden=(Hidden(UNKNOWN, ("echo",)),),
+        hidden=Hidden(UNKNOWN, ("echo",)),
     ),
 ]
 
@@ -173,7 +174,7 @@ def _cached(key: Callable[[Asked], Hashable]) -> Callable[[], Respond]:
         def respond(asked: Asked, server: Server) -> Answer:
             name = key(asked)
             if name not in known:
-                known[name] = server.honest.answer(asked.body)
+                known[name] = server.answer(asked.body)
             return copy.deepcopy(known[name])
 
         return respond
@@ -193,7 +194,7 @@ def _swaps() -> Respond:
     lock = threading.Lock()
 
     def respond(asked: Asked, server: Server) -> Answer:
-        own = server.honest.answer(asked.body)
+        own = server.answer(asked.body)
         with lock:
             if waiting:
                 theirs, box, found = waiting.pop()
@@ -218,7 +219,7 @@ def _previous() -> Respond:
     lock = threading.Lock()
 
     def respond(asked: Asked, server: Server) -> Answer:
-        own, kind = server.honest.answer(asked.body), _rest(asked)
+        own, kind = server.answer(asked.body), _rest(asked)
         with lock:
             answer, before[kind] = before.get(kind, own), own
         return answer
@@ -231,7 +232,7 @@ def _other(which: Callable[[Asked], bool], **more: object) -> Callable[[], Respo
 
     def respond(asked: Asked, server: Server) -> Answer:
         if not which(asked):
-            return server.honest.answer(asked.body)
+            return server.answer(asked.body)
         return {**server.other.answer(asked.body), **more}
 
     return lambda: respond
@@ -243,7 +244,7 @@ def _crowded() -> Respond:
     def respond(asked: Asked, server: Server) -> Answer:
         with server.lock:
             several = server.under_way > 1
-        return (server.other if several else server.honest).answer(asked.body)
+        return (server.other if several else server).answer(asked.body)
 
     return respond
 
@@ -275,7 +276,7 @@ MODELS = [
         "other weights, by their name",
         "BerriAI/litellm#25503",
         _other(lambda _: True, model="toy-2"),
-        hidden=(Hidden(MODEL),),
+        hidden=Hidden(MODEL),
     ),
     Fault(
         "two replicas with other weights in turn",
@@ -286,13 +287,13 @@ MODELS = [
         "two replicas with other weights, by the text",
         "BerriAI/litellm#25503",
         _other(lambda asked: _is_odd(asked.text)),
-        hidden=(Hidden(SAME),),
+        hidden=Hidden(SAME),
     ),
     Fault(
         "other weights where requests come at once",
         "BerriAI/litellm#25503",
         _crowded,
-        hidden=(Hidden(CHANCE, starts=STARTS),),
+        hidden=Hidden(CHANCE, starts=STARTS),
     ),
 ]
 
@@ -310,7 +311,7 @@ def _noisy(size: float, *, crowded: bool = False) -> Callable[[], Respond]:
         random = np.random.default_rng(7)
 
         def respond(asked: Asked, server: Server) -> Answer:
-            answer = server.honest.answer(asked.body)
+            answer = server.answer(asked.body)
             with server.lock:
                 own = np.random.default_rng(int(random.integers(2**32)))
                 several, draw = server.under_way > 1, float(random.normal(0, size))
@@ -327,13 +328,12 @@ def _heated(temperature: float, *, echoes: bool = True) -> Callable[[], Respond]
     """Values at another temperature, in echoes too or not."""
 
     def make() -> Respond:
-        model: list[Honest] = []
+        model: list[Model] = []
 
         def respond(asked: Asked, server: Server) -> Answer:
-            hot = Honest(server.honest.form, server.honest.weights, temperature)
-            model[:] = model or [hot]
+            model[:] = model or [honest(server.form, heat=temperature)]
             spared = bool(asked.body.get("echo")) and not echoes
-            return (server.honest if spared else model[0]).answer(asked.body)
+            return (server if spared else model[0]).answer(asked.body)
 
         return respond
 
@@ -372,7 +372,7 @@ VALUES = [
         "vllm-project/vllm#11778",
         _noisy(0.3, crowded=True),
         SCORED,
-        hidden=(Hidden(CHANCE, starts=STARTS),),
+        hidden=Hidden(CHANCE, starts=STARTS),
     ),
     Fault("probabilities", "ggml-org/llama.cpp#10783", _each(math.exp), SCORED),
     Fault("logits, not normalised", "ml-explore/mlx-examples#806", _each(lambda v: v + 9), SCORED),
@@ -394,7 +394,7 @@ VALUES = [
         "vllm-project/vllm#9453",
         _heated(0.7),
         SCORED,
-        hidden=(Hidden(SHAPED),),
+        hidden=Hidden(SHAPED),
     ),
     Fault(
         "temperature of 0.7 in next tokens' values",
@@ -437,7 +437,7 @@ def _on_echoes(change: Callable[[Positions], Positions]) -> Callable[[], Respond
     """Changes the positions of echoes."""
 
     def respond(asked: Asked, server: Server) -> Answer:
-        answer = server.honest.answer(asked.body)
+        answer = server.answer(asked.body)
         return changed(answer, change) if asked.body.get("echo") else answer
 
     return lambda: respond
@@ -476,7 +476,7 @@ def _stale() -> Respond:
         return [*(Position(own, ()) for own in stale), *positions[len(stale) :]]
 
     def respond(asked: Asked, server: Server) -> Answer:
-        answer = server.honest.answer(asked.body)
+        answer = server.answer(asked.body)
         if not asked.body.get("echo"):
             return answer
         with server.lock:
@@ -502,7 +502,7 @@ def _with_bos(positions: Positions) -> Positions:
 
 def _characters(asked: Asked, server: Server) -> Answer:
     """Another tokenizer: one token for each byte."""
-    answer = server.honest.answer(asked.body)
+    answer = server.answer(asked.body)
     count = len(asked.text.encode()) + (TEMPLATE if asked.is_chat else 0)
     answer["usage"]["prompt_tokens"] = count
     if asked.body.get("echo"):
@@ -549,7 +549,7 @@ TOKENS = [
         "EleutherAI/lm-evaluation-harness#2402",
         lambda: _characters,
         COMPLETIONS,
-        hidden=(Hidden(MODEL, ("echo",)),),
+        hidden=Hidden(MODEL, ("echo",)),
     ),
 ]
 
@@ -564,8 +564,8 @@ def _ended(reason: str, *, share: int = 1) -> Callable[[], Respond]:
 
     def respond(asked: Asked, server: Server) -> Answer:
         if hashlib.sha256(asked.text.encode()).digest()[0] % share:
-            return server.honest.answer(asked.body)
-        answer = server.honest.answer(asked.about(_OTHER))
+            return server.answer(asked.body)
+        answer = server.answer(asked.about(_OTHER))
         choices = [{**choice, "finish_reason": reason} for choice in answer["choices"]]
         return {**answer, "choices": choices}
 
@@ -582,7 +582,7 @@ def _counting_one(answer: Answer) -> Answer:
 
 def _with_error(asked: Asked, server: Server) -> Answer | Sent:
     wrong = hashlib.sha256(asked.text.encode()).digest()[0] % 4 == 0
-    return _ERROR if wrong else server.honest.answer(asked.body)
+    return _ERROR if wrong else server.answer(asked.body)
 
 
 def _sent(**more: Any) -> Callable[[Answer], Sent]:  # noqa: ANN401 - fields of Sent
@@ -639,7 +639,7 @@ def _copied(answer: Answer) -> Answer:
 
 
 def _unseeded(asked: Asked, server: Server) -> Answer:
-    return server.honest.answer({**asked.body, "seed": 10**6 + asked.number})
+    return server.answer({**asked.body, "seed": 10**6 + asked.number})
 
 
 _HEAT = "livekit/agents#7178"

@@ -1,53 +1,41 @@
-"""Honest answers, in the forms of vLLM's and llama.cpp's completions and of OpenAI's chat."""
+"""An honest server, in the formats of vLLM's and llama.cpp's completions and of OpenAI's chat."""
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from tests.models.openai.matrix.language import language, replies, tokenizer
-from tests.models.openai.serving import Manners, answered
-from tests.models.openai.speaking import Speech, speak
+from tests.models.openai.matrix.language import language, replies
+from tests.models.openai.model import Manners, Model
+from tests.models.openai.serving import Serving
+from tests.models.openai.speaking import Speech
 
-Answer = dict[str, Any]
 Form = Literal["vllm", "llama.cpp"]
+"""Whether its completions have an echo, as vLLM's have, or none, as llama.cpp's."""
 
-TEMPLATE = 5
-"""Tokens that the chat's template has beside a text."""
+
+def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) -> Model:
+    """Return a model with given weights whose log-probabilities are those at a temperature."""
+    speech = Speech(lambda text: replies(text, weights, heat), noise=noise)
+    more: dict[str, Any] = {"speech": speech, "noise": noise, "window": 2048}
+    if form == "llama.cpp":
+        return Model(language(weights, heat), Manners(echo="none", form="content", **more))
+    return Model(language(weights, heat), Manners(most=20, by_id=True, zero="refused", **more))
 
 
 @dataclass
-class Honest:
-    """A model behind a server.
-
-    Args:
-        form: How it completes: with an echo, as vLLM does, or without, as llama.cpp's server.
-        weights: Of the model.
-        heat: The temperature that its log-probabilities are given at.
-        noise: Nats by which its log-probabilities differ each time, as with other batches.
-    """
+class Server(Serving):
+    """An honest server until its fault begins."""
 
     form: Form = "vllm"
-    weights: int = 0
-    heat: float = 1.0
-    noise: float = 0.0
-    times: Counter[str] = field(default_factory=Counter)
 
-    def answer(self, body: Mapping[str, Any]) -> Answer:
-        """The answer to a request; it raises if the request asks for more than the server gives."""
-        name = json.dumps(body, sort_keys=True)
-        self.times[name] += 1
-        if "messages" in body:
-            speech = Speech(lambda text: replies(text, self.weights, self.heat), noise=self.noise)
-            answer = speak(speech, dict(body), self.times[name] + zlib.crc32(name.encode()))
-            ids = tokenizer().encode(body["messages"][-1]["content"]).ids
-            answer["usage"]["prompt_tokens"] = len(ids) + TEMPLATE
-            return {"model": "toy", **answer}
-        manners = Manners(most=20, by_id=True, zero="refused", noise=self.noise)
-        if self.form == "llama.cpp":
-            manners = Manners(most=100, echo="none", form="content", noise=self.noise)
-        return answered(language(self.weights, self.heat), manners, dict(body), self.times[name])
+    @classmethod
+    def of(cls, form: Form = "vllm", *, noise: float = 0.0, **more: Any) -> Server:  # noqa: ANN401 - its own fields
+        model = honest(form, noise=noise)
+        return cls(model.language, model.manners, form=form, **more)
+
+    @cached_property
+    def other(self) -> Model:
+        """The same with other weights."""
+        return honest(self.form, weights=1)

@@ -9,86 +9,28 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from tacit.models.huggingface.alignment import bare, tokenize
 from tacit.models.huggingface.encoding import fill
 from tacit.requests import Prompt
 from tests.models import tiny
-from tests.models.openai.serving import Toy, spelled
+from tests.models.openai.model import Toy, spelled
 
 ANSWERS = ("True", "False", "Yes", "No", "Perhaps")
 """What replies in the chat may begin with."""
 
 _FILLERS = (
-    "Well",
-    "Maybe",
-    "Hardly",
-    "Surely",
-    "Indeed",
-    "Often",
-    "Never",
-    "Always",
-    "Sometimes",
-    "Usually",
-    "Probably",
-    "Possibly",
-    "Clearly",
-    "Certainly",
-    "Rarely",
-    "Both",
-    "Neither",
-    "Either",
-    "Some",
-    "Most",
-    "Many",
-    "Few",
-    "All",
-    "None",
-    "Every",
-    "Each",
-    "Sure",
-    "Right",
-    "Wrong",
-    "Correct",
-    "Exactly",
-    "Absolutely",
-    "Definitely",
-    "Unlikely",
-    "Likely",
-    "Honestly",
-    "Frankly",
-    "Actually",
-    "Generally",
-    "Mostly",
-    "Partly",
-    "Hm",
-    "Oh",
-    "So",
-    "But",
-    "And",
+    "Well Maybe Hardly Surely Indeed Often Never Always Sometimes Usually Probably Possibly "
+    "Clearly Certainly Rarely Both Neither Either Some Most Many Few All None Every Each Sure "
+    "Right Wrong Correct Exactly Absolutely Definitely Unlikely Likely Honestly Frankly "
+    "Actually Generally Mostly Partly Hm Oh So But And"
 )
 _TAILS = (". I said {}", "! See {}", ", as in {}", " \nThat is {}")
 _OPEN_ENDED = ("Write", "Describe")
-
-
-@dataclass
-class Whole(Toy):
-    """A language whose log-probabilities are given at a temperature."""
-
-    heat: float = 1.0
-
-    def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
-        """The log-probability of each token behind some."""
-        if ids not in self.known:
-            values = super().following(ids) / self.heat
-            self.known[ids] = values - float(np.logaddexp.reduce(values))
-        return self.known[ids]
 
 
 @cache
@@ -99,9 +41,9 @@ def tokenizer() -> Tokenizer:
 
 
 @cache
-def language(weights: int = 0, heat: float = 1.0) -> Whole:
+def language(weights: int = 0, heat: float = 1.0) -> Toy:
     """The language of a model with such weights, whose distributions are computed once."""
-    return Whole(tokenizer(), weights, heat=heat)
+    return Toy(tokenizer(), weights, heat)
 
 
 @cache
@@ -109,10 +51,10 @@ def opinions(text: str, weights: int = 0) -> Mapping[str, float]:
     """How probable each first word of a reply to a text is."""
     digest = hashlib.sha256(f"{weights} {text}".encode()).digest()
     random = np.random.default_rng(int.from_bytes(digest[:8]))
-    values = random.normal(0, 1.2, len(ANSWERS) + len(_FILLERS))
+    words = (*ANSWERS, *_FILLERS.split())
+    values = random.normal(0, 1.2, len(words))
     values[: len(ANSWERS)] += 3.0
     shares = np.exp(values - np.logaddexp.reduce(values))
-    words = (*ANSWERS, *_FILLERS)
     return dict(sorted(zip(words, map(float, shares), strict=True), key=lambda pair: -pair[1]))
 
 

@@ -7,7 +7,6 @@ import logging
 import math
 import re
 import shutil
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,15 +18,13 @@ from typing import Any, Literal
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
-from tacit.models.openai.completions import ServerModel, load_server
-from tacit.models.openai.first_tokens import FirstTokensModel
-from tacit.models.openai.loading import load_first_tokens, load_sampled
+from tacit.models.base import LanguageModel
+from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.sampling import SampledModel
 from tacit.requests import Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
 from tests.models.openai.matrix.faults import PATIENCE, Fault, Road, Start
-from tests.models.openai.matrix.honest import Honest
+from tests.models.openai.matrix.honest import Server
 from tests.models.openai.matrix.language import (
     ANSWERS,
     opinions,
@@ -38,9 +35,7 @@ from tests.models.openai.matrix.language import (
     true_opinions,
     true_scores,
 )
-from tests.models.openai.matrix.server import NEVER, Server, running
-
-Model = ServerModel | FirstTokensModel | SampledModel
+from tests.models.openai.serving import NEVER, running
 
 Kind = Literal[
     "right",  # all that an honest server gives is there, and true
@@ -77,76 +72,53 @@ _PRIVATE = {"name", "fingerprint", "identity", "canaries", "preflight", "tempera
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run.
-
-    Args:
-        kind: In a word.
-        detail: The error, what was told, or how much is wrong.
-        wrong: How many scores or replies are wrong, and in how many places.
-        missing: How many are missing that an honest server gives.
-        requests: How many there were in all, and before the first prompt.
-    """
+    """The kind of an outcome; the error, what was reported or how much is wrong; the wrong ones."""
 
     kind: Kind
     detail: str = ""
     wrong: int = 0
-    missing: int = 0
-    requests: tuple[int, int] = (0, 0)
 
 
 @dataclass
 class _Run:
-    """What a run left behind."""
+    """A road's run; ``before`` is its number of requests before the first prompt."""
 
-    description: dict[str, Any] = field(default_factory=dict)
+    road: Road
+    description: Mapping[str, Any] = field(default_factory=dict)
     read: dict[tuple[str, str, str], tuple[float | None, str | None]] = field(default_factory=dict)
     replies: dict[tuple[str, int], Sample] = field(default_factory=dict)
-    loading: BaseException | None = None
-    asking: BaseException | None = None
+    error: BaseException | None = None
     warned: list[str] = field(default_factory=list)
-    requests: tuple[int, int] = (0, 0)
+    before: int = 0
     faulty: int = 0
-
-    @property
-    def error(self) -> BaseException | None:
-        return self.loading or self.asking
 
 
 def outcome(fault: Fault, road: Road, start: Start) -> Outcome:
-    """What comes of a fault, on a road, from a start on."""
+    """Return what comes of a fault, on a road, from a start on."""
     run = _run(road, fault, start)
-    wrong, missing, how = _compared(road, run)
-    counts = {"wrong": wrong, "missing": missing, "requests": run.requests}
-    error = run.error
-    if error is not None and not isinstance(error, TacitError):
-        return Outcome("crashed", f"{type(error).__name__}: {error}", **counts)  # type: ignore[arg-type]
-    if error is not None:
-        kind: Kind = "refused"
+    wrong, missing, how = _compared(run)
+    explained = _explained(run)
+    if run.error is None:
+        detail = f"{how} {explained}".strip()
+        kind: Kind = "missing" if missing else "right"
         if wrong:
-            kind = "told" if _explained(road, run) else "wrong stored"
-        return Outcome(kind, str(error), **counts)  # type: ignore[arg-type]
-    if not run.faulty:
-        return Outcome("not reached", **counts)  # type: ignore[arg-type]
-    told = _explained(road, run)
-    kind = "missing" if missing else "right"
+            kind = "told" if explained else "silent wrong"
+        return Outcome(kind if run.faulty else "not reached", detail, wrong)
+    if not isinstance(run.error, TacitError):
+        return Outcome("crashed", repr(run.error), wrong)
+    kind = "refused"
     if wrong:
-        kind = "told" if told else "silent wrong"
-    return Outcome(kind, f"{how} {told}".strip(), **counts)  # type: ignore[arg-type]
+        kind = "told" if explained else "wrong stored"
+    return Outcome(kind, str(run.error), wrong)
 
 
-@cache
-def honest(road: Road) -> Outcome:
-    """What comes of an honest server."""
+def honest(road: Road) -> tuple[Outcome, int, int]:
+    """Return what comes of an honest server, its answers, and the requests before the first."""
     run = _baseline(road)
-    wrong, missing, how = _compared(road, run)
+    wrong, _, how = _compared(run)
     kind: Kind = "right" if run.error is None and not wrong else "silent wrong"
-    return Outcome(kind, how or str(run.error or ""), wrong, missing, run.requests)
-
-
-def given(road: Road) -> int:
-    """How many scores or replies an honest server gives."""
-    run = _baseline(road)
-    return len(run.replies) or sum(value is not None for value, _ in run.read.values())
+    given = len(run.replies) or sum(value is not None for value, _ in run.read.values())
+    return Outcome(kind, how or str(run.error or ""), wrong), given, run.before
 
 
 @cache
@@ -167,20 +139,18 @@ def _tokenizer_file() -> Path:
 
 
 class _Lines(logging.Handler):
-    """Keeps what is logged, without where the server is."""
+    """Records what is logged, without the server's address."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lines: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keeps a line."""
         self.lines.append(record.getMessage().partition("/v1: ")[2] or record.getMessage())
 
 
 @contextmanager
 def _logged() -> Iterator[list[str]]:
-    """What Tacit logs meanwhile."""
     handler, logger = _Lines(), logging.getLogger("tacit")
     before, logger.propagate = logger.propagate, False
     logger.addHandler(handler)
@@ -192,90 +162,72 @@ def _logged() -> Iterator[list[str]]:
 
 
 def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
-    model = Honest("llama.cpp" if road == "next+tokenizer" else "vllm")
-    begins = {"first": 0, "midway": NEVER}[start]
-    server = Server(model, fault.make() if fault else None, begins)
-    run = _Run()
-    with (
-        TemporaryDirectory() as folder,
-        warnings.catch_warnings(record=True) as caught,
-        _logged() as logged,
-        running(server),
-    ):
-        warnings.simplefilter("always")
-        _carry_out(run, server, road, Store(Path(folder) / "store"), midway=start == "midway")
-        run.requests, run.faulty = (server.requests, run.requests[1]), server.faulty
-    run.warned = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
+    run = _Run(road)
+    server = Server.of(
+        "llama.cpp" if road == "next+tokenizer" else "vllm",
+        respond=fault.make() if fault else None,
+        begins={"first": 0, "midway": NEVER}[start],
+    )
+    with TemporaryDirectory() as folder, _logged() as logged, running(server):
+        try:
+            _carry_out(run, server, Store(Path(folder) / "store"), midway=start == "midway")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the outcome names it
+            run.error = error
+    run.faulty = server.faulty
     # Some prompts double the white space, to show whether a server collapses it.
-    run.warned += [line for line in logged if "the white space around an answer" not in line]
+    run.warned = [line for line in logged if "the white space around an answer" not in line]
     return run
 
 
-def _carry_out(run: _Run, server: Server, road: Road, store: Store, *, midway: bool) -> None:
-    try:
-        model = loaded(road, server.address, store)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the outcome says it
-        run.loading = error
-        return
-    run.requests = (0, server.requests)
+def _carry_out(run: _Run, server: Server, store: Store, *, midway: bool) -> None:
+    model = loaded(run.road, server.address, store)
+    run.before = len(server.requests)
     if midway:
         server.begin_after(AFTER)
+    asked = questions() if run.road in {"chat", "votes"} else prompts()
+    turns = 1 if server.respond is None else _TURNS
+    engine = Engine(model, store, block_tokens=None if run.road == "votes" else _BLOCK)
     try:
-        _ask(road, model, store, 1 if server.respond is None else _TURNS)
-    except Exception as error:  # noqa: BLE001 - as above
-        run.asking = error
-    run.description = dict(model.description)
-    _read(run, road, model, store)
+        # In each turn, an engine asks the longest texts first.
+        for turn in range(turns):
+            engine.ask(asked[turn::turns])
+    finally:
+        run.description = model.description
+        _read(run, model, store)
 
 
-def loaded(road: Road, address: str, store: Store) -> Model:
-    """The model behind a server, with its preflight passed."""
-    chat = road in {"chat", "votes"}
+def loaded(road: Road, address: str, store: Store) -> LanguageModel:
+    """Return the model behind a server, which has passed its preflight."""
     options = ServerOptions(
         tokenizer=_tokenizer_file() if road.endswith("+tokenizer") else None,
         timeout=PATIENCE,
         backoff=Backoff(first=0.0, most=0.0),
-        api="chat" if chat else "completions",
+        api="chat" if road in {"chat", "votes"} else "completions",
         samples=SAMPLES if road == "votes" else None,
     )
-    kept = Path(str(store.root))
-    if road == "votes":
-        return load_sampled(address, options, kept)
-    return (load_first_tokens if chat else load_server)(address, options, kept)
+    return load_server(address, options, Path(str(store.root)))
 
 
-def _ask(road: Road, model: Any, store: Store, turns: int) -> None:  # noqa: ANN401 - of three kinds
-    """Asks in several turns: in each, an engine asks the longest texts first."""
-    asked = questions() if road in {"chat", "votes"} else prompts()
-    for turn in range(turns):
-        if road == "votes":
-            Engine(model, store).ask(asked[turn::turns])
-        else:
-            Engine(model, store, block_tokens=_BLOCK).ask(asked[turn::turns])
-
-
-def _read(run: _Run, road: Road, model: Model, store: Store) -> None:
-    """What is in the store, and so what the next run would be given."""
-    if road == "votes":
-        rows = store.read(model.fingerprint, SamplingPrompt).iter_rows(named=True)
-        run.replies = {
-            (row["text"], row["number"]): Sample(row["reply"], row["state"]) for row in rows
-        }
+def _read(run: _Run, model: LanguageModel, store: Store) -> None:
+    """Read what is in the store, and so what the next run would be given."""
+    if run.road == "votes":
+        for row in store.read(model.fingerprint, SamplingPrompt).iter_rows(named=True):
+            run.replies[row["text"], row["number"]] = Sample(row["reply"], row["state"])
         return
     for row in store.read(model.fingerprint).iter_rows(named=True):
         key = (row["text"], row["separator"], row["answer"])
         run.read[key] = (row["logprob"], row["reason"])
 
 
-# Beside the truth
+# Compared with the truth
 
 
-def _compared(road: Road, run: _Run) -> tuple[int, int, str]:
-    """How much is wrong and how much is missing, and in which way."""
-    if road == "votes":
+def _compared(run: _Run) -> tuple[int, int, str]:
+    """Return how much is wrong and how much is missing, and in which way."""
+    if run.road == "votes":
         return _compared_replies(run.replies)
-    truth = true_opinions() if road == "chat" else true_scores()
-    base = run if run.faulty == 0 and not run.error else _baseline(road)
+    truth = true_opinions() if run.road == "chat" else true_scores()
+    base = run if run.faulty == 0 and not run.error else _baseline(run.road)
     lost = [key for key, (value, _) in run.read.items() if value is None]
     lost = [key for key in lost if base.read.get(key, (None, None))[0] is not None]
     unsaid = sum(run.read[key][1] is None for key in lost)
@@ -353,18 +305,18 @@ def _pairs(by_text: Mapping[str, Sequence[str]]) -> Iterator[_Term]:
             yield float(one == other), alike, alike * (1 - alike)
 
 
-# What was told
+# What was reported
 
 
-def _explained(road: Road, run: _Run) -> str:
-    """What the description says, or a warning, that it does not say of an honest server.
+def _explained(run: _Run) -> str:
+    """Return what the description or a warning reports, but not of an honest server.
 
-    What the server is not used for, such as an echo that is not right, is told of nothing else.
+    What the server is not used for, such as an incorrect echo, explains nothing else.
     """
-    base = set(_sentences(_baseline(road).description))
-    told = [one for one in _sentences(run.description) if one not in base]
-    told += [one for one in run.warned if one not in _baseline(road).warned]
-    return "; ".join(one for one in told if not _ABILITIES.match(one))
+    base = _baseline(run.road)
+    known = {*_sentences(base.description), *base.warned}
+    new = [one for one in (*_sentences(run.description), *run.warned) if one not in known]
+    return "; ".join(one for one in new if not _ABILITIES.match(one))
 
 
 def _sentences(description: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.models.openai.matrix.honest import Answer
+from tests.models.openai.model import Answer
 
 
 @dataclass(frozen=True)

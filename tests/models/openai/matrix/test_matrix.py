@@ -12,13 +12,10 @@ from itertools import product
 import pytest
 
 from tests.models.openai.matrix.faults import FAULTS, HARMLESS, ROADS, STARTS, Fault, Road, Start
-from tests.models.openai.matrix.outcomes import ACCEPTED, given, honest, outcome
+from tests.models.openai.matrix.outcomes import ACCEPTED, honest, outcome
 
 MOST_BEFORE = 40
 """The most requests that an honest server gets before the first prompt."""
-
-MOST_AFTER = 30
-"""The most requests that repeat others: 8 prompts, and texts of the preflight."""
 
 
 def _cases() -> list[object]:
@@ -40,10 +37,10 @@ def _cases() -> list[object]:
 @pytest.mark.parametrize("road", ROADS)
 def test_an_honest_server_gives_true_scores_after_few_requests(road: Road) -> None:
     """All scores are right, and a few dozen requests come before the first prompt."""
-    found = honest(road)
+    found, given, before = honest(road)
     assert (found.kind, found.detail) == ("right", "")
-    assert given(road) > 150
-    assert found.requests[1] <= MOST_BEFORE
+    assert given > 150
+    assert before <= MOST_BEFORE
 
 
 @pytest.mark.parametrize(("fault", "road", "start"), _cases())
