@@ -32,15 +32,15 @@ def load_server(
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
     client = Client(base, options, key_from_environment())
     about = chosen(client, options.served_model)
-    name, several = about["id"], options.concurrency
+    name, concurrency = about["id"], options.concurrency
     if options.api == "completions":
         window = about.get("max_model_len")
-        completions = CompletionsServer(client, name, several, tokenizer)
+        completions = CompletionsServer(client, name, concurrency, tokenizer)
         return ServerModel(completions, store, window if isinstance(window, int) else None)
     if options.samples is None:
-        chat = ChatServer(client, name, several, thinking=options.thinking)
+        chat = ChatServer(client, name, concurrency, thinking=options.thinking)
         return FirstTokensModel(chat, store)
-    votes = VotesServer(client, name, several, thinking=options.thinking)
+    votes = VotesServer(client, name, concurrency, thinking=options.thinking)
     return SampledModel(votes, store, options.samples, options.seed)
 
 

@@ -82,7 +82,7 @@ class Stream(Generic[Item, Result]):
     ) -> None:
         self.pending: set[Future[Any]] = set()
         self._work, self._items = work, enumerate(items)
-        self._several, self._seconds, self._check = concurrency, seconds, check
+        self._concurrency, self._seconds, self._check = concurrency, seconds, check
         self._lock = threading.Lock()
         self._finished: SimpleQueue[tuple[int, Result] | None] = SimpleQueue()
         self._part: list[tuple[int, Result]] = []
@@ -96,9 +96,9 @@ class Stream(Generic[Item, Result]):
         After a failure or an interruption, what is finished is still yielded, but not if the
         answers turned out to be unreliable.
         """
-        with ThreadPoolExecutor(self._several) as pool:
+        with ThreadPoolExecutor(self._concurrency) as pool:
             try:
-                threads = [pool.submit(self._work_off) for _ in range(self._several)]
+                threads = [pool.submit(self._work_off) for _ in range(self._concurrency)]
                 at_work = len(threads)
                 while at_work:
                     at_work -= self._collect()
@@ -169,10 +169,12 @@ class Stream(Generic[Item, Result]):
             request.cancel()
 
 
-def at_once(work: Callable[[Item], Result], items: Sequence[Item], several: int) -> list[Result]:
+def at_once(
+    work: Callable[[Item], Result], items: Sequence[Item], concurrency: int
+) -> list[Result]:
     """Return ``work(item)`` for each item, in order; items are processed concurrently."""
     found: dict[int, Result] = {}
-    for part in Stream(work, items, max(1, min(several, len(items)))).parts():
+    for part in Stream(work, items, max(1, min(concurrency, len(items)))).parts():
         found.update(part)
     return [found[index] for index in range(len(items))]
 
