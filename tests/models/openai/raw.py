@@ -53,15 +53,15 @@ def raw(handle: Handle, *, reads: bool = True) -> Iterator[str]:
 
 def read_request(connection: socket.socket) -> tuple[str, bytes] | None:
     """Return the head and the body of the next request; None if the client hung up."""
-    request = b""
-    while b"\r\n\r\n" not in request:
+    request, most = b"", 0
+    while len(request) < most or not most:
         read = connection.recv(65536)
         if not read:
             return None
         request += read
-    head, _, body = request.partition(b"\r\n\r\n")
-    fields = head.decode().lower().split("\r\n")
-    sizes = [int(one.partition(":")[2]) for one in fields if one.startswith("content-length:")]
-    while len(body) < sum(sizes):
-        body += connection.recv(65536)
+        head, end, body = request.partition(b"\r\n\r\n")
+        if end and not most:
+            fields = head.decode().lower().split("\r\n")
+            sizes = [one.partition(":")[2] for one in fields if one.startswith("content-length:")]
+            most = len(head + end) + sum(map(int, sizes))
     return head.decode(), body
