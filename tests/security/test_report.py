@@ -15,7 +15,7 @@ from tacit.requests import Prompt
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tacit.sources.drawings import Drawing
-from tests.probes.parts.measured import measured
+from tests.in_order import answers_of
 from tests.report.conftest import Elements, Page
 
 EVIL = (
@@ -52,7 +52,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
         model = FakeModel(says, name)
         run = RunFolder(root / str(number), {"probe": "parts", "model": name, "drawings": EVIL[1]})
         run.begin({"model": dict(model.description), "data": {EVIL[2]: EVIL[3]}})
-        run.finish(measured(probe, model.answer(probe.prompts)))
+        run.finish(probe.measure(answers_of(probe, model)))
     return Page(report(read_runs([root])))
 
 
