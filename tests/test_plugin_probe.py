@@ -44,6 +44,7 @@ huge\tlarge\tyes
 
 @figure("Beliefs", "P(yes) of each pair.")
 def beliefs(shown: Shown) -> alt.Chart | None:
+    """A bar for each pair."""
     table = shown.table("questions")
     return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
 
@@ -88,10 +89,10 @@ def test_it_runs_prints_compares_draws_and_is_reported(
     """Two models in one command, then a report of both."""
     ran = command(
         *("run", "synonyms", "--pairs", pairs, "--model", "demo", "--model", DEMO_MASKED),
-        *("--out", "runs", "--figures", "svg"),
+        *("--out", "runs", "--figures", "svg", "--tables"),
     )
     assert ran.code == 0, ran.err
-    for shown in ("demo: By label", "Differences between models", "n = 6 pairs"):
+    for shown in ("demo: By label", "Synonyms: from demo to demo-masked", "n = 6 pairs"):
         assert shown in ran.out
     assert (workplace / "runs" / "figures" / "right_by_label.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")

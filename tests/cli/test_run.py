@@ -70,7 +70,7 @@ def test_json_gives_the_summary_of_the_manifest(tacit: Tacit, workplace: Path) -
     block, summary = load_run(workplace / "run").block, manifest(workplace / "run")["summary"]
     assert block is not None
     run = {"model": "demo", "out": "run", "block": list(block.lines), **summary}
-    assert json.loads(ran.out) == {"runs": [run], "comparison": [], "slopes": []}
+    assert json.loads(ran.out) == {"runs": [run], "comparison": [], "flips": [], "slopes": []}
     assert summary["things"] == 2
 
 
@@ -120,14 +120,14 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     ran = tacit(*PARTS, "--model", "./twin", "--out", "runs")
     assert ran.code == 0, ran.err
     assert {path.name for path in (workplace / "runs").iterdir()} == {
-        *("demo", "twin", "comparison.parquet")
+        *("demo", "twin", "comparison.parquet", "flips.parquet")
     }
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert together["first"].unique().to_list() == ["demo"]
     assert set(together["difference"].to_list()) == {0.0}
     assert together["first_value"].is_between(0, 1).all()
-    assert "Differences between models: demo | ./twin" in ran.out
-    assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
+    assert "Parts: from demo to ./twin" in ran.out
+    assert " answered differently: 0 became wrong, 0 became right\n" in ran.out
     assert "different elicitation methods" not in ran.err
 
 

@@ -88,8 +88,7 @@ def test_models_are_compared_on_the_words_they_share(
     assert set(causal["wording"]) == {"blank-last", "sentence"}
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert set(together["first"]) | set(together["second"])
-    assert ran.out.endswith("\nElicitation: log-probabilities of whole answers\n")
-    assert "Differences between models" in ran.out
+    assert "Assumptions: from " in ran.out
 
 
 def test_a_second_run_asks_nothing_and_finds_the_same(

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.findings.comparison import by_family, comparison, slopes
+from tacit.findings.comparison import by_family, comparison, flips, slopes
 from tacit.findings.findings import SHARED, Findings
 from tacit.findings.measure import Measure, mean
 from tacit.findings.numbers import size
@@ -95,3 +95,14 @@ def test_slopes_of_main_measures() -> None:
 )
 def test_sizes_are_written_with_three_digits(parameters: int, text: str) -> None:
     assert size(parameters) == text
+
+
+def test_answers_that_differ_are_counted_where_both_models_answered() -> None:
+    """What became wrong or right is counted where the correct answer is known."""
+    first = {"key": [1, 2, 3, 4, 5], "side": ["a", "a", "b", "b", "a"]}
+    second = {"key": [2, 3, 4, 5, 6], "side": ["b", "a", "c", "a", "a"]}
+    one = pl.DataFrame(first | {"right": [True, True, False, False, None]})
+    other = pl.DataFrame(second | {"right": [False, True, False, None, True]})
+    found = flips({"x": {"answer": one}, "y": {"answer": other}})
+    SHARED["flips"].check(found)
+    assert found.rows() == [("answer", "x", "y", 4, 3, 1, 1)]

@@ -80,7 +80,7 @@ def test_the_same_wording_is_not_warned_of(runs: Path) -> None:
     section = differences(found)
     assert section is not None
     assert section.warnings == ()
-    (table,) = section.tables
+    table, _ = section.tables
     assert "note" not in {column.name for column in table.spec.in_table(table.table)}
     assert "first_chance" in {column.name for column in table.spec.in_table(table.table)}
     assert "mean reciprocal rank, 1 property stated (sentence)" in set(table.table["measure"])

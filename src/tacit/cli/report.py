@@ -45,15 +45,16 @@ def compare(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an HTML page that compares several models.
+    """Print how several models differ, and write an HTML page about it.
 
-    The HTML page shows paired differences between runs of the same probe on the same data. For each
-    model family, the HTML page also shows how results change with model size.
+    The differences are paired, between runs of the same probe on the same data. For each model
+    family, the HTML page also shows how results change with model size.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """
     from tacit.files import publish_text
     from tacit.outputs import check_outputs, page
+    from tacit.present.comparison import print_comparison
     from tacit.report.differences import check_comparable, tables_of
     from tacit.report.writing import report
     from tacit.runs.comparison import by_probe, warnings
@@ -69,4 +70,6 @@ def compare(
         tables = tables_of(found).items()
         typer.echo(json.dumps({name: table.to_dicts() for name, table in tables}))
         return
+    for mine in by_probe(found).values():
+        print_comparison(mine)
     typer.echo(f"Written: {out}")

@@ -22,8 +22,9 @@ from tacit.models.options import ModelOptions
 from tacit.options import declarations, option
 from tacit.present import progress
 from tacit.present.blocks import print_blocks
+from tacit.present.comparison import print_comparison
 from tacit.present.progress import Terminal
-from tacit.present.tables import MOST_ROWS, print_comparison, print_table
+from tacit.present.tables import MOST_ROWS, print_table
 from tacit.probes.base import Probe, declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.comparison import unsized
@@ -113,12 +114,7 @@ def echo_runs(runs: Runs, *, tables: bool = False) -> None:
         for line in run.notes if run.elicitation != WHOLE else missing(run.summary):
             typer.echo(f"{run.name}: {line}")
         typer.echo(f"Written: {run.folder}")
-    if runs.comparison is not None:
-        print_comparison(runs.comparison)
-        methods = {name: run.elicitation for name, run in runs.items()}
-        alike = len(set(methods.values())) == 1
-        for name, method in [*methods.items()][: 1 if alike else None]:
-            typer.echo(f"Elicitation: {method}" if alike else f"Elicitation, {name}: {method}")
+    print_comparison(runs)
     if runs.slopes is not None:
         print_table(SHARED["slopes"], runs.slopes, SHARED["slopes"].title)
         for line in unsized(runs.values()):
@@ -279,7 +275,6 @@ def _run(request: RunRequest, output: RunOutput) -> None:
 
 def _as_json(runs: Runs) -> dict[str, Any]:
     """Return results, paired differences and results by model size as plain values for JSON."""
-    tables = {"comparison": runs.comparison, "slopes": runs.slopes}
-    return {"runs": [run.to_json() for run in runs.values()]} | {
-        name: [] if table is None else table.to_dicts() for name, table in tables.items()
-    }
+    compared: dict[str, Any] = {"comparison": [], "flips": [], "slopes": []}
+    compared |= {name: table.to_dicts() for name, table in runs.compared.items()}
+    return {"runs": [run.to_json() for run in runs.values()], **compared}

@@ -44,6 +44,7 @@ def _difference(measure: Measure, how: Bootstrap) -> dict[str, Any]:
     chance = dict(zip(("first_chance", "second_chance"), measure.chance or (), strict=False))
     return {
         "measure": measure.name,
+        "main": measure.main,
         "first_value": first,
         "second_value": second,
         "difference": change,
@@ -51,6 +52,29 @@ def _difference(measure: Measure, how: Bootstrap) -> dict[str, Any]:
         "n": measure.n,
         **chance,
         "note": measure.remark,
+    }
+
+
+def flips(sides: Mapping[str, Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
+    """Count the answers that differ between each two models; see ``Probe.sides``."""
+    rows = [
+        {"answer": noun, "first": first, "second": second, **_flipped(table, sides[second][noun])}
+        for first, second in combinations(sides, 2)
+        for noun, table in sides[first].items()
+    ]
+    return SHARED["flips"].frame(rows)
+
+
+def _flipped(first: pl.DataFrame, second: pl.DataFrame) -> dict[str, int]:
+    keys = [name for name in first.columns if name not in {"side", "right"}]
+    both = first.join(second, on=keys, suffix=" then")
+    changed = both.filter(pl.col("side") != pl.col("side then"))
+    before, after = pl.col("right"), pl.col("right then")
+    return {
+        "n": both.height,
+        "changed": changed.height,
+        "became_wrong": changed.filter(before & ~after).height,
+        "became_right": changed.filter(~before & after).height,
     }
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tacit.english import several
-from tacit.findings.findings import SHARED, SHARED_DETAILS
-from tacit.findings.numbers import bounds, formatted, score
+from tacit.findings.findings import SHARED_DETAILS
+from tacit.findings.numbers import bounds, formatted
 from tacit.findings.spec import Column, Layout, TableSpec, selected
 from tacit.present import terminal
 
@@ -116,34 +116,6 @@ def _text(column: Column, row: Mapping[str, Any]) -> str:
         return text
     ends = bounds(low, high, column.kind).removesuffix(" points").removesuffix(f"{_SPACE}%")
     return f"{text}\n{ends}"
-
-
-_MARKS = "*\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
-
-
-def print_comparison(table: pl.DataFrame) -> None:
-    """Print the differences of each pair of models, followed by the notes on the rows."""
-    import polars as pl
-
-    spec = SHARED["comparison"]
-    noted = table["note"].drop_nulls().unique(maintain_order=True)
-    marks = {
-        note: _MARKS[at % len(_MARKS)] * (at // len(_MARKS) + 1) for at, note in enumerate(noted)
-    }
-    for (first, second), rows in table.group_by("first", "second", maintain_order=True):
-        labels = [_labelled(row, marks) for row in rows.iter_rows(named=True)]
-        shown = rows.with_columns(measure=pl.Series(labels, dtype=pl.String))
-        print_table(spec, shown, f"{spec.title}: {first} | {second}")
-    for note, mark in marks.items():
-        terminal.console().print(f"{mark} {note}", markup=False)
-
-
-def _labelled(row: Mapping[str, Any], marks: Mapping[str, str]) -> str:
-    """Return the measure with the mark of its note, and a line with the chance levels."""
-    label = f"{row['measure']} {marks.get(row['note'], '')}".rstrip()
-    levels = (row.get(f"{side}_chance") for side in ("first", "second"))
-    chance = dict.fromkeys(score(level) for level in levels if level is not None)
-    return f"{label}\n  chance {' | '.join(chance)}" if chance else label
 
 
 def print_published(table: pl.DataFrame) -> None:

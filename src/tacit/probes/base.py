@@ -333,6 +333,16 @@ class Probe:
         return declared_means(tuple(declared_tables(cls).values()), found)
 
     @staticmethod
+    def sides(findings: Findings) -> Mapping[str, pl.DataFrame]:  # noqa: ARG004 - a hook
+        """Return a model's answers by the noun for what is answered, such as ``statement``.
+
+        Each table has the answer in the column ``side``, whether it is correct in the column
+        ``right`` (null if that is unknown), and other columns that identify the question. ``tacit
+        compare`` counts the answers that differ between models.
+        """
+        return {}
+
+    @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:  # noqa: ARG004 - a hook
         """Return warnings if the models were asked different questions."""
         return []

@@ -105,11 +105,10 @@ _PROBE = Column("probe", "probe")
 
 def tables_of(runs: Sequence[Run]) -> dict[str, pl.DataFrame]:
     """Return the paired differences and the slopes of all probes, with a column ``probe``."""
-    found: dict[str, list[pl.DataFrame]] = {"comparison": [], "slopes": []}
+    found: dict[str, list[pl.DataFrame]] = {"comparison": [], "flips": [], "slopes": []}
     for mine in _of_several(runs):
-        for name, table in (("comparison", mine.comparison), ("slopes", mine.slopes)):
-            if table is not None:
-                found[name].append(table.select(pl.lit(mine.probe).alias("probe"), pl.all()))
+        for name, table in mine.compared.items():
+            found[name].append(table.select(pl.lit(mine.probe).alias("probe"), pl.all()))
     return {
         name: pl.concat(some, how="diagonal_relaxed") if some else pl.DataFrame()
         for name, some in found.items()

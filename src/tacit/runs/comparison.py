@@ -21,9 +21,8 @@ def by_probe(runs: Iterable[Run]) -> dict[str, Runs]:
 
 def write_comparison(runs: Runs, out: Path) -> None:
     """Write the tables that compare the models, if there are any."""
-    for name, table in (("comparison", runs.comparison), ("slopes", runs.slopes)):
-        if table is not None:
-            write_table(table, out / f"{name}.parquet")
+    for name, table in runs.compared.items():
+        write_table(table, out / f"{name}.parquet")
 
 
 def warnings(runs: Runs) -> Iterator[str]:

@@ -311,6 +311,16 @@ class Runs(Mapping[str, Run]):
         return comparison(probe(self.probe).measures, self.findings) if len(self) > 1 else None
 
     @cached_property
+    def flips(self) -> pl.DataFrame | None:
+        """How many answers differ between each two models; None if there is only one model."""
+        from tacit.findings.comparison import flips
+
+        if len(self) == 1:
+            return None
+        sides = probe(self.probe).sides
+        return flips({name: sides(each) for name, each in self.findings.items()})
+
+    @cached_property
     def slopes(self) -> pl.DataFrame | None:
         """The slope of each result by model size; None if no family has models of two sizes."""
         from tacit.findings.comparison import by_family, slopes
@@ -321,6 +331,16 @@ class Runs(Mapping[str, Run]):
             {name: model.get("parameters") for name, model in models.items()},
         )
         return slopes(probe(self.probe).measures, self.findings, families) if families else None
+
+    @property
+    def compared(self) -> dict[str, pl.DataFrame]:
+        """The tables that compare the models, by name; those that do not apply are left out."""
+        tables = {"comparison": self.comparison, "flips": self.flips, "slopes": self.slopes}
+        return {
+            name: table
+            for name, table in tables.items()
+            if table is not None and (name == "comparison" or not table.is_empty())
+        }
 
     def figure(self, name: str, palette: str = "house") -> Chart:
         """Return a figure that shows all models; see ``Run.figure``.

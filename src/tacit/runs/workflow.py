@@ -279,7 +279,7 @@ def folders_of(
 
 def _check_beside(out: Path) -> None:
     """Raise an error if the output of several runs would overwrite existing files."""
-    for name in ("comparison.parquet", "slopes.parquet", "figures", REPORT):
+    for name in ("comparison.parquet", "flips.parquet", "slopes.parquet", "figures", REPORT):
         if (out / name).exists():
             raise RequestError(
                 f"{out / name} exists, but {out} contains none of these runs: choose another folder"

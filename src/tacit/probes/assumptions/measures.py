@@ -32,6 +32,15 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
     return [*(measure for some in retrieved for measure in some), *elicited]
 
 
+def sides(findings: Findings) -> dict[str, pl.DataFrame]:
+    """Return for which concepts the model's first prediction, given all properties, is right."""
+    main = findings.tables["retrieval"].filter(
+        pl.col("category").is_null(), pl.col("n") == NUMBERS[-1], order=MAIN
+    )
+    right = pl.col("rank") == 1
+    return {"concept": main.select("wording", "concept", side=right, right=right)}
+
+
 def different_questions(found: Mapping[str, Findings]) -> list[str]:
     """Return a warning for each pair of models whose retrieval prompts share no wording."""
     wordings = {name: findings.summary["wordings"] for name, findings in found.items()}

@@ -19,7 +19,7 @@ from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.details import details
 from tacit.probes.assumptions.elicitation import Asking, Elicitation, elicit
-from tacit.probes.assumptions.measures import different_questions, measures
+from tacit.probes.assumptions.measures import different_questions, measures, sides
 from tacit.probes.assumptions.options import AssumptionsOptions, vocabulary_file
 from tacit.probes.assumptions.properties import (
     OF_PROPERTIES,
@@ -66,6 +66,7 @@ class Assumptions(Probe):
     block = staticmethod(block)
     details = staticmethod(details)
     measures = staticmethod(measures)
+    sides = staticmethod(sides)
     different_questions = staticmethod(different_questions)
 
     norms: Norms

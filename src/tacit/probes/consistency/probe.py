@@ -32,6 +32,8 @@ from tacit.requests import Prompt
 from tacit.sources.questions import Anchor
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from tacit.findings.measure import Measure
     from tacit.probes.consistency.intervention import Contexts
 
@@ -219,6 +221,18 @@ class ConsistencyProbe(Probe):
         from tacit.probes.consistency.details import details
 
         return details(findings, request, most)
+
+    @staticmethod
+    def sides(findings: Findings) -> Mapping[str, pl.DataFrame]:
+        """Return the answers to background questions and to anchor questions."""
+        import polars as pl
+
+        yes = pl.col("right") == (pl.col("expected") == "yes")
+        of_facts, anchors = (findings.tables[name] for name in ("fact_answers", "anchors"))
+        return {
+            "background question": of_facts.select("fact", "expected", "right", side=yes),
+            "anchor question": anchors.select("anchor", "right", side="choice"),
+        }
 
     @staticmethod
     def measures(found: Mapping[str, Findings]) -> Sequence[Measure]:

@@ -24,7 +24,7 @@ from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
 from tacit.probes.parts.options import PartsOptions, names
-from tacit.probes.parts.questions import AS_IN_THE_PAPER, Template, Wording
+from tacit.probes.parts.questions import AS_IN_THE_PAPER, QUESTION, Template, Wording
 from tacit.probes.parts.repair import RepairedBeliefs
 from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.probes.parts.tables import HEADLINES, TABLES
@@ -153,6 +153,15 @@ class PartsProbe(Probe):
         from tacit.probes.parts.measures import measures
 
         return measures(found)
+
+    @staticmethod
+    def sides(findings: Findings) -> Mapping[str, pl.DataFrame]:
+        """Return which statements are believed; right where all annotators agree on the label."""
+        labels = findings.tables["beliefs"].group_by(QUESTION).agg(pl.col("label").drop_nulls())
+        agreed = pl.when(pl.col("label").list.n_unique() == 1).then(pl.col("label").list.first())
+        side = pl.col("p_true") > 1 / 2
+        known = findings.questions.drop_nulls("p_true").join(labels, on=QUESTION, how="left")
+        return {"statement": known.select(*QUESTION, side=side, right=side == agreed)}
 
     def check_graphs(self, options: PartsOptions) -> None:
         """Check that every thing in ``--graphs`` has a drawing."""

@@ -1,0 +1,60 @@
+"""Print how models differ: the paired differences, and how many answers are not the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import typer
+
+from tacit.english import several
+from tacit.findings.numbers import bracketed, formatted
+from tacit.present.tables import print_rows
+from tacit.probes.base import title_of
+from tacit.probes.registry import probe
+from tacit.runs.run import Runs
+
+MOST_ROWS = 10
+"""The maximum number of measures, summed over all pairs of models."""
+
+
+def print_comparison(runs: Runs) -> None:
+    """Print the differences between each two models, the main measures first."""
+    import polars as pl
+
+    title, pairs = title_of(probe(runs.probe)), list(combinations(runs, 2))
+    for first, second in pairs:
+        measured, flipped = (
+            table.filter(first=first, second=second)
+            for table in (runs.comparison, runs.flips)
+            if table is not None
+        )
+        most = max(1, MOST_ROWS // len(pairs))
+        shown = measured.sort("main", descending=True, maintain_order=True).head(most)
+        rows = [_row(row, first, second) for row in shown.iter_rows(named=True)]
+        print_rows(f"{title}: from {first} to {second}", pl.DataFrame(rows), most=None)
+        for note in shown.drop_nulls(["difference", "note"])["note"].unique(maintain_order=True):
+            typer.echo(f"Note: {note}")
+        for row in flipped.filter(pl.col("n") > 0).iter_rows(named=True):
+            typer.echo(
+                f"{row['changed']:,} of {several(row['n'], row['answer'])} answered differently: "
+                f"{row['became_wrong']:,} became wrong, {row['became_right']:,} became right"
+            )
+        left = measured.height - shown.height
+        if left:
+            typer.echo(f"{several(left, 'more measure')}: comparison.parquet, or tacit compare")
+        typer.echo()
+
+
+def _row(row: Mapping[str, Any], first: str, second: str) -> dict[str, str]:
+    """Return the printed row of a measure, whose change has its 95 % CI in brackets."""
+    ends = (row["difference_low"], row["difference_high"])
+    change = row["note"] if row["difference"] is None else None
+    return {
+        "measure": row["measure"],
+        first: formatted(row["first_value"], "score"),
+        second: formatted(row["second_value"], "score"),
+        "change [95 % CI]": change or bracketed(row["difference"], *ends, "signed"),
+        "n": f"{row['n']:,}",
+    }
