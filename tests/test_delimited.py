@@ -216,8 +216,9 @@ def test_the_name_of_a_column_may_be_missing_in_any_format(
 def test_rows_without_text_and_long_cells_are_kept(tmp_path: Path, suffix: str) -> None:
     """What is written is read back."""
     frame = pl.DataFrame({"a": [None, "x" * 200_000, None], "b": [None, "y", "z"]})
-    write_table(frame, tmp_path / f"t{suffix}")
-    assert read_table(tmp_path / f"t{suffix}").equals(frame)
+    for some in (frame, frame.select("a")):
+        write_table(some, tmp_path / f"t{suffix}")
+        assert read_table(tmp_path / f"t{suffix}").equals(some)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])

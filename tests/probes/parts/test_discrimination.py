@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import tacit
+from tacit.findings.findings import Findings
 from tacit.probes.parts.block import verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
@@ -31,10 +32,21 @@ def random_beliefs(probe: PartsProbe, seed: int = 0) -> list[float | None]:
     return [None if generator.random() < 0.02 else float(p) for p in drawn]
 
 
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    """Of beliefs without knowledge."""
+    return believing(PROBE, random_beliefs(PROBE))
+
+
+@pytest.fixture(scope="module")
+def right() -> Findings:
+    """Of beliefs that are right about everything."""
+    return believing(PROBE, knowing(PROBE))
+
+
 @pytest.mark.parametrize("of", ["all", MAIN])
-def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str) -> None:
+def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str, findings: Findings) -> None:
     """With the percentiles of 2,000 weighted resamples of the things."""
-    findings = believing(PROBE, random_beliefs(PROBE))
     found = only(findings.tables["discrimination"], set=of, stage="before")
     left_out = list(PARTS.symmetric) if of == MAIN else []
     kept = ~pl.col("relation").is_in(left_out)
@@ -90,11 +102,11 @@ def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
     assert counted["violation"] == tacit.check(thresholded).micro
 
 
-def test_equal_beliefs_are_not_above_their_mean() -> None:
-    for p in (0.7, 1.0, 0.1 + 0.2):
-        findings = believing(replace(PROBE, calibrate=True), [p] * PROBE.questions.height)
-        found = only(findings.tables["discrimination"], set=MAIN, stage="calibrated")
-        assert found["share_true"] == 0.0
+@pytest.mark.parametrize("p", [0.7, 1.0, 0.1 + 0.2])
+def test_equal_beliefs_are_not_above_their_mean(p: float) -> None:
+    few = replace(PartsProbe.read(THINGS, limit=1), calibrate=True)
+    found = believing(few, [p] * few.questions.height).tables["discrimination"]
+    assert only(found, set=MAIN, stage="calibrated")["share_true"] == 0.0
 
 
 def right_by_hand(rows: pl.DataFrame) -> dict[str, tuple[int, int]]:
@@ -148,24 +160,24 @@ def test_repaired_shuffled_beliefs_are_what_brute_force_gives() -> None:
         assert row["after_least"] < row["after"] < row["after_most"]
 
 
-def test_without_labels_nothing_is_repaired_for_comparison() -> None:
+def test_without_labels_nothing_is_repaired_for_comparison(findings: Findings) -> None:
     """Nor where no labelled statement has a belief."""
-    judged = believing(PROBE, random_beliefs(PROBE)).tables["beliefs"]
+    judged = findings.tables["beliefs"]
     for label, p in ((pl.lit(None, pl.Boolean), pl.col("p_true")), (pl.col("label"), pl.lit(None))):
         bare = judged.with_columns(label=label, p_true=p.cast(pl.Float64))
         assert repaired_shuffled(bare, PARTS, shuffles=1).is_empty()
 
 
 def verdict_of(probe: PartsProbe, p: Iterable[float | None]) -> str:
-    return str(believing(probe, p).summary["verdict"]["verdict"])
+    return verdict(believing(probe, p)).name
 
 
-def test_verdicts() -> None:
+def test_verdicts(findings: Findings, right: Findings) -> None:
     """One answer to everything; no knowledge; all of it, though most statements are false."""
     n = PROBE.questions.height
     assert verdict_of(PROBE, [0.9] * n) == verdict_of(PROBE, [0.1] * n) == "constant"
-    assert verdict_of(PROBE, random_beliefs(PROBE)) == "no signal"
-    assert verdict_of(PROBE, knowing(PROBE)) == "clear"
+    assert verdict(findings).name == findings.summary["verdict"]["verdict"] == "no signal"
+    assert verdict(right).name == "clear"
     by_relation = [0.9 if "bo" in row[2] else 0.1 for row in PROBE.questions.iter_rows()]
     assert verdict_of(PROBE, by_relation) == "weak"  # above and below: violations alone
     few = PartsProbe.read(THINGS, limit=4)
@@ -175,11 +187,12 @@ def test_verdicts() -> None:
 
 
 @pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])
-def test_repaired_shuffled_beliefs_must_be_exceeded(reached: float, expected: str) -> None:
+def test_repaired_shuffled_beliefs_must_be_exceeded(
+    reached: float, expected: str, right: Findings
+) -> None:
     """Beliefs that are right about everything reach 1."""
-    found = believing(PROBE, knowing(PROBE))
-    shuffled = found.tables["repaired_shuffled"].with_columns(after=pl.lit(reached))
-    again = replace(found, tables={**found.tables, "repaired_shuffled": shuffled})
+    shuffled = right.tables["repaired_shuffled"].with_columns(after=pl.lit(reached))
+    again = replace(right, tables={**right.tables, "repaired_shuffled": shuffled})
     assert verdict(again).name == expected
 
 

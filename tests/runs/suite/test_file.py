@@ -6,9 +6,8 @@ import pytest
 import yaml
 
 from tacit.errors import DataError, RequestError
-from tacit.options import names_of
 from tacit.runs.suite.file import SHIPPED, Suite
-from tests.runs.suite.suites import PARTS, with_lines, written
+from tests.runs.suite.suites import with_lines, written
 
 MODELS = ("demo", "{model: demo-masked, family: demo, parameters: 1M, dtype: bf16}")
 RUNS = ("{probe: parts, drawings: things, limit: 1}",)
@@ -41,8 +40,6 @@ def planned(folder: Path, text: str) -> Suite:
         ("family", "famly", 3, r"models\.1 has the unknown key famly; .*\(did you mean family\?\)"),
         ("runs:", "run:", 5, r"the file has the unknown key run; .*\(did you mean runs\?\)"),
         ("limit: 1", "limit: 0", 5, "runs.0: limit is 0; it must be at least 1"),
-        ("limit: 1", "limit: some", 5, "limit is 'some'; it must be a whole number"),
-        ("limit: 1", "preset: fancy", 5, "preset is 'fancy'; it must be one of plain, macaw"),
         ("limit: 1", "name: a/b", 5, "name is 'a/b'; expected letters"),
         ("limit: 1", "name: report.html", 5, "name is 'report.html'"),
         ("limit: 1", "models: demo", 5, "models must be a list"),
@@ -53,12 +50,10 @@ def planned(folder: Path, text: str) -> Suite:
         ("things", "nowhere", 5, "nowhere: there is no such file"),
         ("{probe: parts, drawings: things, limit: 1}", "parts", 5, "runs.0 must be a mapping"),
         ("dtype: bf16", "dtype: float12", 3, "dtype is 'float12'; it must be one of auto"),
-        ("dtype: bf16", "chat: maybe", 3, "chat is 'maybe'; it must be true or false"),
         ("dtype: bf16", "samples: 3", 3, "--samples and --thinking-tokens require --api chat"),
         ("dtype: bf16", "batch_size: 3", 3, "unknown key batch_size"),
         ("family: demo", "family: [a]", 3, "family must be text"),
         ("demo-masked", "demo", 3, "the model demo is given twice"),
-        ("demo-masked", "./nowhere", 3, "there is no such model folder"),
         ("demo-masked", "http://me:pass@host/v1", 3, "contains a user, a password"),
         ("model: demo-masked", "revision: main", 3, "model is missing"),
         ("- demo\n", "- [demo]\n", 2, "models.0 must be a name or a mapping"),
@@ -202,9 +197,3 @@ def test_the_papers_suite_is_complete(workplace: Path) -> None:
     assert all(described.family and described.parameters for described in given_of)
     with pytest.raises(DataError, match=f"{Path.cwd() / 'everyday-things'}: there is no such"):
         Suite("papers", only=["parts"]).check()
-
-
-def test_keys_of_every_run_are_those_of_the_probe(workplace: Path) -> None:
-    """Nothing of a probe's options is declared a second time."""
-    (plan_run,) = planned(workplace, GOOD).requests.values()
-    assert set(PARTS) - {"probe"} <= set(names_of(type(plan_run.options)))
