@@ -125,12 +125,6 @@ def _violated(beliefs: object) -> int:
     return int(tacit.check(beliefs).to_json()["asymmetric"]["violated"])
 
 
-def _repaired(at: Path, one: str, other: str) -> int:
-    rows = [_belief(one, "wall"), _belief("wall", other)]
-    path = _written(at, "b.jsonl", *map(json.dumps, rows))
-    return int(tacit.repair(path).beliefs["repaired"].sum())
-
-
 def _drawn(at: Path, one: str, other: str) -> Path:
     return _written(
         at,
@@ -273,7 +267,6 @@ JOINS: dict[str, Callable[[Path, str, str], object]] = {
     "beliefs, groups": lambda _, one, other: _violated(
         [{"thing": one, **_belief("roof", "wall")}, {"thing": other, **_belief("wall", "roof")}]
     ),
-    "beliefs, repair": _repaired,
     "statements": _enriched,
     "drawings": _parts,
     "beliefs of drawings": _believed,

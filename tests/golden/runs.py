@@ -31,29 +31,16 @@ _PRIVATE = {"out", "seconds", "file", "path"}
 
 @dataclass(frozen=True)
 class Case:
-    """A command whose results are digested.
+    """A command whose results are digested; they are in ``out``, or all are printed."""
 
-    Args:
-        name: What it is called in ``digests.json``.
-        arguments: Of ``tacit``, run in the folder of all cases, in their order.
-        out: The folder or file with the results; None where all is printed.
-    """
-
-    name: str
+    name: str  # in digests.json
     arguments: tuple[str, ...]
     out: str | None = None
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the cases are run on.
-
-    Args:
-        one: A model.
-        other: Another one.
-        masked: One that fills blanks.
-        drawings: A folder of drawings.
-    """
+    """What the cases are run on: two models, one that fills blanks, a folder of drawings."""
 
     one: str = "golden-a"
     other: str = "golden-b"
@@ -147,11 +134,7 @@ def _anchor() -> str:
 
 
 def _tacit(arguments: Sequence[str]) -> str:
-    """What a command prints.
-
-    Raises:
-        AssertionError: It failed.
-    """
+    """What a command prints that does not fail."""
     before, printed = sys.argv, StringIO()
     sys.argv = ["tacit", *arguments, *(["--no-report"] if arguments[0] == "run" else [])]
     try:

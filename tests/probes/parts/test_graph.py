@@ -249,20 +249,13 @@ def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -
     assert "2 beliefs are missing" in about
 
 
-def files(
-    beliefs: pl.DataFrame, things: Sequence[str] | None, violated: Sequence[int]
-) -> list[str]:
-    """The names of the files of graphs, where drawings have so many violations, in order."""
-    drawings = beliefs.select("thing", "annotator").unique(maintain_order=True)
-    drawings = drawings.with_columns(violated=pl.Series(violated))
-    found = Findings(beliefs, {"beliefs": beliefs, "violation_by_drawing": drawings}, {})
-    return list(graph_files(Shown({"m": found}, {}, HOUSE), PARTS, things))
-
-
 def test_the_typical_drawing_has_the_median_of_violations() -> None:
     """Of three drawings the one in the middle; all of a thing that is asked for by name."""
     one = table(EGG, set(), set())
     names = ("a1", "a2", "a3")
     beliefs = pl.concat([one.with_columns(annotator=pl.lit(name)) for name in names])
-    assert files(beliefs, None, [9, 5, 1]) == ["parts_graph-egg-a2"]
-    assert files(beliefs, ["egg"], [9, 5, 1]) == [f"parts_graph-egg-{name}" for name in names]
+    drawings = pl.DataFrame({"thing": "egg", "annotator": names, "violated": [9, 5, 1]})
+    found = Findings(beliefs, {"beliefs": beliefs, "violation_by_drawing": drawings})
+    shown = Shown({"m": found}, {}, HOUSE)
+    assert list(graph_files(shown, PARTS, None)) == ["parts_graph-egg-a2"]
+    assert list(graph_files(shown, PARTS, ["egg"])) == [f"parts_graph-egg-{name}" for name in names]

@@ -4,7 +4,6 @@ import zlib
 from pathlib import Path
 
 import polars as pl
-import pytest
 
 import tacit
 from tacit import FakeModel, Ontology, Prompt
@@ -43,23 +42,17 @@ def score(prompt: Prompt, answer: str) -> float:
     return -1.0 if (zlib.crc32(prompt.text.encode()) % 2 == 1) == (answer == "True") else -5.0
 
 
-@pytest.fixture
-def ontology(tmp_path: Path) -> Path:
-    path = tmp_path / "family.yaml"
-    path.write_text(FAMILY, encoding="utf-8")
-    return path
-
-
-def run(folder: Path, content: str, ontology: Path) -> tacit.Run:
-    drawings = folder / "drawings.tsv"
+def run(folder: Path, content: str) -> tacit.Run:
+    drawings, ontology = folder / "drawings.tsv", folder / "family.yaml"
     drawings.write_text(content, encoding="utf-8")
+    ontology.write_text(FAMILY, encoding="utf-8")
     asked = {"drawings": drawings, "ontology": ontology, "store": folder / "store"}
     return tacit.run("parts", model=FakeModel(score), progress=False, **asked)
 
 
-def test_own_relations_are_asked_checked_and_repaired(tmp_path: Path, ontology: Path) -> None:
+def test_own_relations_are_asked_checked_and_repaired(tmp_path: Path) -> None:
     """Wordings are the ontology's, and violations those that counting one by one finds."""
-    found = run(tmp_path, THINGS, ontology)
+    found = run(tmp_path, THINGS)
     asked = {row[:4]: row[4] for row in found.questions.select(*KEY, "text").iter_rows()}
     start = "Judge whether this statement is true or false: In a family, "
     assert asked["family", "twins", "parent of", "ben"] == f"{start}twins are parents of ben."
@@ -67,18 +60,18 @@ def test_own_relations_are_asked_checked_and_repaired(tmp_path: Path, ontology: 
     assert len(asked) == 3 * (4 * 3 + 3 * 2)
     # No item is in both things, so their statements are counted together.
     held = found.tables["beliefs"].filter("before").select(KEY[1:])
-    by_hand = count_by_hand(Ontology.load(ontology), set(held.iter_rows()))
+    by_hand = count_by_hand(Ontology.load(tmp_path / "family.yaml"), set(held.iter_rows()))
     rows = found.tables["violation"].filter(~pl.col("constraint").is_in(["macro", "micro"]))
     before = rows.filter(stage="before").select("constraint", "violated", "applicable").rows()
     assert before == [(kind, *by_hand[kind]) for kind in KINDS]
     assert rows.filter(stage="paper")["violated"].sum() == 0
 
 
-def test_labels_and_graphs_of_own_relations(tmp_path: Path, ontology: Path) -> None:
+def test_labels_and_graphs_of_own_relations(tmp_path: Path) -> None:
     """Labels follow from the drawing; the report's graphs know the relations without the file."""
-    found = run(tmp_path, DRAWN, ontology)
+    found = run(tmp_path, DRAWN)
     assert dict(found.tables["beliefs"]["label"].value_counts().iter_rows())[True] == 4
-    ontology.unlink()
+    (tmp_path / "family.yaml").unlink()
     graphs = graph_set({"fake": found.findings}, HOUSE)
     assert graphs is not None
     assert "sibling of" in str(graphs.graphs[0])

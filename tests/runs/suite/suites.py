@@ -52,11 +52,7 @@ def states(out: Path) -> dict[tuple[str, str], str]:
 
 
 class Counting:
-    """Loads models that answer at random, and counts those that are in memory together.
-
-    Args:
-        failing: The names of the models that cannot be loaded.
-    """
+    """Loads models that answer at random, and counts those that are in memory together."""
 
     def __init__(self, failing: Sequence[str] = ()) -> None:
         self.alive: WeakSet[FakeModel] = WeakSet()
