@@ -275,6 +275,7 @@ def test_the_smallest_lift_is_found_by_four_samples_of_five() -> None:
         for _ in range(150):
             labels = random.random(n) < expit(np.log(40 / 60) + slope * ranks)
             made = measure_lift(labels, range(n, 0, -1), range(n), Permutations(199))
+            assert made.lift.value is not None
             values.append(made.lift.value)
             passed.append(p_of(made) <= 0.05)
         lifts.append(np.mean(values))

@@ -27,6 +27,7 @@ from tests.probes.assumptions.made_up import (
     retrieval,
     top,
 )
+from tests.statistics.samples import mean, resampled
 
 FEW = Bootstrap(50)
 DRAWS = st.lists(
@@ -93,9 +94,8 @@ def test_the_interval_is_the_bootstrap_of_the_concepts() -> None:
     ranks = [1, 2, 5, 9, 3]
     table = retrieval(*({"rank": rank, "concept": f"c{at}"} for at, rank in enumerate(ranks)))
     (row,) = retrieval_by_number(table, Bootstrap(400, seed=3)).iter_rows(named=True)
-    drawn = np.random.default_rng(3).integers(0, 5, size=(400, 5))
-    low, high = np.quantile((1 / np.array(ranks))[drawn].mean(axis=1), [0.025, 0.975])
-    assert (row["mrr_low"], row["mrr_high"]) == (pytest.approx(low), pytest.approx(high))
+    ends = resampled(range(5), mean(1 / np.array(ranks)), 400, 3)
+    assert [row["mrr_low"], row["mrr_high"]] == pytest.approx(ends)
 
 
 def test_a_whole_sentence_has_no_probability_of_the_word() -> None:
@@ -196,19 +196,17 @@ def test_the_ablation_is_paired() -> None:
         for preface, some in ranks.items()
         for concept, rank in some.items()
     ]
-    found = averages.ablation(elicitation(*rows), Bootstrap(500))
-    vocabulary, spearman = found.iter_rows(named=True)
+    table = averages.ablation(elicitation(*rows), Bootstrap(500))
+    vocabulary, spearman = table.iter_rows(named=True)
     assert vocabulary["measure"] == "map vocabulary"
     assert vocabulary["prompts"] == 5
     assert vocabulary["with_preface"] == pytest.approx((1 + 1 / 2 + 3) / 5)
     assert vocabulary["without_preface"] == pytest.approx((2 / 4 + 3 / 2) / 5)
     assert vocabulary["difference"] == pytest.approx(-1 / 2)
-    drawn = np.random.default_rng(0).integers(0, 5, size=(500, 5))
-    each = np.array([-3 / 4, -1 / 2, -1 / 2, -1 / 2, -1 / 4])[drawn].mean(axis=1)  # by name
-    ends = np.quantile(each, [0.025, 0.975])
-    assert (vocabulary["difference_low"], vocabulary["difference_high"]) == pytest.approx(
-        tuple(ends)
-    )
+    each = [-3 / 4, -1 / 2, -1 / 2, -1 / 2, -1 / 4]  # by name
+    ends = resampled(range(5), mean(each), 500)
+    found = [vocabulary[f"difference_{end}"] for end in ("low", "high")]
+    assert found == pytest.approx(ends)
     assert (spearman["measure"], spearman["prompts"]) == ("spearman", 0)
     assert spearman["difference"] is None is spearman["with_preface"]
 
@@ -294,8 +292,8 @@ def test_concepts_by_property_are_counted_one_by_one(
         for c, f in of:
             concepts.setdefault(f, set()).add(c)
         if of:
-            mean = sum(map(len, concepts.values())) / len(concepts)
-            expected.append((name, len(concepts), mean, len({c for c, _ in of})))
+            per_feature = sum(map(len, concepts.values())) / len(concepts)
+            expected.append((name, len(concepts), per_feature, len({c for c, _ in of})))
     assert categories(norms_of(rows))["categories"].rows() == expected
 
 

@@ -55,16 +55,6 @@ def test_table_2_is_whole() -> None:
     assert found == dict.fromkeys(measures, models)
 
 
-def test_empty_findings_have_nothing_of_ours(found: Findings) -> None:
-    """Missing is null, and so is its difference; the norms are known from the summary."""
-    empty = {name: table.clear() for name, table in found.tables.items()}
-    table = compared(found, "bert-base", **empty).filter(
-        ~pl.col("row").str.contains("in the norms")
-    )
-    assert table["ours"].is_null().all()
-    assert table["difference"].is_null().all()
-
-
 def test_ours_are_the_findings(found: Findings) -> None:
     """Of every table, taken by hand; all that the paper prints has a counterpart."""
     table = compared(found)

@@ -21,6 +21,7 @@ from tacit.statistics.permutation import Permutations
 from tests.probes.consistency.asking_by_hand import answers_of, probe_of
 from tests.probes.consistency.planted_by_hand import QUESTIONS, model, planted
 from tests.probes.consistency.run_by_hand import Run, exact, knows, mean, share
+from tests.statistics.samples import resampled
 
 Answer = bool | None
 # Of the anchor: its facts' own questions and their negatives', whether answered right.
@@ -160,16 +161,14 @@ def test_the_figures_are_those_of_sklearn(run: Run) -> None:
 
 def test_intervals_resample_the_concepts() -> None:
     """The interval is that of sklearn's figures over the same draws of concepts."""
-    rows, bootstrap = answered(40, 20), Bootstrap(200)
-    (row,) = background.background_answers(rows, bootstrap).to_dicts()
-    names = sorted(rows["cluster"].unique())
-    (draws,) = bootstrap.draws(len(names))
-    times = draws[:, [names.index(one) for one in rows["cluster"]]]
+    rows = answered(40, 20)
+    (row,) = background.background_answers(rows, Bootstrap(200)).to_dicts()
     gold, yes, margin = (rows[name].to_numpy() for name in ("gold", "yes", "margin"))
-    areas = [roc_auc_score(gold, margin, sample_weight=one) for one in times]
-    accuracies = [balanced_accuracy_score(gold, yes, sample_weight=one) for one in times]
-    for name, values in (("auroc", areas), ("balanced_accuracy", accuracies)):
-        ends = np.quantile(values, [0.025, 0.975])
+    for name, figure in (
+        ("auroc", lambda times: roc_auc_score(gold, margin, sample_weight=times)),
+        ("balanced_accuracy", lambda w: balanced_accuracy_score(gold, yes, sample_weight=w)),
+    ):
+        ends = resampled(rows["cluster"], figure, 200)
         assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends)
 
 

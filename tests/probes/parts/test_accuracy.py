@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from tacit.probes.parts.accuracy import shifted
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.repair import STAGES
 from tests.probes.parts.measured import PARTS, only
+from tests.statistics.samples import mean, resampled
 
 Row = dict[str, Any]
 
@@ -157,28 +158,16 @@ def test_the_gain_is_split_into_a_shift_and_consistency(name: str, stage: str) -
     )
 
 
-def interval_by_hand(figure: Callable[[Row], int]) -> tuple[float, float]:
-    """The interval of a share, one resample of the things after the other."""
-    sums: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in GOLD:
-        if row["p_true"] is not None:
-            sums[row["thing"]][0] += figure(row)
-            sums[row["thing"]][1] += 1
-    of = np.array([sums[thing] for thing in sorted(sums)])
-    generator = np.random.default_rng(0)
-    drawn = [of[generator.integers(0, len(of), size=len(of))].sum(axis=0) for _ in range(2000)]
-    low, high = np.percentile([over / under for over, under in drawn], [2.5, 97.5])
-    return float(low), float(high)
-
-
 def test_intervals_are_what_plain_resampling_gives() -> None:
     """Of a share, and of a gain, whose two sides share their resamples."""
-    row = only(TABLES["accuracy"], set="all", gold="all", stage="paper")
-    made = interval_by_hand(lambda row: right(row, "paper"))
-    assert (row["accuracy_low"], row["accuracy_high"]) == pytest.approx(made, abs=1e-12)
+    rows = [row for row in GOLD if row["p_true"] is not None]
+    stages = ("paper", "margin", "before")
+    paper, margin, before = (np.array([right(row, of) for row in rows], int) for of in stages)
+    share = only(TABLES["accuracy"], set="all", gold="all", stage="paper")
     gain = only(TABLES["accuracy_gain"], set="all", objective="margin", part="whole")
-    made = interval_by_hand(lambda row: right(row, "margin") - right(row, "before"))
-    assert (gain["gain_low"], gain["gain_high"]) == pytest.approx(made, abs=1e-12)
+    for name, row, each in (("accuracy", share, paper), ("gain", gain, margin - before)):
+        ends = resampled([one["thing"] for one in rows], mean(each))
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == pytest.approx(ends, abs=1e-12)
 
 
 def test_of_more_than_40_things_20_are_best_and_20_worst() -> None:

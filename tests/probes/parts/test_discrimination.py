@@ -18,6 +18,7 @@ from tacit.probes.parts.repaired_shuffled import repaired_shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of
+from tests.statistics.samples import resampled
 
 THINGS = tacit.demo_data("drawings")
 STATEMENT = ["thing", "annotator", "subject", "relation", "object"]
@@ -61,19 +62,12 @@ def test_shares_auroc_and_balanced_accuracy_are_scikit_learns(of: str, findings:
     assert found["balanced"] == pytest.approx(balanced_accuracy_score(label, p > 0.5))
     if of != MAIN:
         return
-    names, thing = np.unique(rows["thing"].to_numpy(), return_inverse=True)
-    drawn = np.random.default_rng(0).integers(0, len(names), (2000, len(names)))
-    resampled = []
-    for each in drawn:
-        weight = np.bincount(each, minlength=len(names))[thing]
-        areas = (
-            roc_auc_score(label, p, sample_weight=weight),
-            balanced_accuracy_score(label, p > 0.5, sample_weight=weight),
-        )
-        resampled.append(areas)
-    for name, values in zip(("auroc", "balanced"), np.transpose(resampled), strict=True):
-        ends = (found[f"{name}_low"], found[f"{name}_high"])
-        assert ends == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
+    for name, figure in (
+        ("auroc", lambda times: roc_auc_score(label, p, sample_weight=times)),
+        ("balanced", lambda times: balanced_accuracy_score(label, p > 0.5, sample_weight=times)),
+    ):
+        ends = resampled(rows["thing"], figure)
+        assert [found[f"{name}_low"], found[f"{name}_high"]] == pytest.approx(ends, abs=1e-9)
 
 
 def test_calibrated_beliefs_are_relative_to_the_models_own_mean() -> None:
