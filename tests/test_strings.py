@@ -30,7 +30,7 @@ from tacit.requests.answer_parsing import read_answer
 from tacit.sources.drawings import read_drawings
 from tacit.sources.dumps import Dump
 from tacit.sources.norms import Norms, read_norms
-from tacit.sources.questions import read_anchors
+from tacit.sources.questions import Anchor, read_anchors
 from tacit.sources.wordings import read_alternatives
 from tacit.strings import Spellings, comparable, strings
 
@@ -125,67 +125,70 @@ def _violated(beliefs: object) -> int:
     return int(tacit.check(beliefs).to_json()["asymmetric"]["violated"])
 
 
-def _drawn(at: Path, one: str, other: str) -> Path:
-    return _written(
-        at,
-        "annotations-0.tsv",
-        f"anna\t{one}\t---\t{one}\tabove\twall",
-        f"\t\t---\twall\tabove\t{other}",
-    )
+def beliefs(_: Path, one: str, other: str) -> int:
+    return _violated([_belief(one, "wall"), _belief("wall", other)])
 
 
-def _parts(at: Path, one: str, other: str) -> tuple[str, ...]:
-    return read_drawings(_drawn(at, one, other), ["above"], [other])[0].parts
+def groups(_: Path, one: str, other: str) -> int:
+    rows = [{"thing": one, **_belief("roof", "wall")}, {"thing": other, **_belief("wall", "roof")}]
+    return _violated(rows)
 
 
-def _believed(at: Path, one: str, other: str) -> float:
-    row = f"anna\t{one}\t---\t{one}\tabove\twall"
-    probe = PartsProbe.read(_written(at, "annotations-0.tsv", row))
-    belief = {"thing": other, "annotator": "anna", **_belief(other, "wall")}
-    beliefs = _written(at, "beliefs.jsonl", json.dumps(belief))
-    table = probe.measure_file(beliefs).tables["beliefs"]
-    return float(table.filter(subject=one, relation="above")["p_true"].item())
-
-
-def _enriched(at: Path, one: str, other: str) -> int:  # noqa: ARG001 - as the others
-    rows = [{"subject": one, "relation": "above", "object": "wall"}]
-    rows.append({"subject": other, "relation": "above", "object": "wall"})
+def statements(_: Path, one: str, other: str) -> int:
+    rows = [{"subject": each, "relation": "above", "object": "wall"} for each in (one, other)]
     return tacit.enrich(pl.DataFrame(rows), Ontology.load("parts")).height
 
 
-def _found(at: Path, one: str, other: str) -> object:
-    build(Source([Dump(_written(at, "d.tsv", f"AtLocation\t{one}\ttown"))]), at / "d.kb")
-    with KnowledgeBase(at / "d.kb") as base:
+def drawings(at: Path, one: str, other: str) -> tuple[str, ...]:
+    first, second = f"anna\t{one}\t---\t{one}\tabove\twall", f"\t\t---\twall\tabove\t{other}"
+    file = _written(at, "annotations-0.tsv", first, second)
+    return read_drawings(file, ["above"], [other])[0].parts
+
+
+def beliefs_of_drawings(at: Path, one: str, other: str) -> float:
+    row = f"anna\t{one}\t---\t{one}\tabove\twall"
+    probe = PartsProbe.read(_written(at, "annotations-0.tsv", row))
+    belief = {"thing": other, "annotator": "anna", **_belief(other, "wall")}
+    table = probe.measure_file(_written(at, "beliefs.jsonl", json.dumps(belief))).tables["beliefs"]
+    return float(table.filter(subject=one, relation="above")["p_true"].item())
+
+
+def _base(at: Path, *triples: str) -> KnowledgeBase:
+    build(Source([Dump(_written(at, "d.tsv", *triples))]), at / "d.kb")
+    return KnowledgeBase(at / "d.kb")
+
+
+def questions_and_concepts(at: Path, one: str, other: str) -> object:
+    with _base(at, f"AtLocation\t{one}\ttown") as base:
         return background(base, [[f"Is the {other} in town?"]]).facts.rows()
 
 
-def _concepts(at: Path, one: str, other: str) -> int:
-    dump = _written(at, "d.tsv", f"AtLocation\t{one}\ttown", f"AtLocation\t{other}\ttown")
-    build(Source([Dump(dump)]), at / "d.kb")
-    with KnowledgeBase(at / "d.kb") as base:
+def concepts(at: Path, one: str, other: str) -> int:
+    with _base(at, f"AtLocation\t{one}\ttown", f"AtLocation\t{other}\ttown") as base:
         return int(base.about["concepts"])
 
 
-def _relations(at: Path, one: str, other: str) -> tuple[str, ...]:
-    build(Source([Dump(_written(at, "d.tsv", f"{one}\tfox\tden"))]), at / "d.kb")
-    with KnowledgeBase(at / "d.kb") as base:
+def relations(at: Path, one: str, other: str) -> tuple[str, ...]:
+    with _base(at, f"{one}\tfox\tden") as base:
         return base.chosen([other])
 
 
-def _templates(at: Path, one: str, other: str) -> str:
+def templates(at: Path, one: str, other: str) -> str:
     file = _written(at, "t.yaml", json.dumps({"relations": {one: {"text": "is {c1} in {c2}?"}}}))
     return load_templates(file).relations[comparable(other)].text
 
 
-def _answer(at: Path, one: str, other: str) -> int | None:
-    row = {"question": "Where?", "choices": ["town", one], "answer": other}
-    return read_anchors(_written(at, "q.jsonl", json.dumps(row)))[0].answer
+def _anchor(at: Path, **row: object) -> Anchor:
+    return read_anchors(_written(at, "q.jsonl", json.dumps({"question": "Where?", **row})))[0]
 
 
-def _labelled(at: Path, one: str, other: str) -> tuple[int | None, int]:
+def answers(at: Path, one: str, other: str) -> int | None:
+    return _anchor(at, choices=["town", one], answer=other).answer
+
+
+def labels(at: Path, one: str, other: str) -> tuple[int | None, int]:
     choices = {"label": ["A", one, "C"], "text": ["town", one, other]}
-    row = {"question": "Where?", "choices": choices, "answerKey": other}
-    anchor = read_anchors(_written(at, "q.jsonl", json.dumps(row)))[0]
+    anchor = _anchor(at, choices=choices, answerKey=other)
     return anchor.answer, anchor.repeated
 
 
@@ -195,20 +198,23 @@ def _refused(read: Callable[[], object]) -> str:
     return str(raised.value)[-20:]
 
 
-def _choices(at: Path, one: str, other: str) -> str:
-    row = {"question": "Where?", "choices": [one, other], "answer": one}
-    return _refused(lambda: read_anchors(_written(at, "q.jsonl", json.dumps(row))))
+def repeated_choices(at: Path, one: str, other: str) -> str:
+    return _refused(lambda: _anchor(at, choices=[one, other], answer=one))
 
 
-def _ids(at: Path, one: str, other: str) -> str:
+def ids(at: Path, one: str, other: str) -> str:
     rows = [
         {"id": name, "question": "?", "choices": ["a", "b"], "answer": "a"} for name in (one, other)
     ]
     return _refused(lambda: read_anchors(_written(at, "q.jsonl", *map(json.dumps, rows))))
 
 
-def _new_question(at: Path, one: str, other: str) -> str:  # noqa: ARG001 - as the others
+def choices_of_a_new_question(_: Path, one: str, other: str) -> str:
     return _refused(lambda: _checked("Where?", [one, other]))
+
+
+def replies(_: Path, one: str, other: str) -> bool:
+    return read_answer(f"{other}.", ["bar", one]) == one
 
 
 def _norms(at: Path, one: str, other: str) -> Norms:
@@ -219,77 +225,50 @@ def _norms(at: Path, one: str, other: str) -> Norms:
     return read_norms(_written(at, "n.tsv", header, *rows))
 
 
-def _properties(at: Path, one: str, other: str) -> tuple[int, int, int]:
-    norms = _norms(at, one, other)
-    return (
-        len(norms.by_concept()),
-        len(norms.properties),
-        len({p.category for p in norms.properties}),
-    )
+def norms(at: Path, one: str, other: str) -> tuple[int, int, int]:
+    of = _norms(at, one, other)
+    return len(of.by_concept()), len(of.properties), len({p.category for p in of.properties})
 
 
-def _alternatives(at: Path, one: str, other: str) -> int:  # noqa: ARG001 - as the others
+def alternatives(_: Path, one: str, other: str) -> int:
     return len(read_alternatives(f"has {one};has {other};is big").texts)
 
 
-def _corrected(at: Path, one: str, other: str) -> int:
-    corrections = [Correction(f"has a {other}", "has chairs", other)]
-    return len(Corrections(_norms(at, one, one), corrections).unmatched)
+def corrections(at: Path, one: str, other: str) -> int:
+    own = [Correction(f"has a {other}", "has chairs", other)]
+    return len(Corrections(_norms(at, one, one), own).unmatched)
 
 
-def _among(at: Path, one: str, other: str) -> list[str]:
+def vocabulary(at: Path, one: str, other: str) -> list[str]:
     one, other = one.removeprefix("ice "), other.replace("ice", "").strip()
-    norms = read_norms(_written(at, "n.csv", "concept,feature,pf", f"{other},has chairs,5"))
-    options = AssumptionsOptions(norms.path, least=1)
-    chosen = choose_concepts(word_properties(norms, options), options, [one])
+    of = read_norms(_written(at, "n.csv", "concept,feature,pf", f"{other},has chairs,5"))
+    options = AssumptionsOptions(of.path, least=1)
+    chosen = choose_concepts(word_properties(of, options), options, [one])
     return [concept.word for concept in chosen.concepts]
 
 
-def _responded(at: Path, one: str, other: str) -> int:
+def responses(at: Path, one: str, other: str) -> int:
     one, other = (name.split()[-1] for name in (one, other.replace("\u00a0", " ")))
     rows = [f"bar,has {name},5" for name in (one, other)]
-    norms = read_norms(_written(at, "n.csv", "concept,feature,pf", *rows))
-    (prompt,) = elicit(norms, AssumptionsOptions(norms.path)).prompts
+    of = read_norms(_written(at, "n.csv", "concept,feature,pf", *rows))
+    (prompt,) = elicit(of, AssumptionsOptions(of.path)).prompts
     assert comparable(one) in prompt.responses[0].spellings
     return len(prompt.responses)
 
 
-def _nouns(at: Path, one: str, other: str) -> bool:
-    return Nouns.load(
-        _written(at, "n.yaml", json.dumps({"plural": [one.rsplit(maxsplit=1)[-1]]}))
-    ).is_plural(other)
+def nouns(at: Path, one: str, other: str) -> bool:
+    file = _written(at, "n.yaml", json.dumps({"plural": [one.rsplit(maxsplit=1)[-1]]}))
+    return Nouns.load(file).is_plural(other)
 
 
-JOINS: dict[str, Callable[[Path, str, str], object]] = {
-    "beliefs, check": lambda _, one, other: _violated(
-        [_belief(one, "wall"), _belief("wall", other)]
-    ),
-    "beliefs, groups": lambda _, one, other: _violated(
-        [{"thing": one, **_belief("roof", "wall")}, {"thing": other, **_belief("wall", "roof")}]
-    ),
-    "statements": _enriched,
-    "drawings": _parts,
-    "beliefs of drawings": _believed,
-    "concepts": _concepts,
-    "questions and concepts": _found,
-    "relations": _relations,
-    "templates of relations": _templates,
-    "answers and choices": _answer,
-    "labels and choices": _labelled,
-    "repeated choices": _choices,
-    "ids of questions": _ids,
-    "choices of a new question": _new_question,
-    "replies and answers": lambda _, one, other: [read_answer(f"{other}.", ["bar", one])] == [one],
-    "norms": _properties,
-    "alternatives": _alternatives,
-    "corrections": _corrected,
-    "concepts and vocabulary": _among,
-    "responses": _responded,
-    "nouns": _nouns,
-}
+JOINS: list[Callable[[Path, str, str], object]] = [
+    *(beliefs, groups, statements, drawings, beliefs_of_drawings, questions_and_concepts),
+    *(concepts, relations, templates, answers, labels, repeated_choices, ids, replies, norms),
+    *(choices_of_a_new_question, alternatives, corrections, vocabulary, responses, nouns),
+]
 
 
-@pytest.mark.parametrize("join", JOINS.values(), ids=JOINS)
+@pytest.mark.parametrize("join", JOINS)
 def test_two_spellings_of_a_name_are_joined(
     join: Callable[[Path, str, str], object], tmp_path: Path
 ) -> None:
