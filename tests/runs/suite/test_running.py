@@ -24,6 +24,11 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting().install(monkeypatch)
+
+
 def run(file: Path, **options: Any) -> Any:  # noqa: ANN401 - SuiteRuns
     return tacit.suite(file, progress=False, report=False, **options)
 
@@ -34,10 +39,9 @@ def all_findings(out: Path) -> dict[str, dict[str, bytes]]:
 
 
 def test_each_model_is_loaded_once_and_one_is_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counting: Counting
 ) -> None:
     """However many runs it has, also where runs fail."""
-    counting = Counting().install(monkeypatch)
     second = {**PARTS, "name": "second", "preset": "gpt3"}
     bad = {**PARTS, "name": "bad", "limit": 2}
     file = written(tmp_path, models=["a", "b"], runs=[PARTS, bad, second])
@@ -58,8 +62,7 @@ def test_each_model_is_loaded_once_and_one_is_in_memory(
     assert found.failed == {("bad", "a"): "RuntimeError: a bug"}
 
 
-def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Counting().install(monkeypatch)
+def test_nothing_is_asked_twice(tmp_path: Path, counting: Counting) -> None:
     more = {**PARTS, "name": "more", "limit": 2}
     run(written(tmp_path, models=["a"], runs=[PARTS, more]))
     asked = Counter((name, prompt.text) for name, prompt in counting.asked)
@@ -67,10 +70,10 @@ def test_nothing_is_asked_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_model_that_fails_is_reported_and_the_others_continue(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, counting: Counting
 ) -> None:
     """The same call repeats only what failed; a model on no hub fails like one without memory."""
-    counting = Counting(failing=["b"]).install(monkeypatch)
+    counting.failing = ["b"]
     file = written(tmp_path, models=["a", "b", "c"])
     found = run(file)
     assert list(found["parts"]) == ["a", "c"]
@@ -89,9 +92,9 @@ def test_a_model_that_fails_is_reported_and_the_others_continue(
     assert [one["error"] for one in again["runs"]] == [None] * 3
 
 
-def test_fail_fast_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fail_fast_stops(tmp_path: Path, counting: Counting) -> None:
     """What was not attempted is skipped, and is not a failure."""
-    counting = Counting(failing=["b"]).install(monkeypatch)
+    counting.failing = ["b"]
     found = run(written(tmp_path, models=["a", "b", "c"]), fail_fast=True)
     assert counting.loaded == ["a", "b"]
     assert states(tmp_path / "runs")["parts", "c"] == "skipped"
@@ -101,9 +104,9 @@ def test_fail_fast_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "1 of 3 runs failed" in repr(found)
 
 
-def test_each_run_is_an_ordinary_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("counting")
+def test_each_run_is_an_ordinary_one(tmp_path: Path) -> None:
     """Its folder is that of a run of the probe alone, which tacit.run goes on with."""
-    Counting().install(monkeypatch)
     found = run(written(tmp_path, models=["a", {"model": "b", "dtype": "bf16"}]))
     alone = tacit.load_run(tmp_path / "runs" / "parts" / "b")
     assert alone.request["dtype"] == "bfloat16"
@@ -117,10 +120,8 @@ def test_each_run_is_an_ordinary_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "runs" / "parts" / "comparison.parquet").is_file()
 
 
-def test_one_report_names_the_run_where_a_probe_has_several(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Counting().install(monkeypatch)
+@pytest.mark.usefixtures("counting")
+def test_one_report_names_the_run_where_a_probe_has_several(tmp_path: Path) -> None:
     second = {**PARTS, "name": "second", "limit": 2}
     file = written(tmp_path, models=["a", "b"], runs=[PARTS, second])
     found = tacit.suite(file, progress=False)
@@ -132,10 +133,9 @@ def test_one_report_names_the_run_where_a_probe_has_several(
 
 
 def test_data_that_changed_are_refused_before_anything_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, counting: Counting
 ) -> None:
     """Finished runs are of other data than the rest would be."""
-    counting = Counting().install(monkeypatch)
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("word\tsynonym\tlabel\nbig\tlarge\tyes\n", encoding="utf-8")
     with installed():
@@ -148,8 +148,7 @@ def test_data_that_changed_are_refused_before_anything_is_asked(
     assert not counting.loaded
 
 
-def test_a_damaged_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Counting().install(monkeypatch)
+def test_a_damaged_run_is_repeated(tmp_path: Path, counting: Counting) -> None:
     file = written(tmp_path, models=["a"])
     run(file)
     before = all_findings(tmp_path / "runs")
@@ -160,11 +159,8 @@ def test_a_damaged_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert not counting.asked
 
 
-def test_a_folder_of_something_else_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_something_else_is_refused(tmp_path: Path, counting: Counting) -> None:
     """A run's folder, a person's own files, a file; and a suite without a folder."""
-    counting = Counting().install(monkeypatch)
     file = written(tmp_path, models=["a"], out=None)
     with pytest.raises(RequestError, match="names no folder: add out: FOLDER"):
         run(file)
@@ -208,10 +204,10 @@ def test_probes_and_models_of_other_packages(tmp_path: Path) -> None:
 
 
 def test_a_vocabulary_that_cannot_be_read_fails_that_run_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, counting: Counting
 ) -> None:
     """The candidates would be others without the model."""
-    Counting(failing=["nowhere"]).install(monkeypatch)
+    counting.failing = ["nowhere"]
     norms = {"probe": "assumptions", "norms": str(tacit.demo_data("norms"))}
     found = run(written(tmp_path, models=["demo", "nowhere"], runs=[norms, PARTS]))
     assert list(found["parts"]) == ["demo"]
