@@ -53,7 +53,9 @@ class Option:
         data: A function that takes the option's value and returns the digest of each data file to
             which the value refers, keyed by file name. If ``data`` is None and the option's value
             is the path of a file, Tacit computes only the SHA-256 hash of this file.
-        hidden: Whether the help of the command omits the option.
+        rare: Whether only ``--help-all`` lists the option, and not the short help of a command.
+        absent: A function that returns the value if a required option is not given, such as the
+            path of a data set that was fetched, or raises a ``ValueError`` (see ``check``).
         check: A function that checks a value, or the default, and returns it. The function may
             raise a ``ValueError`` that can follow the name of the option, such as "must be even".
         figures: Whether the option affects only figures. A command that draws no figures does not
@@ -71,12 +73,18 @@ class Option:
     group: str = "What to ask"
     requested: bool = True
     data: Callable[[Any], Mapping[str, Any]] | None = None
-    hidden: bool = False
+    rare: bool = False
+    absent: Callable[[], Any] | None = None
     check: Callable[[Any], Any] | None = None
     figures: bool = False
     permits: bool = False
     kind: Any = None
     default: Any = field(default_factory=lambda: MISSING)
+
+    @property
+    def optional(self) -> bool:
+        """Whether the option has a default value."""
+        return self.default is not MISSING
 
     @property
     def is_path(self) -> bool:
@@ -142,7 +150,7 @@ class OptionError(RequestError):
 
     def __init__(self, name: str, problem: str) -> None:
         super().__init__(f"{name} {problem}")
-        self.name = name
+        self.name, self.problem = name, problem
 
 
 @contextmanager
@@ -223,7 +231,7 @@ def value_of(name: str, given: Any, about: Option) -> Any:  # noqa: ANN401 - any
     from pydantic import TypeAdapter, ValidationError
 
     if given is MISSING:
-        raise OptionError(name, f"is missing: {about.help}")
+        given = _absent(name, about)
     kinds = _members(about.kind)
     try:
         value = TypeAdapter(_limited(kinds, about.least)).validate_python(_plain(given, kinds))
@@ -232,6 +240,16 @@ def value_of(name: str, given: Any, about: Option) -> Any:  # noqa: ANN401 - any
         raise OptionError(name, f"is {_described(given)}; it {problem}") from None
     try:
         return about.check(value) if about.check else value
+    except ValueError as error:
+        raise OptionError(name, str(error)) from error
+
+
+def _absent(name: str, about: Option) -> Any:  # noqa: ANN401 - any value
+    """Return the value of a required option that was not given."""
+    if about.absent is None:
+        raise OptionError(name, f"is missing: {about.help}")
+    try:
+        return about.absent()
     except ValueError as error:
         raise OptionError(name, str(error)) from error
 

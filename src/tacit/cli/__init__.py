@@ -5,13 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from tacit.addresses import check_holds_no_password
 from tacit.cli import (
@@ -27,7 +26,7 @@ from tacit.cli import (
     suite,
 )
 from tacit.cli.interrupting import INTERRUPTED, interruptible
-from tacit.cli.options import GroupedCommand
+from tacit.cli.options import Commands, GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
 from tacit.present.progress import show_warnings
@@ -35,8 +34,13 @@ from tacit.present.terminal import visible, visible_output
 from tacit.version import __version__
 
 
-class Commands(TyperGroup):
+class Root(Commands):
     """The root command group, which words the errors of pydantic and interrupts."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
+        """Return the names of the commands, in the order of their groups."""
+        del ctx
+        return [name for commands in _COMMANDS.values() for name in commands]
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
         """Run the command that the command-line arguments name."""
@@ -53,7 +57,7 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     name="tacit",
-    cls=Commands,
+    cls=Root,
     help="Measure whether a language model's conceptual knowledge is coherent.",
     no_args_is_help=True,
     # Plain help avoids Rich, which takes longer to import than everything else.
@@ -81,18 +85,35 @@ def _options(
     del version
 
 
-app.command("demo")(demo.demo)
-app.add_typer(run.app, name="run")
-app.command("predict")(predict.predict)
-app.command("suite", cls=GroupedCommand)(suite.suite)
-app.add_typer(reproduce.app, name="reproduce")
-app.add_typer(show.app, name="show")
-app.command("report")(report.report)
-app.command("compare")(report.compare)
-app.command("score")(score.score)
-app.command("check")(beliefs.check)
-app.command("repair")(beliefs.repair)
-app.add_typer(kb.app, name="kb")
+_COMMANDS: Mapping[str, Mapping[str, typer.Typer | Callable[..., None]]] = {
+    "Measure a model": {
+        "demo": demo.demo,
+        "run": run.app,
+        "suite": suite.suite,
+        "score": score.score,
+    },
+    "Read results": {
+        "report": report.report,
+        "compare": report.compare,
+        "reproduce": reproduce.app,
+        "predict": predict.predict,
+        "show": show.app,
+    },
+    "Beliefs from elsewhere (no model needed)": {
+        "check": beliefs.check,
+        "repair": beliefs.repair,
+    },
+    "Data": {
+        "kb": kb.app,
+    },
+}
+
+for heading, commands in _COMMANDS.items():
+    for name, command in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=heading)
+        else:
+            app.command(name, cls=GroupedCommand, rich_help_panel=heading)(command)
 
 
 def main() -> None:

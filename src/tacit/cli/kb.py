@@ -95,7 +95,7 @@ def info_command(base: given.KnowledgeBaseFile, as_json: given.AsJson = False) -
 
 
 @app.command("facts")
-@declared()
+@declared(short=False)
 def facts_command(
     *,
     base: given.KnowledgeBaseFile,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
-from dataclasses import MISSING, dataclass, is_dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, is_dataclass
 from functools import cache, wraps
 from inspect import Parameter
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from tacit.options import Option, build, declarations, names_of, option
+from tacit.errors import RequestError
+from tacit.options import Option, OptionError, build, declarations, names_of, option
+from tacit.strings import listed
 
 OUTPUT = "Output"
+_RARE = ", rarely needed"
+"""The end of a heading whose options only ``--help-all`` lists."""
 _STORE = (
     "The score store: a folder or an s3:// address [default: $TACIT_STORE if set, otherwise "
     ".tacit]."
@@ -35,6 +40,20 @@ def checked(given: str | list[str] | None) -> str | list[str] | None:
     for name in [given] if isinstance(given, str) else given or ():
         check_holds_no_key(name)
     return given
+
+
+def _models(given: list[str] | None) -> list[str] | None:
+    """Return the names of models, separated at commas, except in the path of a model."""
+    checked(given)
+    separated = [[one] if _exists(one) else listed(one) for one in given or ()]
+    return checked(list(chain(*separated))) or None  # type: ignore[return-value] # a list
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).expanduser().exists()
+    except (OSError, RuntimeError, ValueError):
+        return False  # not a valid path
 
 
 A_MODEL = (
@@ -79,9 +98,9 @@ class Models:
 
     model: list[str] | None = option(
         None,
-        help=f"{A_MODEL}; repeat the option to compare models.",
+        help=f"{A_MODEL}. To compare models, separate them by commas or repeat the option.",
         group="Model",
-        check=checked,
+        check=_models,
     )
 
 
@@ -89,7 +108,7 @@ class Models:
 class ModelsOrFile(Models):
     """The options that name the models or, in place of a model, a file of beliefs."""
 
-    beliefs: Path | None = option(None, help=_BELIEFS, group="Model")
+    beliefs: Path | None = option(None, help=_BELIEFS, group="Model", rare=True)
 
 
 @dataclass(frozen=True)
@@ -108,36 +127,83 @@ class Output:
         help="Write report.html with all findings.",
         flags=("--report/--no-report",),
         group=OUTPUT,
+        rare=True,
     )
     store: str | None = option(None, help=_STORE, group=OUTPUT)
     dry_run: bool = option(default=False, help=_DRY_RUN, group=OUTPUT)
     as_json: bool = option(default=False, help=_JSON, flags=("--json",), group=OUTPUT)
 
 
+class Commands(TyperGroup):
+    """A command group whose help lists the commands under headings, with their whole summaries."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
+        """Write the commands to the help text, with a heading for each group."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            summary = " ".join(command.help.partition("\n\n")[0].split())
+            groups.setdefault(command.rich_help_panel or "Commands", []).append((name, summary))
+        _write_sections(formatter, groups)
+
+
 class GroupedCommand(TyperCommand):
     """A command whose help text lists the options by group, with a heading for each group."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
-        """Write the command's options to the help text, with a heading for each group."""
+        """Write the options to the help text; those rarely needed only for ``--help-all``."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            heading = getattr(parameter, "rich_help_panel", None) or OUTPUT
+            if record is not None and (WHOLE in ctx.meta or not heading.endswith(_RARE)):
                 argument = parameter.param_type_name == "argument"
-                heading = getattr(parameter, "rich_help_panel", None) or OUTPUT
-                groups.setdefault("Arguments" if argument else heading, []).append(record)
-        for heading, records in groups.items():
-            with formatter.section(heading):
-                formatter.write_dl(records)
+                heading = "Arguments" if argument else heading.removesuffix(_RARE)
+                groups.setdefault(heading, []).append(record)
+        _write_sections(formatter, groups)
+
+
+def _write_sections(formatter: Any, groups: Mapping[str, list[tuple[str, str]]]) -> None:  # noqa: ANN401 - of click
+    for heading, records in groups.items():
+        with formatter.section(heading):
+            formatter.write_dl(records)
+
+
+WHOLE = "tacit.whole_help"
+"""The key in the ``meta`` of a command's context with which its help lists all options."""
+
+
+def _print_whole_help(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[WHOLE] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = Parameter(
+    "help_all",
+    Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool,
+        typer.Option(
+            "--help-all",
+            callback=_print_whole_help,
+            is_eager=True,
+            help="Show all options and exit.",
+        ),
+    ],
+)
 
 
 def declared(
-    *, without: Collection[str] = (), figures: bool = False, **kinds: type
+    *, without: Collection[str] = (), figures: bool = False, short: bool = True, **kinds: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that turns the fields of dataclass arguments into options.
 
     The command does not accept the options ``without``, nor those of figures if it draws none.
-    ``kinds`` are the dataclasses of parameters that are not annotated with one.
+    ``short`` says that the help of a ``GroupedCommand`` omits options that are rarely needed, and
+    ``kinds`` are the annotations of parameters that have none of their own.
     """
 
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
@@ -158,11 +224,13 @@ def declared(
             else:
                 only = Parameter.KEYWORD_ONLY
                 options.append(parameter.replace(kind=only, annotation=hints[name]))
+        options += [_HELP_ALL] if short else []
 
         @wraps(verb)
         def spread_out(**given: Any) -> None:  # noqa: ANN401 - any options
+            given.pop(_HELP_ALL.name, None)
             for name, kind in groups.items():
-                given[name] = build(kind, {one: given.pop(one) for one in accepted[name]})
+                given[name] = _built(kind, {one: given.pop(one) for one in accepted[name]})
             verb(**given)
 
         spread_out.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined] # Typer's
@@ -170,6 +238,16 @@ def declared(
         return spread_out
 
     return decorate
+
+
+def _built(kind: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an instance of kind
+    """Build options of values by name, without those that were required and not given."""
+    known = declarations(kind)
+    found = {name: one for name, one in given.items() if one is not None or known[name].optional}
+    try:
+        return build(kind, found)
+    except OptionError as error:
+        raise RequestError(f"--{error.name.replace('_', '-')} {error.problem}") from error
 
 
 @cache  # reading type hints is slow, happens at start-up, and several commands share a dataclass
@@ -185,11 +263,11 @@ def _parameter(name: str, about: Option) -> Parameter:
         help=about.help,
         metavar=about.metavar,
         min=about.least,
-        hidden=about.hidden,
-        rich_help_panel=about.group,
-        show_default=default is not MISSING,
+        rich_help_panel=about.group + _RARE * about.rare,
+        show_default=about.optional,
     )
-    default = Parameter.empty if default is MISSING else default
+    if not about.optional:
+        kind, default = (kind, Parameter.empty) if about.absent is None else (kind | None, None)
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
     )
@@ -199,6 +277,7 @@ def group(about: str) -> typer.Typer:
     """Return a command group that remains a group even if it has only one command."""
     return typer.Typer(
         help=about,
+        cls=Commands,
         # Without a callback, Typer turns a group of one command into that command.
         callback=_stay_a_group,
         no_args_is_help=True,

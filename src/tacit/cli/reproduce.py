@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tacit.cli import options as given
-from tacit.cli.options import declared, group
+from tacit.cli.options import GroupedCommand, declared, group
 from tacit.engine.options import EngineOptions
 from tacit.errors import RequestError
 from tacit.models.options import ModelOptions
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 app = group("Compare your results with the tables of a paper.")
 
 
-@app.command("parrot")
+@app.command("parrot", cls=GroupedCommand)
 @declared(without=("ontology",))
 def parrot(
     *,
@@ -97,7 +97,7 @@ def parrot(
     _output_table(pl.concat(tables), out, notes, as_json=as_json)
 
 
-@app.command("consistency")
+@app.command("consistency", cls=GroupedCommand)
 @declared(without=("answering", "meta", "pair", "anchors"))
 def consistency(*, options: ConsistencyOptions, as_json: given.AsJson = False) -> None:
     """Compare the consistency probe's set-up with Sahu et al. 2022.

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from typer.core import TyperGroup
 
-from tacit.cli.options import OUTPUT, GroupedCommand, Models, ModelsOrFile, Output, declared
+from tacit.cli.config import config_option, is_configured
+from tacit.cli.options import (
+    OUTPUT,
+    Commands,
+    GroupedCommand,
+    Models,
+    ModelsOrFile,
+    Output,
+    declared,
+)
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
@@ -35,11 +43,21 @@ if TYPE_CHECKING:
     from tacit.runs.workflow import RunRequest
 
 
-class ProbeCommands(TyperGroup):
+class ProbeCommands(Commands):
     """A command group with one command per probe; a probe is imported only when needed."""
 
     verb: ClassVar[Callable[[type[Probe]], Callable[..., None]]]
     help_of: ClassVar[Callable[[type[Probe]], str]]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's signature
+        """Refuse options before the name of a probe."""
+        if args and args[0].startswith("-") and args[0] not in ctx.help_option_names:
+            first, *_ = names = probes()
+            ctx.fail(
+                f"{args[0].partition('=')[0]} precedes the name of the probe; name one of "
+                f"{', '.join(names)} first, as in: {ctx.command_path} {first} --model MODEL"
+            )
+        return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
         """Return the names of the probes."""
@@ -58,7 +76,10 @@ class ProbeCommands(TyperGroup):
             return _unusable(cmd_name, error)
         made = typer.Typer(rich_markup_mode=None, add_completion=False)
         about = own.help_of(kind).replace(f" {kind.name} ", f" {cmd_name} ")
-        made.command(cmd_name, cls=GroupedCommand, help=about)(own.verb(kind))
+        panel = "Probes"
+        made.command(cmd_name, cls=GroupedCommand, help=about, rich_help_panel=panel)(
+            own.verb(kind)
+        )
         return typer.main.get_command(made)
 
 
@@ -79,7 +100,7 @@ def example(command: str, kind: type[Probe], options: str) -> str:
     required = [
         f"--{name.replace('_', '-')} {name.upper()}"
         for name, one in declarations(kind.Options).items()
-        if one.default is MISSING
+        if not one.optional and one.absent is None
     ]
     return " ".join([command, kind.name, *required, options])
 
@@ -203,6 +224,7 @@ class RunOutput(Output):
     tables: bool = option(default=False, help="Also print the tables of results.", group=OUTPUT)
     palette: str = option(
         "house",
+        rare=True,
         help="Palette of the figures: house (Tacit's own colours) or okabe-ito (safe for "
         "colour-blind readers).",
         group=OUTPUT,
@@ -219,18 +241,23 @@ def _verb(kind: type[Probe]) -> Callable[..., None]:
     """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
     models = ModelsOrFile if kind.reads_beliefs() else Models
 
-    @declared(options=kind.Options, models=models, figures=True)
+    kinds = (kind.Options, models, ModelOptions, EngineOptions)
+
+    @declared(options=kind.Options, models=models, config=config_option(kind, kinds), figures=True)
     def verb(
         *,
+        ctx: typer.Context,
         options: Any,  # noqa: ANN401 - an instance of kind.Options
         models: Models,
         settings: ModelOptions,
         engine: EngineOptions,
         output: RunOutput,
+        config: Path | None = None,
     ) -> None:
         from tacit.engine.store import Store
         from tacit.runs.workflow import RunRequest
 
+        del config  # its values are those of the other options
         request = RunRequest(
             kind.name,
             options,
@@ -241,6 +268,7 @@ def _verb(kind: type[Probe]) -> Callable[..., None]:
             engine,
             store=Store(output.store) if output.store else None,
             reporter=Terminal(),
+            from_file=is_configured(ctx, "model"),
         )
         _run(request, output)
 

@@ -27,6 +27,7 @@ class EngineOptions:
         help="Where models run: local (in this process) or ray (in workers of a Ray cluster).",
         group=CLUSTER,
         requested=False,
+        rare=True,
     )
     address: str | None = option(
         None,
@@ -36,6 +37,7 @@ class EngineOptions:
         ),
         group=CLUSTER,
         requested=False,
+        rare=True,
     )
     workers: int | None = option(
         None,
@@ -46,6 +48,7 @@ class EngineOptions:
         least=1,
         group=CLUSTER,
         requested=False,
+        rare=True,
     )
     gpus_per_worker: float | None = option(
         None,
@@ -54,6 +57,7 @@ class EngineOptions:
         least=0,
         group=CLUSTER,
         requested=False,
+        rare=True,
     )
     threads: int | None = option(
         None,
@@ -61,6 +65,7 @@ class EngineOptions:
         least=1,
         group=CLUSTER,
         requested=False,
+        rare=True,
     )
     strict: bool = option(
         default=False,
@@ -72,6 +77,7 @@ class EngineOptions:
         ),
         group="What to ask",
         requested=False,
+        rare=True,
     )
 
     def check(self, models: Sequence[str], loading: LoadOptions) -> None:

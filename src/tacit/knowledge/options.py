@@ -35,12 +35,14 @@ class BackgroundOptions:
             "review, but a lexicon finds the content words."
         ),
         group=EXTRACTION,
+        rare=True,
     )
     tagger: str | None = option(
         None,
         help="With --paper-version review: the name of a spaCy pipeline with a part-of-speech "
         "tagger.",
         group=EXTRACTION,
+        rare=True,
     )
     overlap: Overlap = option(
         "all-words",
@@ -49,6 +51,7 @@ class BackgroundOptions:
             "counting all words (all-words) or only content words (content-words)."
         ),
         group=EXTRACTION,
+        rare=True,
     )
     parts: Parts = option(
         "separate",
@@ -59,12 +62,14 @@ class BackgroundOptions:
             "from a choice."
         ),
         group=EXTRACTION,
+        rare=True,
     )
     verbatim: Verbatim = option(
         "on",
         help="on: find a concept wherever a question or a choice contains its label word for "
         "word, whatever the value of --overlap. off: use only the rule of --overlap.",
         group=EXTRACTION,
+        rare=True,
     )
     relations: str | None = option(
         None,
@@ -73,12 +78,14 @@ class BackgroundOptions:
             "[default: the 14 relations of Sahu et al. 2022]."
         ),
         group=EXTRACTION,
+        rare=True,
     )
     length: int = option(
         1,
         help="Maximum length of the paths of facts that connect two concepts: 1, 2 or 3 hops.",
         least=1,
         group=EXTRACTION,
+        rare=True,
     )
     cap: int | None = option(
         None,
@@ -88,6 +95,7 @@ class BackgroundOptions:
         ),
         least=0,
         group=EXTRACTION,
+        rare=True,
     )
     seed: int = option(
         0,
@@ -97,6 +105,7 @@ class BackgroundOptions:
             "equal weights in the knowledge base."
         ),
         group=EXTRACTION,
+        rare=True,
     )
     frequent: int = option(
         FREQUENT,
@@ -104,6 +113,7 @@ class BackgroundOptions:
         help="With --negatives uniform: draw the tails (second concepts) of false facts from "
         "the N most frequent words of the knowledge base.",
         group=EXTRACTION,
+        rare=True,
     )
     negatives: Negatives = option(
         "uniform",
@@ -115,6 +125,7 @@ class BackgroundOptions:
             "the number of facts that contain it."
         ),
         group=EXTRACTION,
+        rare=True,
     )
 
     def __post_init__(self) -> None:

@@ -47,13 +47,17 @@ class LoadOptions:
     """
 
     revision: str | None = option(
-        None, help="Branch, tag or commit of a model on the Hugging Face hub.", group=_MODEL
+        None,
+        help="Branch, tag or commit of a model on the Hugging Face hub.",
+        group=_MODEL,
+        rare=True,
     )
     dtype: Literal["auto", "float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = option(
         "auto",
         help="Number format of the weights: auto (float32 on a CPU, the stored format on other "
         "devices), float32, bfloat16 or float16.",
         group=_MODEL,
+        rare=True,
     )
     device: str = option(
         "auto",
@@ -67,12 +71,14 @@ class LoadOptions:
         least=1,
         group=_MODEL,
         requested=False,
+        rare=True,
     )
     masked_mode: Literal["left-to-right", "one-at-a-time"] = option(
         "left-to-right",
         help="How a masked model scores an answer of several tokens: left-to-right (later tokens "
         "are masked) or one-at-a-time (only the scored token is masked).",
         group=_MODEL,
+        rare=True,
     )
     packing: bool = option(
         default=True,
@@ -80,6 +86,7 @@ class LoadOptions:
         help="Whether a prefix that several prompts share is computed only once.",
         group=_MODEL,
         requested=False,
+        rare=True,
     )
     trust_remote_code: bool = option(
         default=False,
@@ -87,6 +94,7 @@ class LoadOptions:
         group=_MODEL,
         requested=False,
         permits=True,
+        rare=True,
     )
     allow_pickle: bool = option(
         default=False,
@@ -94,17 +102,20 @@ class LoadOptions:
         group=_MODEL,
         requested=False,
         permits=True,
+        rare=True,
     )
     adapter: Path | None = option(
         None,
         help="A folder with a PEFT adapter for the model, such as a LoRA adapter.",
         group=_MODEL,
+        rare=True,
     )
     device_map: Literal["auto", "balanced", "balanced_low_0", "sequential"] | None = option(
         None,
         help="How to distribute a large model over several devices: auto, balanced or sequential.",
         group=_MODEL,
         requested=False,
+        rare=True,
     )
     chat: bool = option(
         default=False,
@@ -157,6 +168,7 @@ class DescribedOptions:
         metavar="NAME=FAMILY",
         group=_MODEL,
         requested=False,
+        rare=True,
     )
     parameters: list[str] | None = option(
         None,
@@ -165,6 +177,7 @@ class DescribedOptions:
         metavar="NAME=NUMBER",
         group=_MODEL,
         requested=False,
+        rare=True,
     )
 
     def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:

@@ -38,7 +38,10 @@ FROM_FILE = "beliefs from a file"
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A request to run a probe on models, or on beliefs that another program has elicited."""
+    """A request to run a probe on models, or on beliefs that another program has elicited.
+
+    ``from_file`` says that a file names the models, whose addresses then get no key.
+    """
 
     probe: str
     options: Any
@@ -51,6 +54,7 @@ class RunRequest:
     reporter: Reporter = field(default_factory=Reporter)
     own_settings: Mapping[str, ModelOptions] = field(default_factory=dict)
     nested: bool = False
+    from_file: bool = False
     objects: Mapping[str, LanguageModel] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -82,7 +86,7 @@ class RunRequest:
     @cached_property
     def _loading(self) -> LoadOptions:
         """The options with which a model without settings of its own is loaded."""
-        return self.settings.load.of(self.models)
+        return self.settings.load.of(self.models, from_file=self.from_file)
 
     def settings_of(self, name: str) -> ModelOptions:
         """Return the settings with which a model is loaded."""

@@ -93,14 +93,21 @@ class ServerOptions:
         None,
         help="Name of the model on the server [default: the only model on the server].",
         group=_SERVER,
+        rare=True,
     )
     tokenizer: Path | None = option(
         None,
         help="The served model's tokenizer.json, or the folder that contains this file.",
         group=_SERVER,
+        rare=True,
     )
     concurrency: int = option(
-        8, help="Number of simultaneous requests.", least=1, group=_SERVER, requested=False
+        8,
+        help="Number of simultaneous requests.",
+        least=1,
+        group=_SERVER,
+        requested=False,
+        rare=True,
     )
     timeout: float | None = option(
         None,
@@ -108,9 +115,13 @@ class ServerOptions:
         check=_seconds,
         group=_SERVER,
         requested=False,
+        rare=True,
     )
     api: Literal["completions", "chat"] = option(
-        "completions", help="The API of the server to use: completions or chat.", group=_SERVER
+        "completions",
+        help="The API of the server to use: completions or chat.",
+        group=_SERVER,
+        rare=True,
     )
     samples: int | None = option(
         None,
@@ -121,6 +132,7 @@ class ServerOptions:
         ),
         least=1,
         group=_CHAT,
+        rare=True,
     )
     thinking_tokens: str | None = option(
         None,
@@ -128,6 +140,7 @@ class ServerOptions:
         "limit).",
         check=_reasoning,
         group=_CHAT,
+        rare=True,
     )
     yes: bool = option(
         default=False,
@@ -135,6 +148,7 @@ class ServerOptions:
         group=_CHAT,
         requested=False,
         permits=True,
+        rare=True,
     )
     backoff: Backoff = internal(Backoff())
     seed: int = internal(0)

@@ -46,11 +46,13 @@ class AssumptionsOptions:
         None,
         help="A table with your own wordings of properties, with the columns concept, feature and "
         "wording.",
+        rare=True,
     )
     articles: Articles = option(
         "fixed",
         help='The article in retrieval prompts: fixed (always "A") or candidate ("a" or '
         '"an", according to the candidate word).',
+        rare=True,
     )
     concepts: ConceptPreset = option(
         "paper",
@@ -60,6 +62,7 @@ class AssumptionsOptions:
             "removed. all: in addition, concepts of several words, but only in elicitation "
             "prompts."
         ),
+        rare=True,
     )
     responses: ResponsePreset = option(
         "people",
@@ -71,19 +74,24 @@ class AssumptionsOptions:
             'first: only the first wording in the feature\'s name ("has fur" for "has fur_hair"); '
             "the weight is the feature's production frequency."
         ),
+        rare=True,
     )
     least: int = option(
         10,
         help="Build retrieval prompts, which ask for a concept by its properties, only for "
         "concepts with at least N properties that fit grammatically into a prompt.",
         least=1,
+        rare=True,
     )
-    least_people: int = option(0, help="Use only properties that at least N people named.", least=0)
+    least_people: int = option(
+        0, help="Use only properties that at least N people named.", least=0, rare=True
+    )
     most_words: int | None = option(
         None,
         help="In retrieval prompts (given properties, which concept?), use only "
         "properties of at most N words.",
         least=1,
+        rare=True,
     )
     limit: int | None = option(
         None,
@@ -105,6 +113,7 @@ class AssumptionsOptions:
         "blank-last",
         help="Wording of the retrieval prompts for causal models: blank-last (the prompt ends with "
         "the blank), sentence (the same prompts as for masked models) or both.",
+        rare=True,
     )
     orders: Literal["all", "main"] = option(
         "all",
@@ -120,6 +129,9 @@ class AssumptionsOptions:
         "--orders says, and no elicitation prompts without “Everyone knows that”.",
     )
     top: int = option(
-        20, help="How many of the best candidates are stored for each ranking.", least=1
+        20,
+        help="How many of the best candidates are stored for each ranking.",
+        least=1,
+        rare=True,
     )
-    seed: int = option(0, help="Random seed of the random orders of properties.")
+    seed: int = option(0, help="Random seed of the random orders of properties.", rare=True)

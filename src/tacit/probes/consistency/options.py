@@ -68,10 +68,12 @@ class ConsistencyOptions:
         "paper",
         help="Wording of facts: paper (the templates of Sahu et al. 2022 as printed) or "
         "grammatical (these templates with correct grammar).",
+        rare=True,
     )
     templates: Path | None = option(
         None,
         help="A YAML file with your own templates that turn the facts of a relation into text.",
+        rare=True,
     )
     answering: Literal["max", "count", "calibrated", "single"] = option(
         "max",
@@ -81,9 +83,13 @@ class ConsistencyOptions:
         "decides, and yes/no questions are asked in no other).",
     )
     meta: int | None = option(
-        None, help="With --answering single: the number of the meta-prompt, from 1."
+        None,
+        help="With --answering single: the number of the meta-prompt, from 1.",
+        rare=True,
     )
-    pair: str | None = option(None, help="With --answering single: the label pair, such as Yes/No.")
+    pair: str | None = option(
+        None, help="With --answering single: the label pair, such as Yes/No.", rare=True
+    )
     anchors: Literal["choice", "verify", "choice,verify", "verify,choice"] = option(
         "choice",
         help="How anchor questions are answered: choice (the model scores every choice), verify "
@@ -101,6 +107,7 @@ class ConsistencyOptions:
         help="With --intervene: maximum number of facts that a prompt contains before the "
         "question; the facts with the highest weight are used [default: 5].",
         least=1,
+        rare=True,
     )
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class PartsOptions:
         help="The relations, with their wordings and constraints: the name of a built-in ontology "
         "(parts, taxonomy, time or space) or a YAML file.",
         data=_of_ontology,
+        rare=True,
     )
     limit: int | None = option(
         None,
@@ -60,22 +61,27 @@ class PartsOptions:
         default=False,
         help="Also measure the beliefs relative to the model's own mean: the log-odds of each "
         "belief minus the mean log-odds over all questions.",
+        rare=True,
     )
     preset: Literal["plain", "macaw", "gpt3", "gpt3-paper"] = option(
         "plain", help="The built-in prompt template for the questions that the model is asked."
     )
     prompt: Path | None = option(
-        None, help="A YAML file with your own prompt template, as an alternative to --preset."
+        None,
+        help="A YAML file with your own prompt template, as an alternative to --preset.",
+        rare=True,
     )
     number: Literal["paper", "grammar"] = option(
         "paper",
         help="Rules for plural nouns and articles: paper (nouns that end in s are plural; the "
         'article before a vowel letter is always "an") or grammar (the rules of English).',
+        rare=True,
     )
     nouns: Path | None = option(
         None,
         help="A YAML file with nouns that are exceptions to the grammar rules of "
         "“--number grammar”.",
+        rare=True,
     )
     graphs: str | None = option(
         None,
@@ -83,6 +89,7 @@ class PartsOptions:
         "by commas [default: only one typical drawing].",
         requested=False,
         figures=True,
+        rare=True,
     )
 
     def template(self) -> Template:

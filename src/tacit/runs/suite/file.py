@@ -279,9 +279,8 @@ class Suite:
         known, where = declarations(kind), ".".join(map(str, location))
         own = dict(values)
         for key, value in (entry.model_extra or {}).items():
-            if key not in known or known[key].hidden:
-                shown = [name for name, one in known.items() if not one.hidden]
-                names = list(dict.fromkeys([*type(entry).model_fields, *shown]))
+            if key not in known:
+                names = list(dict.fromkeys([*type(entry).model_fields, *known]))
                 raise self.document.error(unknown_key(where, key, names), *location, key)
             if known[key].permits:
                 raise self.document.error(
