@@ -16,6 +16,7 @@ import typer.core
 
 import tacit
 from tacit.cli import app
+from tacit.cli.options import WHOLE_HELP
 from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.relation import Relation
 from tacit.findings.findings import SHARED
@@ -62,6 +63,7 @@ def commands() -> Iterator[str]:
 
 
 def _help(command: Any, context: Any) -> Iterator[str]:  # noqa: ANN401 - Typer's types
+    context.meta[WHOLE_HELP] = True
     yield f"## {context.command_path}\n"
     yield f"```text\n{command.get_help(context)}\n```\n"
     if not isinstance(command, typer.core.TyperGroup):

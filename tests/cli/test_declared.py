@@ -26,6 +26,7 @@ class Theming:
     size: Size = field(default_factory=Size)
     colour: Literal["red", "blue"] = option("red", help="Its colour.", group="Paint")
     frame: bool = option(default=True, help="With no frame.", flags=("--no-frame",))
+    gloss: int = option(0, help="Its gloss.", group="Paint", rare=True)
 
 
 @pytest.fixture
@@ -44,10 +45,10 @@ def app() -> typer.Typer:
 
 def test_the_fields_of_dataclasses_are_options(app: typer.Typer) -> None:
     """Those that are not given have their defaults."""
-    asked = ["box", "--width", "3", "--colour", "blue", "--often", "4"]
+    asked = ["box", "--width", "3", "--colour", "blue", "--often", "4", "--gloss", "1"]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
-    assert told.output.strip() == f"box {Theming(Size(3), 'blue')} 4"
+    assert told.output.strip() == f"box {Theming(Size(3), 'blue', gloss=1)} 4"
 
 
 def test_help_lists_options_under_their_headings(app: typer.Typer) -> None:
@@ -59,6 +60,10 @@ def test_help_lists_options_under_their_headings(app: typer.Typer) -> None:
     assert told.index("Paint:") < told.index("--colour <red|blue>") < told.index("Its colour.")
     assert "Draw a thing." in told
     assert "--size" not in told
+    assert "--gloss" not in told
+    whole = CliRunner().invoke(app, ["--help-all"])
+    assert whole.exit_code == 0
+    assert whole.output.index("Paint:") < whole.output.index("--gloss")
 
 
 @pytest.mark.parametrize("asked", [[], ["--width", "0"]])

@@ -45,6 +45,30 @@ def test_the_help_of_every_command_has_an_example_that_it_takes(path: tuple[str,
     command.make_context(" ".join(path), words[len(path) + 1 :])
 
 
+@pytest.mark.parametrize("probe", ["parts", "consistency", "assumptions"])
+def test_the_short_help_of_a_probe_is_one_screen(tacit: Tacit, probe: str) -> None:
+    """With at most 15 options and the two that show help; the rest is in the whole help."""
+    shown = _options(tacit("run", probe, "--help").out)
+    assert {"--model", "--limit", "--fast", "--config", "--dry-run", "--json"} < {*shown}
+    assert len(shown) <= 17
+    assert len(_options(tacit("run", probe, "--help-all").out)) > 2 * len(shown)
+
+
+def _options(text: str) -> list[str]:
+    return re.findall(r"^  (?:-., )?(--\S+)", text.partition("What to ask:")[2], re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [(), ("run",), ("show", "prompts")])
+def test_a_group_lists_all_its_commands_with_whole_summaries(
+    tacit: Tacit, command: tuple[str, ...]
+) -> None:
+    """Under headings; none is cut."""
+    out = tacit(*command, "--help").out
+    listed = set(re.findall(r"^  ([a-z]+)  ", out, re.MULTILINE))
+    assert listed >= {path[len(command)] for path in VERBS if path[: len(command)] == command}
+    assert "..." not in out.partition("Options:")[2]
+
+
 @needs_questions
 def test_the_example_of_a_question_is_a_question_of_commonsenseqa() -> None:
     """Its id is the unambiguous start of one in the development split."""

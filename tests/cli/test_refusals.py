@@ -54,6 +54,18 @@ REFUSED = {
     f"{DEMO} --graphs peach": "--graphs requires --figures",
     f"{DEMO} --figures svg --graphs moon": "no drawing of moon",
     "run parts --drawings things --model demo": "--out is missing",
+    "run --model demo": "name one of parts, consistency, assumptions first",
+    "show prompts --model demo": "as in: tacit show prompts parts --model MODEL",
+    f"{DEMO},demo": "given twice",
+    f"{PARTS} --model demo,./nowhere": "nowhere: there is no such model folder",
+    # files of options
+    f"{DEMO} --config none.yaml": "none.yaml: there is no such file",
+    f"{DEMO} --config misspelt.yaml": "unknown key limt; expected probe, drawings",
+    f"{DEMO} --config permits.yaml": "counts only on the command line: give --trust-remote-code",
+    f"{DEMO} --config list.yaml": "expected a mapping of options to values",
+    f"{DEMO} --config wrong.yaml": "Invalid value for '--limit'",
+    f"{CONSISTENCY} --config runs/one/run.yaml": "options of another probe than consistency",
+    "run parts --config keyed.yaml": "variable TACIT_API_KEY",
     # options of probes
     f"{DEMO} --limit 0": "--limit",
     f"{DEMO} --preset fancy": "is not one of 'plain'",
@@ -100,6 +112,15 @@ REFUSED = {
 }
 
 
+CONFIGS = {
+    "misspelt": "limt: 3\n",
+    "permits": "trust_remote_code: true\n",
+    "list": "- limit\n",
+    "wrong": "limit: few\n",
+    "keyed": "model: http://me:secret@127.0.0.1:9/v1\n",
+}
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the requests name."""
@@ -113,6 +134,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prompts.jsonl").write_text('{"text": "A cat is", "answers": ["big"]}\n')
     (folder / "triples.tsv").write_text("IsA\tdog\tanimal\n")
     (folder / "questions.csv").write_text("question,choices,answer\nWhat wags?,dog|tail,dog\n")
+    for name, text in CONFIGS.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     parts_run(folder / "runs" / "one")
     parts_run(folder / "runs" / "two")
     RunFolder(folder / "unfinished", {"probe": "assumptions"}).begin({"model": {}})

@@ -115,20 +115,38 @@ def test_a_run_whose_data_changed_is_not_replaced(tacit: Tacit, workplace: Path)
 
 
 def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workplace: Path) -> None:
-    """The same model under two names differs in nothing."""
-    shutil.copytree(folder_of("demo"), workplace / "twin")
-    ran = tacit(*PARTS, "--model", "./twin", "--out", "runs")
+    """The same model under two names differs in nothing; a comma may be part of a folder's name."""
+    shutil.copytree(folder_of("demo"), workplace / "a,twin")
+    ran = tacit(*PEACH, "--model", "demo, ./a,twin", "--out", "no")
+    assert ran.code == 2, "the folder stands beside another name"
+    ran = tacit(*PARTS, "--model", "./a,twin", "--out", "runs")
     assert ran.code == 0, ran.err
     assert {path.name for path in (workplace / "runs").iterdir()} == {
-        *("demo", "twin", "comparison.parquet", "flips.parquet")
+        *("demo", "a-twin", "comparison.parquet", "flips.parquet")
     }
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert together["first"].unique().to_list() == ["demo"]
     assert set(together["difference"].to_list()) == {0.0}
     assert together["first_value"].is_between(0, 1).all()
-    assert "Parts: from demo to ./twin" in ran.out
+    assert "Parts: from demo to ./a,twin" in ran.out
     assert " answered differently: 0 became wrong, 0 became right\n" in ran.out
     assert "different elicitation methods" not in ran.err
+
+
+def test_options_of_a_run_are_given_back(tacit: Tacit, workplace: Path) -> None:
+    """The run.yaml of a run, also of two models, repeats it; the command line has precedence."""
+    asked = (*PEACH, "--fast", "--preset", "macaw", "--model", "demo,demo-masked")
+    assert tacit(*asked, "--out", "runs").code == 0
+    before = (workplace / "runs" / "demo" / "run.yaml").read_bytes()
+    file = workplace / "runs" / "demo" / "run.yaml"
+    assert tacit("run", "parts", "--config", file, "--out", "again").code == 0
+    assert (workplace / "again" / "run.yaml").read_bytes() == before
+    changed = ("--model", "demo-masked", "--things", "watering can", "--out", "other")
+    assert tacit("run", "parts", "--config", file, *changed).code == 0
+    request = load_run(workplace / "other").request
+    assert (request["model"], request["things"], request["fast"]) == (
+        *("demo-masked", "watering can", True),
+    )
 
 
 def test_a_models_own_beliefs_give_its_own_findings(tacit: Tacit, workplace: Path) -> None:

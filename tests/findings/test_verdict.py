@@ -39,7 +39,13 @@ def test_the_first_that_holds(
 ) -> None:
     """Each rule is reached only if no earlier rule holds."""
     found = verdict(
-        TopAnswer("true", share, 100), clusters, 5, measures, also=also, control=control
+        TopAnswer("true", share, 100),
+        clusters,
+        5,
+        measures,
+        noun="thing",
+        also=also,
+        control=control,
     )
     assert found.name == expected
     assert found.shows_something == (expected in {"weak", "clear"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -108,7 +109,7 @@ def test_a_suite_writes_only_beside_its_file(out: str, workplace: Path, tacit: T
     ("variable", "more"),
     [("TACIT_API_KEY", {}), ("OPENAI_API_KEY", {"api": "chat", "samples": 2})],
 )
-def test_a_suite_s_server_gets_no_key(
+def test_a_server_that_a_file_names_gets_no_key(
     variable: str,
     more: dict[str, Any],
     workplace: Path,
@@ -121,10 +122,13 @@ def test_a_suite_s_server_gets_no_key(
     shutil.copytree(api.demo_data("drawings"), workplace / "things")
     monkeypatch.setenv(variable, KEY)
     file = written(workplace, models=[{"model": listener.address, **more}], runs=[PARTS])
+    options = workplace / "options.yaml"
+    options.write_text(json.dumps({"model": listener.address, "drawings": "things", **more}))
+    configured = ("run", "parts", "--config", options, "--out", "run")
     for listed in ("", "localhost", "127.0.0.1", f"api.{host}, example.org"):
         monkeypatch.setenv("TACIT_API_KEY_HOSTS", listed)
-        for how in ((), ("--dry-run",)):
-            refused = tacit("suite", file, *how)
+        for how in (("suite", file), ("suite", file, "--dry-run"), configured):
+            refused = tacit(*how)
             assert refused.code == 2
             assert f"{host} would get your API key" in refused.err
     assert not listener.keys, "nothing was sent"

@@ -156,7 +156,7 @@ class GroupedCommand(TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             heading = getattr(parameter, "rich_help_panel", None) or OUTPUT
-            if record is not None and (WHOLE in ctx.meta or not heading.endswith(_RARE)):
+            if record is not None and (WHOLE_HELP in ctx.meta or not heading.endswith(_RARE)):
                 argument = parameter.param_type_name == "argument"
                 heading = "Arguments" if argument else heading.removesuffix(_RARE)
                 groups.setdefault(heading, []).append(record)
@@ -169,13 +169,13 @@ def _write_sections(formatter: Any, groups: Mapping[str, list[tuple[str, str]]])
             formatter.write_dl(records)
 
 
-WHOLE = "tacit.whole_help"
+WHOLE_HELP = "tacit.whole_help"
 """The key in the ``meta`` of a command's context with which its help lists all options."""
 
 
 def _print_whole_help(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
-        ctx.meta[WHOLE] = True
+        ctx.meta[WHOLE_HELP] = True
         typer.echo(ctx.get_help())
         raise typer.Exit
 
@@ -197,7 +197,11 @@ _HELP_ALL = Parameter(
 
 
 def declared(
-    *, without: Collection[str] = (), figures: bool = False, short: bool = True, **kinds: Any
+    *,
+    without: Collection[str] = (),
+    figures: bool = False,
+    short: bool = True,
+    **kinds: Any,  # noqa: ANN401 - any annotation
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that turns the fields of dataclass arguments into options.
 

@@ -63,6 +63,9 @@ class FakeModel:
             content = json.dumps(known, sort_keys=True)
         self.fingerprint = hashlib.sha256(f"fake {name} {content}".encode()).hexdigest()
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @property
     def description(self) -> dict[str, Any]:
         """The model's name, kind and fingerprint."""

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tacit.runs.estimate import Cost
 
 
+_IMPORTED = ("torchao", "torch.utils._pytree")
+"""Loggers that warn because transformers imports torchao, whether a model needs it or not."""
+
 PERIOD = 60.0
 """The minimum number of seconds between two progress lines."""
 
@@ -178,7 +181,10 @@ class _PackageFormatter(logging.Formatter):
 def silence_libraries() -> None:
     """Silence the hints and progress bars of the Hugging Face libraries."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")  # the bar of a GGUF file is no one's but tqdm's
     logging.getLogger("huggingface_hub").propagate = False
+    for name in _IMPORTED:
+        logging.getLogger(name).setLevel(logging.ERROR)
     if "transformers" in sys.modules:
         _silence_transformers()
     else:

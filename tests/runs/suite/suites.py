@@ -76,6 +76,7 @@ class Counting:
         return model
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> Counting:
+        monkeypatch.setattr("tacit.models.loading.find", lambda *_: None)
         monkeypatch.setattr("tacit.models.loading.load_model", self.load)
         return self
 

@@ -92,6 +92,14 @@ def test_a_model_that_fails_is_reported_and_the_others_continue(
     assert [one["error"] for one in again["runs"]] == [None] * 3
 
 
+def test_a_model_that_does_not_exist_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    """With its line in the file; a finished run needs its model no more."""
+    file = written(tmp_path, models=["demo", "no/such-model"])
+    with pytest.raises(DataError, match=r"suite.yaml, line 5: no/such-model: there is no folder"):
+        tacit.suite(file, progress=False)
+    assert not (tmp_path / "runs").exists()
+
+
 def test_fail_fast_stops(tmp_path: Path, counting: Counting) -> None:
     """What was not attempted is skipped, and is not a failure."""
     counting.failing = ["b"]

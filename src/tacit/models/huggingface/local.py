@@ -126,6 +126,9 @@ class LocalModel:
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @property
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest: name, fingerprint, batch size and so on."""

@@ -39,6 +39,9 @@ class ServedModel(ABC, Generic[S]):
         self.fingerprint, self._canaries = recognised(self._identity, server, store)
         self._watch = Watch(server)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name}>"
+
     @abstractmethod
     def _settings(self) -> dict[str, Any]:
         """Return what affects an answer, besides the model and the request."""

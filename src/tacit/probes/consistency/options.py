@@ -81,6 +81,7 @@ class ConsistencyOptions:
         "highest score decides), count (the majority of prompt variants decides), calibrated (like "
         "max, after the mean score of each variant is subtracted) or single (one given variant "
         "decides, and yes/no questions are asked in no other).",
+        rare=True,
     )
     meta: int | None = option(
         None,
@@ -95,6 +96,7 @@ class ConsistencyOptions:
         help="How anchor questions are answered: choice (the model scores every choice), verify "
         "(the model is asked whether each choice is the answer) or both; results come from the "
         "first.",
+        rare=True,
     )
     intervene: bool = option(
         default=False,

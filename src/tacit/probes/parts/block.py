@@ -86,7 +86,7 @@ def verdict(findings: Findings) -> Verdict:
     if things is None:
         known = findings.questions.drop_nulls("p_true")
         n = known["thing"].n_unique()
-        return rule.verdict(_answers(known), n, FEWEST_CLUSTERS, [violations])
+        return rule.verdict(_answers(known), n, FEWEST_CLUSTERS, [violations], noun="thing")
     known = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
     names = {"auroc": "the AUROC", "balanced": "the balanced accuracy"}
     return rule.verdict(
@@ -97,6 +97,7 @@ def verdict(findings: Findings) -> Verdict:
             Measured(name, *_interval(cell("discrimination", column, **_MAIN)), 1 / 2)
             for column, name in names.items()
         ],
+        noun="thing",
         also=[violations],
         control=_control(cell),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from tacit.documents import Document, read_as, similar, unknown_key
 from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError, NetworkError, RequestError
 from tacit.files import file_name
 from tacit.models.openai.options import check_holds_no_key, is_address
 from tacit.models.options import LoadOptions, ModelOptions
@@ -231,6 +232,16 @@ class Suite:
                     request.check_replies()  # other probes reject servers at once
             except RequestError as error:
                 raise self._error(error, name, "runs", self._entries[name]) from error
+
+    def find_models(self) -> None:
+        """Raise an error if there is no such model as one that an unfinished run would ask."""
+        waiting = {run.model: run for run in self.runs if not run.finished}
+        for name, run in waiting.items():
+            try:
+                with suppress(NetworkError):  # the other models can be asked
+                    run.request.model(name).find()
+            except RequestError as error:
+                raise self._error(error, name, "models", [*self.settings].index(name)) from error
 
     def _request(self, name: str, at: int) -> RunRequest:
         entry = self._content.runs[at]

@@ -77,6 +77,7 @@ def run_suite(suite: Suite, *, fail_fast: bool = False, report: bool = True) -> 
         )
     _check_folder(suite.out, suite.document.path, report=report)
     suite.check()
+    suite.find_models()
     states: dict[tuple[str, str], State] = {run.key: "waiting" for run in suite.runs}
     work = _Work(suite, suite.out, fail_fast, states)
     work.run()
