@@ -18,7 +18,7 @@ from typing import Any
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
 from tests.models import tiny
-from tests.models.test_contract import CONTINUED, EVERYWHERE
+from tests.models.prompts import CONTINUED, EVERYWHERE
 
 BEGIN, END = "<!-- measured architectures -->", "<!-- /measured architectures -->"
 PROMPTS = [*EVERYWHERE, *CONTINUED]
@@ -83,8 +83,7 @@ def named(name: str, architecture: str) -> str:
 
 def names() -> list[str]:
     """The architectures of the table; of GPT-Neo the two ways in which it cannot pack."""
-    every = [name for name, one in tiny.EVERY.items() if one.kind == "causal"]
-    return [name for name in every if name != "gpt-neo-local"]
+    return [name for name in tiny.causal() if name != "gpt-neo-local"]
 
 
 def table() -> str:

@@ -7,113 +7,50 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import PromptError, TooLongError
 from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores
-from tests.models import plain, tiny
+from tests.models import packing_table, plain, tiny
 from tests.models.conftest import FolderOf, Loaded
-from tests.models.passes import passes
+from tests.models.passes import Local, passes
+from tests.models.prompts import ALIKE, EVERYWHERE, LENGTHS, encodes, prompts_for
 
 TOLERANCE = 1e-4
 ONE = 1
 LARGE = 100_000
-
-WORDS = (
-    "True",
-    "False",
-    "Trues",
-    "Falsehoods",
-    "a",
-    "bird",
-    "birdhouse",
-    "bird bath",
-    "unbelievable",
-)
-ANSWERS = ("true", "the egg", "the eggs", "the egg yolk", "roots", "12 345")
-EVERYWHERE = [
-    Prompt("In a tree, the trunk is above the roots.", WORDS),
-    Prompt(
-        "Judge whether this statement is true or false: the egg yolk is inside.", ("True",), "\n"
-    ),
-    Prompt("A bear has fur, is big, and has", (*ANSWERS, "claws", "claw")),
-    Prompt("naïve café 🐻", ("naïve", "café", "don't", "bird 🐦")),
-    Prompt("Is it?\nAnswer:", ("yes", "no", "Yes", "No", "yes, it is: a bird, a tree and 12 eggs")),
-    Prompt("a", ("cat", "cats")),
-    Prompt("Something that has wings is", ("a bird", "called a bird"), ""),
-    Prompt("Something that has wings is ", ("bird", "called a bird"), ""),
-    Prompt("  spaced  out ", ("bird", "birds")),
-]
-# A decoder is given no separator. Most tokenizers make it a token of its own before some of these.
-SEPARATED = [
-    Prompt("It is", ("bird", ",", "é", " bird", "'s", "birdhouse")),
-    Prompt("It is", (", a bird", "bird"), ": "),
-]
-CONTINUED = [
-    Prompt("", ("True", "In a tree", "birds")),
-    Prompt("", ("True", "In a tree", "birds"), ""),
-    Prompt("", ("True", "birds"), "\n"),
-    Prompt("Something that has fur is called a ___", ("bear", "bird", "birdhouse")),
-    Prompt("___", ("bear", "In a tree")),
-    Prompt("Is it?", ("🐻", "🐦", "bear 🐻")),
-    Prompt("the egg yo", ("lk", "lks", "ke"), ""),
-]
-FILLED = [
-    Prompt("A ___ has fur, is big, and has claws.", ("bear", "bird", "birdhouse", "egg yolk")),
-    Prompt("___ is above the roots.", ("The trunk", "It")),
-    Prompt("In a tree, the ___, like the trunk, is a part", ("roots", "branches", "crown")),
-    Prompt("There are three ___s", ("bird", "egg")),
-    Prompt("It is called a bird___, is it?", ("house", "bath", " bath")),
-    Prompt("True or ___", ("False", "Falsehoods")),
-]
-
-
-def prompts_for(name: str) -> list[Prompt]:
-    """The prompts that a model's kind can be asked."""
-    more = {
-        "causal": [*CONTINUED, *SEPARATED],
-        "masked": [*FILLED, *SEPARATED],
-        "seq2seq": [*FILLED, *CONTINUED],
-    }
-    prompts = EVERYWHERE + more[tiny.MODELS[name].kind]
-    if name == "bart":
-        return [prompt for prompt in prompts if "___" not in prompt.text]
-    return prompts
-
-
-def encodes(name: str, answer: str) -> bool:
-    """Whether the tokenizer knows all of an answer, by what it gives back."""
-    tokenizer = tiny.tokenizer_of(name)
-    ids = tokenizer(answer, add_special_tokens=False)["input_ids"]
-    return tokenizer.unk_token_id not in ids or tokenizer.unk_token_id == tokenizer.eos_token_id
-
-
-def scored(
-    name: str, loaded: Loaded, batch_tokens: int = LARGE, **options: str
-) -> Sequence[Scores]:
-    """The scores of all the prompts that a model can be asked."""
-    return loaded(name, batch_tokens, **options).answer(prompts_for(name))
-
-
-def values(scores: Sequence[Scores]) -> list[float | None]:
-    """All log-probabilities in order."""
-    return [one.logprob for score in scores for one in score.answers]
+EVERY = list(tiny.EVERY)
+MODELS = list(tiny.MODELS)
 
 
 def differences(ours: Sequence[Scores], theirs: Sequence[Scores]) -> list[float]:
-    """How far apart two scorings are, answer by answer; unknown ones must be so in both."""
-    pairs = list(zip(values(ours), values(theirs), strict=True))
-    assert [a is None for a, _ in pairs] == [b is None for _, b in pairs]
-    return [abs(a - b) for a, b in pairs if a is not None and b is not None]
+    """How far apart two scorings are, answer by answer; all else is the same."""
+    pairs = [
+        pair
+        for one, other in zip(ours, theirs, strict=True)
+        for pair in zip(one.answers, other.answers, strict=True)
+    ]
+    assert all(replace(a, logprob=None) == replace(b, logprob=None) for a, b in pairs)
+    assert all((a.logprob is None) is (b.logprob is None) for a, b in pairs)
+    return [abs(a.logprob - b.logprob) for a, b in pairs if None not in (a.logprob, b.logprob)]
+
+
+def ways_of(name: str, loaded: Loaded, **options: str) -> list[Local]:
+    """The fast path, in large batches and in passes shorter than a prompt, and the plain path."""
+    ways = [loaded(name, tokens, **options) for tokens in (LARGE, 40, ONE)]
+    if tiny.EVERY[name].packs:
+        ways.append(loaded(name, packing=False, **options))
+    return ways
 
 
 @pytest.mark.parametrize(
     ("name", "mode"),
-    [(name, "left-to-right") for name in tiny.MODELS]
+    [(name, "left-to-right") for name in EVERY]
     + [(name, "one-at-a-time") for name in tiny.names("masked")],
 )
 def test_equals_the_plain_computation(
@@ -124,64 +61,107 @@ def test_equals_the_plain_computation(
     record_testsuite_property: Callable[[str, object], None],
 ) -> None:
     """Every score equals one sequence per pass, no padding, no cache; misreading is far off."""
-    options: dict[str, Any] = {"masked_mode": mode} if tiny.MODELS[name].kind == "masked" else {}
-    reference = plain.load(name, folder_of(name), one_at_a_time=mode == "one-at-a-time")
+    is_masked = tiny.EVERY[name].kind == "masked"
+    # Falcon's own two ways to attend differ when it counts positions by ALiBi.
+    attention = "sdpa" if name == "falcon-alibi" else "eager"
+    reference = plain.load(
+        name, folder_of(name), one_at_a_time=mode == "one-at-a-time", attention=attention
+    )
+    prompts = prompts_for(name) if name in MODELS else ALIKE
     off, misread, untold = [], [], []
-    for prompt, score in zip(prompts_for(name), scored(name, loaded, **options), strict=True):
-        for ours in score.answers:
-            if not encodes(name, ours.answer):
-                assert ours.logprob is None, (prompt, ours)
-                continue
-            expected, tokens = reference.score(prompt, ours.answer)
-            assert ours.tokens == tokens, (prompt, ours)
-            assert ours.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, ours)
-            assert ours.logprob is not None
-            off.append(abs(ours.logprob - expected))
-            shifted = [reference.score(prompt, ours.answer, shift)[0] for shift in (-1, 1)]
-            misread += [abs(expected - value) for value in shifted]
-            other = replace(prompt, text=f"Is {prompt.text}")
-            untold.append(abs(expected - reference.score(other, ours.answer)[0]))
+    for model in ways_of(name, loaded, **({"masked_mode": mode} if is_masked else {})):
+        for prompt, score in zip(prompts, model.answer(prompts), strict=True):
+            for ours in score.answers:
+                if not encodes(name, ours.answer):
+                    assert ours.logprob is None, (prompt, ours)
+                    continue
+                expected, tokens = reference.score(prompt, ours.answer)
+                assert ours.tokens == tokens, (prompt, ours)
+                assert ours.logprob == pytest.approx(expected, abs=TOLERANCE), (prompt, ours)
+                assert ours.logprob is not None
+                off.append(abs(ours.logprob - expected))
+                if prompt in LENGTHS:  # they repeat themselves
+                    continue
+                shifted = [reference.score(prompt, ours.answer, shift)[0] for shift in (-1, 1)]
+                misread += [abs(expected - value) for value in shifted]
+                other = replace(prompt, text=f"Is {prompt.text}")
+                untold.append(abs(expected - reference.score(other, ours.answer)[0]))
     record_testsuite_property(f"{name}, {mode}: largest difference in nats", max(off))
     assert len(off) > 40
-    for wrong in (misread, untold):
+    for wrong in (misread, untold) if name in MODELS else ():
         assert statistics.median(wrong) > 1000 * TOLERANCE
         assert statistics.quantiles(wrong, n=10)[0] > 5 * TOLERANCE
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_batches_change_nothing(name: str, loaded: Loaded) -> None:
-    """One row at a time, some rows at a time and all at once give the same."""
-    together = scored(name, loaded)
-    for batch_tokens in (ONE, 100):
-        assert max(differences(scored(name, loaded, batch_tokens), together)) < TOLERANCE
+PIECES = st.sampled_from(["a", "tree", "bird", "birdhouse", "egg yolk", "12", "?", "unbelievable"])
+TEXTS = st.lists(PIECES, max_size=6).map(" ".join)
+ANSWERS = st.lists(PIECES, min_size=1, max_size=4, unique=True).map(tuple)
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_prompts_alone_score_the_same(name: str, loaded: Loaded) -> None:
-    """A prompt, and an answer, asked alone scores as among 32 others."""
+@settings(deadline=None, max_examples=15)
+@given(st.lists(st.builds(Prompt, TEXTS, ANSWERS), min_size=1, max_size=12))
+@pytest.mark.parametrize("name", ["gpt2", "llama", "gemma3", "mamba", "roberta", "t5"])
+def test_any_prompts(name: str, loaded: Loaded, prompts: list[Prompt]) -> None:
+    """Whatever they share, and in whatever order, all at once score as each answer alone."""
+    *fast, slow = ways_of(name, loaded)
+    expected = [
+        Scores(tuple(slow.answer([replace(p, answers=(a,))])[0].answers[0] for a in p.answers))
+        for p in prompts
+    ]
+    for model in fast:
+        assert max(differences(model.answer(prompts), expected), default=0) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", tiny.causal())
+def test_whether_an_architecture_packs(name: str, loaded: Loaded) -> None:
+    """Each says so as expected and as the page has it, why not, and computes in this way."""
+    model, packs = loaded(name), tiny.EVERY[name].packs
+    told = model.description
+    assert told["packs"] is packs
+    assert (told["not_packed"] is None) is packs
+    assert not packs or 0 <= told["errors"]["packed"] < TOLERANCE
+    with passes(model) as seen:
+        model.answer(ALIKE)
+    assert any(one.is_packed for one in seen) is packs
+    assert loaded(name, packing=False).description["not_packed"] == "turned off"
+
+
+def test_the_page_tells_of_every_architecture_that_is_measured() -> None:
+    """Its table, which ``tests.models.packing_table`` writes, says of each whether it packs."""
+    lines = [line.split(" | ") for line in packing_table.shown().splitlines()[2:]]
+    told = {line[0].removeprefix("| "): line[1] for line in lines}
+    expected = {}
+    for name in packing_table.names():
+        model = tiny.EVERY[name].model(tiny.tokenizer_of(name))
+        packs = "yes" if tiny.EVERY[name].packs else "no"
+        expected[packing_table.named(name, type(model).__name__)] = packs
+    assert told == expected
+    assert len(told) > 25
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("batch_tokens", [ONE, LARGE])
+def test_tokens_are_counted(name: str, batch_tokens: int, loaded: Loaded) -> None:
+    """What prompts cost together is what goes through the model, padding left out."""
+    model = loaded(name, batch_tokens)
+    prompts = prompts_for(name) if model.kind == "causal" else EVERYWHERE[:3]
+    with passes(model) as seen:
+        model.answer(prompts)
+    assert sum(one.tokens for one in seen) == sum(model.cost(prompts))
+
+
+@pytest.mark.parametrize("name", [name for name in tiny.causal() if tiny.EVERY[name].packs])
+def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
+    """All prompts in one pass cost what their prefix tree has tokens."""
     model = loaded(name)
-    prompts = (prompts_for(name) * 3)[:32]
-    for prompt, score in list(zip(prompts, model.answer(prompts), strict=True))[:12]:
-        alone = [
-            model.answer([replace(prompt, answers=(a,))])[0].answers[0] for a in prompt.answers
-        ]
-        assert max(differences([Scores(tuple(alone))], [score]), default=0) < TOLERANCE
-        assert [(a.answer, a.tokens, a.spanned) for a in alone] == [
-            (a.answer, a.tokens, a.spanned) for a in score.answers
-        ]
+    prompts = [Prompt(f"Is a {word}", ("a", "a bird")) for word in ("tree", "bird", "tree is a")]
+    inputs = [model.inputs(p, answer)[0].ids[:-1] for p in prompts for answer in p.answers]
+    tree = {ids[:at] for ids in inputs for at in range(1, len(ids) + 1)}
+    assert sum(model.cost(prompts)) == len(tree)
+    assert sum(model.cost([prompt])[0] for prompt in prompts) > len(tree)
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_order_does_not_matter(name: str, loaded: Loaded) -> None:
-    """Scores come in the order of the prompts and of their answers."""
-    model = loaded(name)
-    prompts = prompts_for(name)
-    turned = [replace(p, answers=p.answers[::-1]) for p in reversed(prompts)]
-    again = [Scores(score.answers[::-1]) for score in reversed(model.answer(turned))]
-    assert max(differences(again, model.answer(prompts))) < TOLERANCE
-
-
-@pytest.mark.parametrize("name", list(tiny.MODELS))
+@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
 def test_no_prompts(name: str, loaded: Loaded) -> None:
     """No prompts give no scores."""
     assert loaded(name).answer([]) == []
@@ -191,8 +171,7 @@ def test_no_prompts(name: str, loaded: Loaded) -> None:
 @pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
 def test_window(name: str, loaded: Loaded) -> None:
     """What fills the window is scored; one token more is an error with text and lengths."""
-    model = loaded(name)
-    window = tiny.MODELS[name].window or 0
+    model, window = loaded(name), tiny.MODELS[name].window or 0
     last = None
     for words in range(50, 80):
         prompt = Prompt("a" + " a" * words, ("a",))
@@ -212,7 +191,7 @@ def test_window(name: str, loaded: Loaded) -> None:
         model.cost([prompt])
 
 
-@pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "bart"])
 def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: Path) -> None:
     """The scores of the prompts that fit are those without the long one, to the last bit."""
     model = loaded(name)
@@ -227,37 +206,24 @@ def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: 
         Engine(model, Store(tmp_path / "strict"), strict=True).ask([*fitting, long])
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_unknown_token(name: str, loaded: Loaded) -> None:
-    """An answer with the unknown token has no log-probability; the others keep theirs."""
-    prompt = Prompt("In a tree", ("True", "🐦", "True 🐦", "bird"))
-    values = [one.logprob for one in loaded(name).answer([prompt])[0].answers]
-    whole = encodes(name, "🐦")
-    assert [value is not None for value in values] == [True, whole, whole, True]
-    only = loaded(name).answer([Prompt("🐦 in a tree", ("True",))])[0]
-    assert only["True"].logprob is not None
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in tiny.MODELS if name != "fnet"]
-)  # no bfloat16 FFT
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "fnet"])  # no bfloat16 FFT
 def test_half_precision(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
-    """In bfloat16 a model loads, says so, and scores about the same."""
-    prompts = EVERYWHERE[:3]
-    model = tiny.load(folder_of(name), dtype="bfloat16")
-    assert model.description["dtype"] == "bfloat16"
+    """Rounding in bfloat16 is not taken for an error, and scores are about the same."""
+    model = tiny.load(folder_of(name), dtype="bfloat16", batch_tokens=2048)
+    told = model.description
+    assert (told["dtype"], told["batch_tokens"]) == ("bfloat16", 2048)
     assert model.fingerprint != loaded(name).fingerprint
-    off = differences(model.answer(prompts), loaded(name).answer(prompts))
+    assert told.get("packs", False) is (model.kind == "causal" and tiny.MODELS[name].packs)
+    if told.get("packs"):
+        assert told["errors"]["against"] == "float32"
+        assert told["errors"]["packed"] <= 4 * told["errors"]["alone"]
+    prompts = EVERYWHERE[:3]
+    pairs = zip(model.answer(prompts), loaded(name).answer(prompts), strict=True)
+    off = [
+        abs(a.logprob - b.logprob)
+        for one, other in pairs
+        for a, b in zip(one.answers, other.answers, strict=True)
+        if a.logprob is not None and b.logprob is not None
+    ]
     assert statistics.median(off) < 0.5
     assert 0 < max(off) < 5
-
-
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
-    """The tokens that a prompt costs are those that go through the model, padding left out."""
-    model = loaded(name, ONE)
-    prompts = [Prompt("In a tree, the trunk is above", ("True",)), EVERYWHERE[1]]
-    for prompt, tokens in zip(prompts, model.cost(prompts), strict=True):
-        with passes(model) as seen:
-            model.answer([prompt])
-        assert sum(one.tokens for one in seen) == tokens

@@ -10,11 +10,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.models.huggingface.logprobs import Read, Row
 from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
-from tacit.models.huggingface.packed_passes import sight
 from tacit.models.huggingface.packing import Pack, packs_of
-from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.passes import sight
+from tacit.models.huggingface.prefix_tree import Rows, Tree
 
 attend = torch.nn.functional.scaled_dot_product_attention
 
@@ -30,8 +29,9 @@ def paths_of(seed: int) -> list[tuple[int, ...]]:
 
 def packs_from(paths: Sequence[tuple[int, ...]], length: int) -> list[Pack]:
     """The paths in packs."""
-    rows = [Row(ids, [Read(len(ids) - 1, 0, n)]) for n, ids in enumerate(dict.fromkeys(paths))]
-    return packs_of(Rows.of(rows).ordered(), length)
+    rows = list(dict.fromkeys(paths))
+    reads = [(number, len(ids) - 1, 0, number) for number, ids in enumerate(rows)]
+    return packs_of(Tree.of(Rows.of(rows, reads)), length)
 
 
 def sees_of(packs: Sequence[Pack], piece: int) -> torch.Tensor:

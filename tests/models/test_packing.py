@@ -1,225 +1,153 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise, takewhile
 from operator import eq
 from random import Random
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface import packing, prefix_tree
-from tacit.models.huggingface.alignment import Tokens
-from tacit.models.huggingface.logprobs import Row
-from tacit.models.huggingface.packed_passes import sight
 from tacit.models.huggingface.packing import Pack
-from tacit.models.huggingface.prefix_tree import Rows, rows_of
-from tacit.models.huggingface.self_check import cut
+from tacit.models.huggingface.passes import sight
+from tacit.models.huggingface.prefix_tree import Reads, Rows, Tree
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 
-IDS = st.lists(st.integers(0, 2), min_size=1, max_size=6).map(tuple)
+Ids = tuple[int, ...]
 LENGTHS = st.integers(1, 40)
+READS = st.tuples(st.lists(st.integers(0, 2), min_size=1, max_size=12).map(tuple), st.integers(0))
 
 
 @st.composite
-def prompts(draw: st.DrawFn) -> list[Row]:
-    """Rows of prompts of few different tokens: many share a beginning, some are another's."""
-    rows: list[Row] = []
-    answered = 0
-    for _ in range(draw(st.integers(1, 8))):
-        text = draw(IDS)
-        answers = [
-            Tokens(text + ids, draw(st.integers(1, len(text))), len(text + ids), spanned=False)
-            for ids in draw(st.lists(IDS, min_size=1, max_size=4))
-        ]
-        rows += rows_of(answered, answers)
-        answered += len(answers)
-    return rows
+def rows(draw: st.DrawFn) -> Rows:
+    """Rows of few different tokens: many share a beginning, some are another's."""
+    drawn = draw(st.lists(READS, min_size=1, max_size=20))
+    reads = [(n, first % len(ids), n + 1, n) for n, (ids, first) in enumerate(drawn)]
+    reads += [(n, len(ids) - 1, 7, n) for n, (ids, _) in enumerate(drawn)]
+    return Rows.of([ids for ids, _ in drawn], reads)
 
 
-def packs_of(rows: Sequence[Row], length: int) -> list[Pack]:
+def packs_of(some: Rows, length: int) -> list[Pack]:
     """The packs of rows in whatever order."""
-    return packing.packs_of(Rows.of(rows).ordered(), length)
+    return packing.packs_of(Tree.of(some), length)
 
 
-def added_tokens(rows: Sequence[Row], length: int) -> list[int]:
-    """What the rows add to packs, in order."""
-    return [int(added) for added in packing.added_tokens(Rows.of(rows).ordered(), length)]
-
-
-def before(pack: Pack, index: int) -> tuple[int, ...]:
+def before(pack: Pack, index: int) -> Ids:
     """The tokens that one token of a pack sees, itself last."""
     ids, ends = pack.ids.tolist(), pack.ends.tolist()
     return tuple(ids[j] for j in range(index + 1) if index < ends[j])
 
 
-def reads_of(pack: Pack) -> list[tuple[int, int, int]]:
-    """Answer, position and token of all that is read off a pack."""
-    reads = pack.reads
-    columns = (reads.answer, reads.position, reads.token)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+def every(some: Rows) -> list[Ids]:
+    """The token sequences."""
+    return [tuple(some[number].tolist()) for number in range(len(some))]
 
 
-def prefixes(rows: Iterable[Row]) -> set[tuple[int, ...]]:
+def prefixes(some: Iterable[Ids]) -> set[Ids]:
     """All that rows begin with: the tokens of their prefix tree."""
-    return {row.ids[:at] for row in rows for at in range(1, len(row.ids) + 1)}
+    return {ids[:at] for ids in some for at in range(1, len(ids) + 1)}
 
 
-@given(prompts(), LENGTHS)
-def test_all_is_read_behind_what_comes_before_it(rows: list[Row], length: int) -> None:
+def read(some: Rows) -> list[tuple[int, Ids, int]]:
+    """The answer of each token to score, what precedes it, and the token."""
+    ids = every(some)
+    columns = zip(*(column.tolist() for column in some.reads), strict=True)
+    return sorted((answer, ids[row][: at + 1], token) for row, at, token, answer in columns)
+
+
+@given(rows(), LENGTHS)
+def test_all_is_read_behind_what_comes_before_it(some: Rows, length: int) -> None:
     """Each token that is read off a row is read off a pack once, where the same tokens are seen."""
     found = [
         (answer, before(pack, position), token)
-        for pack in packs_of(rows, length)
-        for answer, position, token in reads_of(pack)
+        for pack in packs_of(some, length)
+        for _, position, token, answer in zip(*(c.tolist() for c in pack.reads), strict=True)
     ]
-    expected = [
-        (read.answer, row.ids[: read.position + 1], read.token)
-        for row in rows
-        for read in row.reads
-    ]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found) == read(some)
 
 
-@given(prompts(), LENGTHS)
-@pytest.mark.slow
-def test_every_token_of_the_tree_is_computed(rows: list[Row], length: int) -> None:
-    """In some pack at least, in none twice; with one pack for all, exactly once."""
-    packs = packs_of(rows, length)
-    held = [[before(pack, index) for index in range(len(pack.ids))] for pack in packs]
-    assert {one for part in held for one in part} == prefixes(rows)
-    assert all(len(set(part)) == len(part) for part in held)
-    (whole,) = packs_of(rows, 10_000)
-    assert len(whole.ids) == len(prefixes(rows))
+@given(rows(), LENGTHS)
+def test_packs_hold_the_tree(some: Rows, length: int) -> None:
+    """Each token in some pack, in none twice, at its depth; with one pack for all, exactly once."""
+    packs = packs_of(some, length)
+    held = [[before(pack, index) for index in range(len(pack))] for pack in packs]
+    tree = prefixes(every(some))
+    assert {one for part in held for one in part} == tree
+    for pack, part in zip(packs, held, strict=True):
+        assert len(set(part)) == len(part)
+        assert pack.depths.tolist() == [len(one) - 1 for one in part]
+        assert len(pack) <= length or len(pack.tree.rows) == 1
+    (whole,) = packs_of(some, 10_000)
+    assert len(whole) == len(tree)
 
 
-@given(prompts(), LENGTHS)
-def test_positions_are_depths(rows: list[Row], length: int) -> None:
-    """A token's position is the number of tokens that it sees beside itself."""
-    for pack in packs_of(rows, length):
-        seen = [len(before(pack, index)) - 1 for index in range(len(pack.ids))]
-        assert pack.depths.tolist() == seen
-
-
-@given(prompts(), LENGTHS)
-def test_spans_of_rows(rows: list[Row], length: int) -> None:
-    """Each row's last token is so far from its first, which it sees first of all."""
-    for pack in packs_of(rows, length):
-        ends = pack.ends.tolist()
-        expected = []
-        for number in range(len(pack.rows)):
-            ids = pack.rows.row(number)
-            last = max(at for at in range(len(ends)) if before(pack, at) == ids)
-            expected.append(last - next(at for at in range(last + 1) if last < ends[at]))
-        assert pack.spans.tolist() == expected
-
-
-@given(prompts(), LENGTHS)
-def test_packs_keep_to_their_length(rows: list[Row], length: int) -> None:
-    """But for those of one input that is longer."""
-    for pack in packs_of(rows, length):
-        assert len(pack.ids) <= length or len(pack.rows) == 1
-
-
-@given(prompts(), LENGTHS)
-def test_added_tokens(rows: list[Row], length: int) -> None:
+@given(rows(), LENGTHS)
+def test_added_tokens(some: Rows, length: int) -> None:
     """What rows add, together, is what the packs hold; no row adds more than its own tokens."""
-    added, ordered = added_tokens(rows, length), Rows.of(rows).ordered()
-    assert sum(added) == sum(len(pack.ids) for pack in packs_of(rows, length))
-    assert all(0 < more <= size for more, size in zip(added, ordered.lengths, strict=True))
+    tree = Tree.of(some)
+    added = packing.added_tokens(tree, length)
+    assert added.sum() == sum(map(len, packing.packs_of(tree, length)))
+    assert ((added > 0) & (added <= tree.rows.lengths)).all()
 
 
-def alike(one: Sequence[int], other: Sequence[int]) -> int:
+def alike(one: Ids, other: Ids) -> int:
     """How many tokens both begin with."""
     return len(list(takewhile(bool, map(eq, one, other))))
 
 
-@given(prompts())
-def test_rows_in_order_hold_all_that_rows_hold(rows: list[Row]) -> None:
-    """Each is there once, or part of a longer one, with what is read off it."""
-    ordered = Rows.of(rows).ordered()
-    kept = [ordered.row(number) for number in range(len(ordered))]
-    own = {row.ids for row in rows}
+@given(rows(), st.integers(1, 30))
+def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
+    """Each row is there once, or part of a longer one, with what is read off it.
+
+    What rows share is found in tables of any size.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "_CELLS", cells)
+        tree = Tree.of(some)
+    kept, own = every(tree.rows), set(every(some))
     assert kept == sorted(
         one for one in own if not any(o != one and o[: len(one)] == one for o in own)
     )
-    assert ordered.shared.tolist() == [0, *(alike(a, b) for a, b in pairwise(kept))]
-    reads = ordered.reads
-    found = [
-        (kept[row][: position + 1], token, answer)
-        for row, position, token, answer in zip(
-            reads.row.tolist(),
-            reads.position.tolist(),
-            reads.token.tolist(),
-            reads.answer.tolist(),
-            strict=True,
-        )
-    ]
-    assert sorted(found) == sorted(
-        (row.ids[: read.position + 1], read.token, read.answer)
-        for row in rows
-        for read in row.reads
-    )
+    assert tree.shared.tolist() == [0, *(alike(a, b) for a, b in pairwise(kept))]
+    assert read(tree.rows) == read(some)
 
 
-@given(prompts(), st.integers(1, 30))
-def test_what_rows_share_is_found_in_tables_of_any_size(rows: list[Row], cells: int) -> None:
-    """A table of all rows, or of a few at a time."""
-    whole = Rows.of(rows).ordered().shared.tolist()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefix_tree, "_CELLS", cells)
-        assert Rows.of(rows).ordered().shared.tolist() == whole
-
-
-@given(prompts(), LENGTHS, LENGTHS)
-def test_packs_are_made_again(rows: list[Row], length: int, shorter: int) -> None:
+@given(rows(), LENGTHS, LENGTHS)
+def test_packs_are_made_again(some: Rows, length: int, shorter: int) -> None:
     """A pack's rows can be packed again, shorter, and all is still read."""
-    packs = packs_of(rows, length)
+    packs = packs_of(some, length)
     again = [part for pack in packs for part in pack.again(shorter)]
-    assert sum(len(pack.reads.row) for pack in again) == sum(len(pack.reads.row) for pack in packs)
-    for part in again:
-        assert len(part.ids) <= shorter or len(part.rows) == 1
+    assert sum(len(pack.reads.row) for pack in again) == len(some.reads.row)
+    assert all(len(part) <= shorter or len(part.tree.rows) == 1 for part in again)
 
 
-@given(prompts(), LENGTHS, st.randoms())
-def test_packs_do_not_depend_on_the_order_of_prompts(
-    rows: list[Row], length: int, random: Random
-) -> None:
+@given(rows(), LENGTHS, st.randoms())
+def test_packs_do_not_depend_on_the_order_of_rows(some: Rows, length: int, random: Random) -> None:
     """So that the same work is rounded the same."""
-    turned = random.sample(rows, len(rows))
-    assert [p.ids.tolist() for p in packs_of(turned, length)] == [
-        p.ids.tolist() for p in packs_of(rows, length)
+    order = random.sample(range(len(some)), len(some))
+    turned = Rows.of([every(some)[at] for at in order], [(0, 0, 0, 0)])
+    assert [pack.ids.tolist() for pack in packs_of(turned, length)] == [
+        pack.ids.tolist() for pack in packs_of(some, length)
     ]
 
 
-@given(prompts(), LENGTHS)
-def test_the_mask_shows_what_is_seen(rows: list[Row], length: int) -> None:
+@given(rows(), LENGTHS)
+def test_the_mask_shows_what_is_seen(some: Rows, length: int) -> None:
     """A token sees what stands before it in its own rows, padding something, nobody padding."""
-    packs = packs_of(rows, length)
-    width = max(len(pack.ids) for pack in packs)
-    ends = torch.tensor([[*pack.ends, *[0] * (width - len(pack.ends))] for pack in packs])
-    sees = sight(ends)
+    packs = packs_of(some, length)
+    width = max(map(len, packs))
+    sees = sight(torch.tensor([[*pack.ends, *[0] * (width - len(pack))] for pack in packs]))
     assert sees.shape == (len(packs), 1, width, width)
     assert bool(sees.any(-1).all())
     for pack, one in zip(packs, sees[:, 0], strict=True):
-        assert not bool(one[:, len(pack.ids) :].any())
-        for index in range(len(pack.ids)):
-            seen = tuple(pack.ids[one[index].nonzero().flatten().numpy()].tolist())
-            assert seen == before(pack, index)
-
-
-def spelled(texts: Sequence[str]) -> list[Row]:
-    """Rows of one token per word."""
-    numbers: dict[str, int] = {}
-    ids = [tuple(numbers.setdefault(w, len(numbers)) for w in text.split()) for text in texts]
-    return [
-        row
-        for number, one in enumerate(ids)
-        for row in rows_of(number, [Tokens((*one, 0), len(one), len(one) + 1, spanned=False)])
-    ]
+        assert not bool(one[: len(pack), len(pack) :].any())
+        for index in range(len(pack)):
+            seen = pack.ids[one[index].nonzero().flatten().numpy()]
+            assert tuple(seen.tolist()) == before(pack, index)
 
 
 def test_little_is_computed_twice() -> None:
@@ -228,33 +156,23 @@ def test_little_is_computed_twice() -> None:
     questions = [
         f"Is {a} used for {b} {c}" for a in words[:8] for b in words[8:12] for c in words[12:16]
     ]
-    rows = spelled(
-        [
-            variant.prompt(one).text
-            for variant in prompt_variants(load_templates())
-            for one in questions
-        ]
-    )
-    packed = sum(added_tokens(rows, 512))
-    assert len(prefixes(rows)) < packed <= 1.15 * len(prefixes(rows))
-    assert 3 * packed < sum(len(row.ids) for row in rows)
+    numbers: dict[str, int] = {}
+    ids = [
+        [numbers.setdefault(word, len(numbers)) for word in variant.prompt(one).text.split()]
+        for variant in prompt_variants(load_templates())
+        for one in questions
+    ]
+    some = Rows.of(ids, [(n, len(one) - 1, 0, n) for n, one in enumerate(ids)])
+    packed = sum(map(len, packs_of(some, 512)))
+    tree = len(prefixes(every(some)))
+    assert tree < packed <= 1.15 * tree
+    assert 3 * packed < len(some.ids)
 
 
-@settings(deadline=None)
-@given(
-    st.lists(st.integers(1, 5000), min_size=60, max_size=200, unique=True),
-    st.integers(40, 600),
-    st.integers(4, 60),
-)
-def test_the_inputs_of_the_checks(stream: list[int], length: int, depth: int) -> None:
-    """They fill a pack, share beginnings as declared, and are all read."""
-    rows = cut(stream, (), length, depth)
-    first, second, last = (row.ids for row in rows[:3])
-    assert {len(row.ids) for row in rows} == {depth}
-    assert len(prefixes(rows)) >= length or len(rows) == length
-    assert alike(first, second) == depth // 2
-    assert last == max(row.ids for row in rows[2:])
-    assert all(row.reads for row in rows)
-    answers = [read.answer for row in rows for read in row.reads]
-    assert answers == list(range(len(answers)))
-    assert all(row.ids[read.position + 1] == read.token for row in rows for read in row.reads)
+def test_rows_that_are_taken() -> None:
+    """In any order, with what is read off them."""
+    some = Rows.of([(1, 2), (3,), (4, 5, 6)], [(0, 1, 7, 0), (2, 2, 8, 1), (2, 0, 9, 2)])
+    part = some.take(prefix_tree.np.array([2, 1]))
+    assert every(part) == [(4, 5, 6), (3,)]
+    assert [column.tolist() for column in part.reads] == [[0, 0], [2, 0], [8, 9], [1, 2]]
+    assert isinstance(part.reads, Reads)

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from tacit.errors import PromptError, ScoringError
-from tacit.models.huggingface import ranking, vocabulary
+from tacit.models.huggingface import vocabulary
 from tacit.requests import Prompt, Ranking, RankingPrompt, Vocabulary
 from tests.models import plain, tiny
 from tests.models.conftest import FolderOf, Loaded
 from tests.models.passes import Local, passes
-from tests.models.test_contract import prompts_for
+from tests.models.prompts import prompts_for
 
 TOLERANCE = 1e-4
 TARGETS = ("a", "bird", "birdhouse", "True", "egg yolk", "🐦")
@@ -147,13 +147,10 @@ def test_the_head_sees_one_place_only(name: str, loaded: Loaded) -> None:
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
-def test_a_head_that_cannot_be_narrowed(
-    name: str, folder_of: FolderOf, loaded: Loaded, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_head_that_cannot_be_narrowed(name: str, folder_of: FolderOf, loaded: Loaded) -> None:
     """A model whose head gives something else at one place only ranks the same, by all places."""
-    monkeypatch.setattr(ranking, "head_of", lambda _: None)
     model = tiny.load(folder_of(name))
-    assert not model._narrows
+    model._passes.head = None
     prompts = asked_of(name)
     for one, other in zip(model.answer(prompts), loaded(name).answer(prompts), strict=True):
         assert [s.rank for s in one.targets] == [s.rank for s in other.targets]

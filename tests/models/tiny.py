@@ -522,6 +522,11 @@ def names(kind: str) -> list[str]:
     return [name for name, one in MODELS.items() if one.kind == kind]
 
 
+def causal() -> list[str]:
+    """All causal models but those that take a thousand tokens."""
+    return [name for name, one in EVERY.items() if one.kind == "causal"]
+
+
 @cache
 def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
     """A tiny model's tokenizer."""

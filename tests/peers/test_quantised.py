@@ -16,8 +16,8 @@ import pytest
 
 from tacit.models.huggingface.self_check import FLOOR
 from tests.models import plain, tiny
-from tests.models.test_contract import encodes
-from tests.models.test_packed import ASKED
+from tests.models.prompts import ALIKE as ASKED
+from tests.models.prompts import encodes
 
 if TYPE_CHECKING:
     from tests.models.passes import Local

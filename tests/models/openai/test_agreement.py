@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 from tests.models.conftest import FolderOf, Loaded
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.speaking import Refusal
-from tests.models.test_contract import CONTINUED, EVERYWHERE
+from tests.models.prompts import CONTINUED, EVERYWHERE
 
 TOLERANCE = 1e-4
 

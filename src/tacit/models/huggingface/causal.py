@@ -4,42 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.errors import ModelError, ScoringError
-from tacit.models.huggingface import vocabulary
-from tacit.models.huggingface.alignment import Filled, bare
-from tacit.models.huggingface.batching import in_batches
+from tacit.errors import ModelError
+from tacit.models.huggingface.alignment import Filled, Tokens, bare
 from tacit.models.huggingface.encoding import Encoder, Inputs, fill
-from tacit.models.huggingface.local import Checkpoint, Written
-from tacit.models.huggingface.logprobs import (
-    Found,
-    Read,
-    Row,
-    Tally,
-    compared,
-    is_plain,
-    on_device,
-    padded,
-    read_off,
-)
-from tacit.models.huggingface.packed_passes import Packer
-from tacit.models.huggingface.packing import Pack, added_tokens, cut_neighbours, packs_of
-from tacit.models.huggingface.prefix_tree import Ints, Rows, prefix_lengths, ragged, rows_of
+from tacit.models.huggingface.local import Checkpoint
+from tacit.models.huggingface.packing import added_tokens, cut_neighbours, packs_of
+from tacit.models.huggingface.passes import Floats, Values, totals
+from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree, ragged
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-from tacit.models.huggingface.self_check import (
-    DEPTH,
-    FAILS,
-    Reference,
-    answers_of,
-    cut,
-    renumbered,
-)
+from tacit.models.huggingface.self_check import ALONE, SHORT, Comparison, made_up, read_often
 from tacit.models.huggingface.vocabulary import Frame
 from tacit.requests import Prompt, Scores
 from tacit.requests.block import Block
@@ -47,25 +25,21 @@ from tacit.requests.block import Block
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
 
-    from tacit.models.huggingface.self_check import Floats
-
 SCORER = "causal-2"
 
 PACK_TOKENS = 1024
 """Maximum tokens per pack (prompts in one row); in some models, longer packs are slow."""
+
+LONGEST = 512
+"""Maximum tokens of an input that is packed."""
 
 _LEAST_PACK = 32
 
 _KEPT = 32 * 2**20
 """The most tokens of inputs that a plan keeps; those of a longer plan are encoded again."""
 
-_WITHOUT = {
-    "packed": "each prompt is computed separately, which is slow",
-    "cached prefix": "a long prefix that prompts share is recomputed for every pack, which is slow",
-}
-
-_CHECK, _LONGEST_CHECK = 72, 320
-"""The usual and the greatest length in tokens of a pack for the checks at load time."""
+_STEP = 4096
+"""The number of prompts whose tokens are counted in one call, which limits memory."""
 
 _LOCAL = (
     "sliding_window",
@@ -77,64 +51,30 @@ _LOCAL = (
 )
 
 
-@dataclass(frozen=True)
-class _Prepared:
-    """The model's inputs for several prompts: packed ones, and ``rows`` that are not packed."""
-
-    prompts: Sequence[Prompt]
-    inputs: Inputs
-    packs: Sequence[tuple[tuple[int, ...], Sequence[Pack]]]
-    rows: Sequence[Row]
-
-
 class CausalModel(RankingModel):
     """A model that scores answers, and ranks words, as continuations of a text."""
 
     kind = "causal"
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, packing: bool = True) -> None:
-        super().__init__(checkpoint, batch_tokens)
-        takes = inspect.signature(checkpoint.model.forward).parameters
-        self._selects = "logits_to_keep" in takes
-        self._places = "position_ids" in takes
-        self._local = _local_window(checkpoint.model.config)
+        super().__init__(checkpoint, batch_tokens, use_cache=False)
         # The output of a template has special tokens; the user's text in it has none.
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
-        self._pass_options = {"use_cache": False}
         self._wants_packs = packing
-        checks = self._checks
-        if checks.done:
-            self._use_padding()
-        else:
-            rows, reference = self._measure_padding_of_rows()
-            self._use_padding()
-            if not self._measure_packing(rows, reference):
-                self._measure_head(rows[:2], reference)
-            checks.finish()
-        self._warn_of_head()
-        self._packer = self._packer_of(splits=checks.accepts("split"))
+        window = _local_window(checkpoint.model.config)
+        limits = window and window - 1, self._passes.budget.apart
+        self._longest = min([LONGEST, *filter(None, limits)])
+        self._settle()
+        self.shares_prefixes = packing and self._checks.accepts("packed")
         if packing and not self.shares_prefixes:
-            self._warn(_WITHOUT["packed"], "packed")
+            self._warn("each prompt is computed separately, which is slow", "packed")
 
     @property
     def description(self) -> dict[str, Any]:
-        """The model's description for a manifest, with details of prefix sharing and packing."""
-        refused = self._checks.refused.get("packed", "it was not checked")
-        return {
-            **super().description,
-            "packs": self.shares_prefixes,
-            "not_packed": None
-            if self.shares_prefixes
-            else refused
-            if self._wants_packs
-            else "turned off",
-        }
-
-    @property
-    def shares_prefixes(self) -> bool:
-        """Whether prompts are packed."""
-        return self._wants_packs and self._checks.accepts("packed")
+        """The model's description for a manifest, with details of packing."""
+        refused = self._checks.refused.get("packed") if self._wants_packs else "turned off"
+        return {**super().description, "packs": self.shares_prefixes, "not_packed": refused}
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
         """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
@@ -142,25 +82,25 @@ class CausalModel(RankingModel):
             return None
         prompts = sorted(requests, key=lambda one: (one.text, one.separator))
         inputs = self._encode(prompts)
+        number = np.arange(len(prompts))
+        parts = [number[at : at + _STEP] for at in range(0, len(number), _STEP)]
+        costs = np.concatenate([self._costs(inputs.take(part)) for part in parts])
+        longest = np.maximum.reduceat(inputs.lengths, inputs.answers[:-1])
         keeps = len(inputs.ids) <= _KEPT
-
-        def costs(some: Ints) -> Ints:
-            return self._costs(inputs.take(some))
-
-        return [
-            Block(
-                tuple(prompts[at] for at in some.tolist()),
-                int(costs(some).sum()),  # a block shares no prefix with the one before
-                inputs.take(some) if keeps else None,
+        blocks = []
+        for some in cut_neighbours(costs, longest, tokens):
+            own = inputs.take(some)
+            # Counted again, because a block shares no prefix with the one before.
+            cost = int(self._costs(own).sum())
+            blocks.append(
+                Block(tuple(prompts[some[0] : some[-1] + 1]), cost, own if keeps else None)
             )
-            for some in cut_neighbours(len(prompts), costs, tokens)
-        ]
+        return blocks
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """Pack a block's prompts. See ``CutsBlocks.prepare``."""
         if isinstance(block.requests[0], Prompt):
-            inputs: Inputs = block.inputs or self._encode(block.requests)
-            return partial(self._computed, self._packed(block.requests, inputs))
+            return self._prepared(block.requests, block.inputs or self._encode(block.requests))
         return partial(self.answer, block.requests)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
@@ -169,159 +109,61 @@ class CausalModel(RankingModel):
 
     def _costs(self, inputs: Inputs) -> Ints:
         """Return the number of tokens per prompt; tokens that prompts share are counted once."""
-        packed, rest = self._divided(inputs)
-        costs = np.zeros(len(inputs), np.int64)
-        for number, own in rest.items():
-            costs[number] = sum(len(row.ids) for row in own)
-        prompt = inputs.prompt
-        for begin, rows in packed:
+        packed, rest = self._divided(inputs.rows())
+        costs, prompt = np.zeros(len(inputs), np.int64), inputs.prompt
+        added = added_tokens(packed, self._pack_tokens)
+        for rows, own in ((packed.rows, added), (rest, rest.lengths)):
             # A row that several prompts read counts for any one of them.
             owner = np.zeros(len(rows), np.int64)
             owner[rows.reads.row] = prompt[rows.reads.answer]
-            costs[owner[0]] += len(begin)
-            np.add.at(costs, owner, added_tokens(rows.behind(len(begin)), self._pack_tokens))
+            np.add.at(costs, owner, own)
         return costs
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        return self._computed(self._packed(prompts, self._encode(prompts)))
+        return self._prepared(prompts, self._encode(prompts))()
 
-    def _packed(self, prompts: Sequence[Prompt], inputs: Inputs) -> _Prepared:
-        packed, rest = self._divided(inputs)
-        packs = [
-            (begin, packs_of(rows.behind(len(begin)), self._pack_tokens)) for begin, rows in packed
-        ]
-        return _Prepared(prompts, inputs, packs, [row for own in rest.values() for row in own])
+    def _prepared(self, prompts: Sequence[Prompt], inputs: Inputs) -> Callable[[], list[Scores]]:
+        """Pack inputs; return a function that computes the scores."""
+        packed, rest = self._divided(inputs.rows())
+        packs = packs_of(packed, self._pack_tokens)
 
-    def _computed(self, work: _Prepared) -> list[Scores]:
-        if any(self._fast_path(begin) in self._checks.refused for begin, _ in work.packs):
-            work = self._packed(work.prompts, work.inputs)  # it was refused in the meantime
-        new = [
-            (begin, pack)
-            for begin, packs in work.packs
-            for pack in {max(packs, key=partial(_size, begin, at)) for at in range(4)}
-            if not self._is_checked(begin, pack)
-        ]
-        tally = self._tally_rows(work.rows)
-        try:
-            for begin, packs in work.packs:
-                self._packer.score(packs, tally, begin)
-            totals = tally.totals(len(work.inputs.begin))
-            for begin, pack in new:
-                self._check_pack(begin, pack, totals)
-        except ScoringError as error:
-            if not new:
-                raise
-            way = "cached prefix" if any(begin for begin, _ in new) else "packed"
-            self._refuse(way, f"{FAILS}{error}")
-        if any(self._fast_path(begin) in self._checks.refused for begin, _ in new):
-            return self._computed(self._packed(work.prompts, work.inputs))
-        return self._scored(work.prompts, self._written_as(work.inputs), totals.tolist())
-
-    def _is_checked(self, begin: tuple[int, ...], pack: Pack) -> bool:
-        """Return whether a pack as long, with inputs and a cached prefix as long, was checked."""
-        sizes = zip(_sizes(begin, pack), self._checks.packed, strict=True)
-        return all(size <= checked for size, checked in sizes)
-
-    def _check_pack(self, begin: tuple[int, ...], pack: Pack, totals: Floats) -> None:
-        """Compare a few inputs of a pack with the same inputs alone."""
-        some = {int(pack.rows.lengths.argmax()), int(pack.spans.argmax()), len(pack.rows) - 1}
-        rows = [self._alone(begin, pack.rows, number) for number in sorted(some)]
-        answers, tokens = sorted(set(answers_of(rows))), self._budget.tokens
-        refused = self._checks.confirms(
-            totals[answers],
-            lambda: self._tally_rows(rows).totals(len(totals))[answers],
-            self._model,
-        )
-        self._budget.tokens = tokens  # the wider format takes more memory
-        if refused is not None:
-            self._refuse(self._fast_path(begin), refused)
-            return
-        sizes = zip(_sizes(begin, pack), self._checks.packed, strict=True)
-        self._checks.packed = [max(pair) for pair in sizes]
-        self._checks.finish()
-
-    @staticmethod
-    def _fast_path(begin: tuple[int, ...]) -> str:
-        return "cached prefix" if begin else "packed"
-
-    def _refuse(self, way: str, reason: str) -> None:
-        self._checks.refused[way] = reason
-        self._warn(_WITHOUT[way], way)
-        self._checks.finish()
-
-    def _alone(self, begin: tuple[int, ...], rows: Rows, number: int) -> Row:
-        """Return one input of a pack, with its cached prefix and the tokens to score."""
-        own = rows.reads.of_rows(np.array([number]), len(rows))
-        columns = (own.position + len(begin), own.token, own.answer)
-        reads = zip(*(column.tolist() for column in columns), strict=True)
-        return Row(begin + rows.row(number), [Read(*read) for read in reads])
-
-    def _written_as(self, inputs: Inputs) -> Written:
-        """Return properties of each answer's tokenization, such as the number of tokens."""
-        scored = inputs.lengths - inputs.begin
-        known = np.ones(len(scored), bool)
-        if self._unknown is not None:
+        def compute() -> list[Scores]:
+            found = self._passes.plain(rest) + self._passes.packed(packs)
+            scored = inputs.lengths - inputs.begin
             tokens = inputs.ids[ragged(inputs.starts[:-1] + inputs.begin, scored)]
-            lacking = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
-            known[lacking] = False
-        return Written(scored.tolist(), inputs.spanned.tolist(), known.tolist())
+            unknown = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
+            is_writable = np.ones(len(scored), bool)
+            is_writable[unknown] = False
+            columns = (scored.tolist(), inputs.spanned.tolist(), is_writable.tolist())
+            return self._scored(prompts, list(zip(*columns, strict=True)), found)
+
+        return compute
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (answer,) = self._encode([prompt]).of(0)
+        assert answer  # noqa: S101 - or it would have been refused
         return [("input", answer.ids, range(answer.begin, answer.end))]
+
+    def _divided(self, rows: Rows) -> tuple[Tree, Rows]:
+        """Divide inputs into those to pack, and distinct ones to compute in padded batches."""
+        limit = min(self._longest, self._passes.budget.tokens) if self.shares_prefixes else 0
+        is_near = rows.lengths <= limit
+        packed = Tree.of(rows.take(np.flatnonzero(is_near)))
+        return packed, Tree.of(rows.take(np.flatnonzero(~is_near))).rows
 
     @property
     def _pack_tokens(self) -> int:
         """The maximum length of a pack in tokens, which is reduced when memory runs out."""
-        return min(PACK_TOKENS, self._budget.tokens)
-
-    def _divided(
-        self, inputs: Inputs
-    ) -> tuple[list[tuple[tuple[int, ...], Rows]], dict[int, tuple[Row, ...]]]:
-        """Divide the prompts into prompts to pack and prompts to compute separately."""
-        longest = np.maximum.reduceat(inputs.lengths - 1, inputs.answers[:-1])
-        near = (longest <= self._pack_tokens) & self._fit_attention(longest)
-        near &= self.shares_prefixes
-        rows = inputs.rows(np.flatnonzero(near)).ordered()
-        kept = self._prefixes(rows)
-        packed: dict[tuple[int, ...], list[int]] = {}
-        for number in np.flatnonzero(kept).tolist():
-            packed.setdefault(rows.row(number)[: kept[number]], []).append(number)
-        parts = [(begin, rows.take(np.array(of))) for begin, of in packed.items()]
-        if len(packed) == 0:
-            parts = [((), rows)] if len(rows) else []
-        elif (kept == 0).any():
-            parts.append(((), rows.take(np.flatnonzero(kept == 0))))
-        rest = np.flatnonzero(~near).tolist()
-        return parts, {at: rows_of(int(inputs.answers[at]), inputs.of(at)) for at in rest}
-
-    def _prefixes(self, rows: Rows) -> Ints:
-        """Return the length of the prefix to cache for each row; 0 if caching changes results."""
-        kept = prefix_lengths(rows, PACK_TOKENS)
-        return np.zeros_like(kept) if "cached prefix" in self._checks.refused else kept
-
-    def _fit_attention(self, lengths: Ints) -> NDArray[np.bool_]:
-        """Return, for each row length, whether the row is within the attention limits."""
-        near = np.ones(len(lengths), bool)
-        if self._local is not None:
-            near &= lengths < self._local
-        if self._budget.apart is not None:
-            near &= lengths <= self._budget.apart
-        return near
+        return min(PACK_TOKENS, self._passes.budget.tokens)
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
         inputs = self._encoder.encode(prompts)
-        self._all_fit_in(prompts, inputs)
-        return inputs
-
-    def _all_fit_in(self, prompts: Sequence[Prompt], inputs: Inputs) -> None:
-        """Raise if the model cannot process one of the prompts' inputs; see ``_fits``."""
         window = self._checkpoint.window
         wrong = inputs.lengths > (inputs.lengths if window is None else window)
         wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
         for prompt in inputs.prompt[wrong][:1].tolist():
-            for answer in inputs.of(prompt):
-                self._fits(prompts[prompt], answer.ids)
+            self._all_fit(prompts[prompt], inputs.of(prompt))
+        return inputs
 
     def _first_filled(self, prompt: Prompt) -> Filled:
         return self._fill(prompt)[0]
@@ -329,135 +171,67 @@ class CausalModel(RankingModel):
     def _fill(self, prompt: Prompt) -> list[Filled]:
         return fill(prompt) if self._chat is None else self._chat.fill(prompt)
 
-    def _written(self, prompts: Sequence[Prompt]) -> list[vocabulary.Written]:
-        written = self._encoder.write(prompts)
+    def _written(self, prompts: Sequence[Prompt]) -> list[Sequence[Tokens | None]]:
+        inputs = self._encoder.write(prompts)
+        written = [inputs.of(number) for number in range(len(prompts))]
         for prompt, answers in zip(prompts, written, strict=True):
             self._all_fit(prompt, answers)
-        return written
+        return list(written)
 
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
         return [ReadPosition(before, len(before) - 1) for _, (before, _after) in prompts]
 
-    def _tally_rows(self, rows: Sequence[Row]) -> Tally:
-        """Score every row from its first token; no computed prefix is reused."""
-        tally = Tally()
-        in_batches(
-            [len(row.ids) for row in rows],
-            self._budget,
-            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
-        )
-        return tally
+    def _check(self) -> None:
+        tokens = self._pack_tokens
+        long = min(self._longest, max(tokens, SHORT), self._checkpoint.window or LONGEST)
+        short = min(long, SHORT)
+        made = made_up(self._stream, self._specials.before, (long, short), tokens)
+        begun = made[2][: short // 2]
+        rows = read_often([*made[:ALONE], begun, *made[ALONE:]])
+        of = [np.flatnonzero(rows.reads.row == number) for number in range(ALONE + 1)]
 
-    def _score_rows(self, rows: Sequence[Row]) -> Found:
-        """Score complete rows in one pass; the rows are padded on the right."""
-        import torch
+        def run(batch: Sequence[int]) -> list[Values]:
+            return [self._passes.batch(rows.take(np.array(batch)))]
 
-        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
-        needed = sorted({read.position for row in rows for read in row.reads})
-        column = {position: number for number, position in enumerate(needed)}
-        keep = on_device(needed, self._device)
-        chosen = {"logits_to_keep": keep} if self._selects else {}
-        with torch.inference_mode():
-            output = self._model(input_ids=ids, attention_mask=mask, use_cache=False, **chosen)
-        logits = output.logits if self._selects else output.logits[:, keep]
-        return read_off(logits, [[(column[r.position], r) for r in row.reads] for row in rows])
-
-    def _measure_padding_of_rows(self) -> tuple[list[Row], Reference]:
-        """Measure the error that padding makes."""
-        local = self._local or 0
-        limits = (self._checkpoint.window, local and local - 1, self._budget.apart, DEPTH)
-        depth = min(limit for limit in limits if limit)
-        rows = cut(self._stream, self._specials.before, self._check_length, depth)
-        few = rows[:3]
-        reference = Reference(
-            self._checks,
-            self._model,
-            self._budget,
-            lambda: self._plainly(few),  # the inputs have one length, so there is no padding
-            lambda: np.concatenate([self._plainly([row]) for row in few]),
-        )
-        short = max(1, depth // 3)
-        begun = Row(few[1].ids[:short], few[1].reads[: max(1, short // 3)])
-        both = [few[0], begun]
-        with compared(self._model, self._head) as equal:
-            accepted = self._checks.measure(
-                "padded", reference, answers_of(both), lambda: _totals(both, self._score_rows)
+        comparison, score = self._compared(ALONE, len(rows.reads.row), run)
+        both, same = np.concatenate([of[1], of[ALONE]]), of[2][: len(of[ALONE])]
+        if comparison.measure(
+            "padded", lambda: score([[1, ALONE]])[both], np.concatenate([of[1], same])
+        ):
+            self._check_packs(comparison, rows, of[:ALONE])
+            return
+        off = float(np.abs(score([[ALONE]])[of[ALONE]] - comparison.exact[same]).max())
+        if not off <= self._checks.limit:
+            raise ModelError(
+                f"{self.name}: its log-probabilities depend on later tokens, by {off:.2g} nats, so "
+                "it is not a causal model (an encoder without is_decoder in its config?)"
             )
-        if not (is_plain(self._head) and equal and all(equal)):
-            self._checks.refused["split"] = "the logits are not the output of a matrix"
-        if not accepted:
-            exact = reference.exact[answers_of([begun])]
-            off = float(np.abs(self._plainly([begun]) - exact).max())
-            if not off <= self._checks.limit:
-                raise ModelError(
-                    f"{self.name}: its log-probabilities depend on later tokens, by {off:.2g} "
-                    "nats, so it is not a causal model (an encoder without is_decoder in its "
-                    "config?)"
-                )
-        return rows, reference
+        self._checks.refused["packed"] = "its inputs cannot be computed in one batch"
 
-    def _measure_packing(self, rows: Sequence[Row], reference: Reference) -> bool:
-        """Measure the error of packing, and of computing logits at some positions only."""
-        checks, length = self._checks, min(self._check_length, self._budget.tokens)
+    def _check_packs(self, comparison: Comparison, rows: Rows, of: Sequence[Ints]) -> None:
+        """Measure the error of a full pack of rows, and of several short packs in one batch."""
+        refused, tokens = self._checks.refused, self._pack_tokens
         if not self._wants_packs:
-            return False
-        if not self._places:
-            checks.refused["packed"] = "the model takes no position_ids"
-            return False
-        if length < _LEAST_PACK:
-            checks.refused["packed"] = f"a forward pass takes only {length} tokens"
-            return False
-        every = renumbered([*rows, *rows[:2]])
-        (long,) = packs_of(Rows.of(every[: len(rows)]).ordered(), 2 * self._check_length)
-        (short,) = packs_of(Rows.of(every[len(rows) :]).ordered(), 2 * self._check_length)
-        checks.packed = list(_sizes((), long))
-        known = range(len(reference.alone))
-        own = [*known, *answers_of(every[len(rows) :])]
+            return
+        if "position_ids" not in inspect.signature(self._model.forward).parameters:
+            refused["packed"] = "the model takes no position_ids"
+            return
+        if tokens < _LEAST_PACK:
+            refused["packed"] = f"a forward pass takes only {tokens} tokens"
+            return
+        full = packs_of(Tree.of(rows), tokens), np.concatenate(of)
+        some = rows.take(np.arange(1, ALONE))
+        short = packs_of(Tree.of(some), 2 * SHORT), np.concatenate(of[1:])
 
-        def packed(*, splits: bool) -> Floats:
-            tally = Tally()
-            self._packer_of(splits=splits).score([long, short], tally)
-            return tally.totals(len(answers_of(every)))[own]
+        def packed() -> Floats:
+            return np.concatenate(
+                [
+                    totals(self._passes.packed(packs), len(rows.reads.row))[answers]
+                    for packs, answers in (full, short)
+                ]
+            )
 
-        answers = [*known, *answers_of(rows[:2])]
-        for way in ("packed",) if "split" in checks.refused else ("split", "packed"):
-            if checks.measure(way, reference, answers, partial(packed, splits=way == "split")):
-                if way == "split":
-                    checks.errors["packed"] = checks.errors[way]
-                    self._measure_head(rows[:1], reference)
-                else:
-                    checks.errors["head"] = checks.errors[way]
-                return True
-        return False
-
-    def _packer_of(self, *, splits: bool) -> Packer:
-        return Packer(self._model, self._head, self._pad, self._budget, splits=splits)
-
-    @property
-    def _check_length(self) -> int:
-        """The length in tokens of a pack for the checks."""
-        length = (self._local or 0) + 64
-        return length if length <= _LONGEST_CHECK else _CHECK
-
-    def _plainly(self, rows: Sequence[Row]) -> Floats:
-        return _totals(rows, self._tally_rows)
-
-
-def _totals(rows: Sequence[Row], score: Callable[[Sequence[Row]], Tally | Found]) -> Floats:
-    """Return the log-probability of each scored token of the rows, in order."""
-    found = score(renumbered(rows))
-    tally = found if isinstance(found, Tally) else Tally(found)
-    return tally.totals(len(answers_of(rows)))
-
-
-def _sizes(begin: tuple[int, ...], pack: Pack) -> tuple[int, ...]:
-    """Return the sizes of a pack; see ``Checks.packed``."""
-    longest = len(begin) + int(pack.rows.lengths.max())
-    return len(pack), longest, len(begin), int(pack.spans.max())
-
-
-def _size(begin: tuple[int, ...], at: int, pack: Pack) -> int:
-    return _sizes(begin, pack)[at]
+        comparison.measure("packed", packed, np.concatenate([full[1], short[1]]))
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, Specials, Tokens, tokenize
-from tacit.models.huggingface.logprobs import Reads
-from tacit.models.huggingface.prefix_tree import Ints, Rows, ragged, starts_of
+from tacit.models.huggingface.prefix_tree import Ints, Reads, Rows, ragged, starts_of
 from tacit.models.huggingface.tokenization import Halves, halves, splits, whole
-from tacit.models.huggingface.vocabulary import Written
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
@@ -45,13 +43,13 @@ class Inputs:
         """The index of the prompt to which each input belongs."""
         return np.repeat(np.arange(len(self)), np.diff(self.answers))
 
-    def of(self, prompt: int) -> list[Tokens]:
-        """Return one ``Tokens`` object per answer of the prompt with the given index."""
-        found = []
+    def of(self, prompt: int) -> list[Tokens | None]:
+        """Return the tokens of a prompt's answers; None for an answer that has no token."""
+        found: list[Tokens | None] = []
         for at in range(self.answers[prompt], self.answers[prompt + 1]):
-            ids = self.ids[self.starts[at] : self.starts[at + 1]].tolist()
-            spanned = bool(self.spanned[at])
-            found.append(Tokens(tuple(ids), int(self.begin[at]), len(ids), spanned))
+            ids = tuple(self.ids[self.starts[at] : self.starts[at + 1]].tolist())
+            begin, spanned = int(self.begin[at]), bool(self.spanned[at])
+            found.append(Tokens(ids, begin, len(ids), spanned) if begin < len(ids) else None)
         return found
 
     def take(self, prompts: Ints) -> Inputs:
@@ -67,17 +65,17 @@ class Inputs:
             starts_of(counts),
         )
 
-    def rows(self, prompts: Ints) -> Rows:
-        """Return the inputs of ``prompts`` as token rows, each without its last token."""
-        counts = np.diff(self.answers)[prompts]
-        own = ragged(self.answers[:-1][prompts], counts)
-        lengths = self.lengths[own] - 1
-        scored = self.lengths[own] - self.begin[own]
-        position = ragged(self.begin[own] - 1, scored)
-        row = np.repeat(np.arange(len(own)), scored)
-        token = self.ids[self.starts[:-1][own][row] + position + 1]
-        reads = Reads(row, position, token, own[row])
-        return Rows(self.ids[ragged(self.starts[:-1][own], lengths)], starts_of(lengths), reads)
+    def rows(self) -> Rows:
+        """Return the inputs as token rows, each without its last token."""
+        lengths = self.lengths - 1
+        scored = self.lengths - self.begin
+        row = np.repeat(np.arange(len(scored)), scored)
+        position = ragged(self.begin - 1, scored)
+        reads = Reads(row, position, self.ids[self.starts[row] + position + 1], row)
+        return Rows(self.ids[ragged(self.starts[:-1], lengths)], starts_of(lengths), reads)
+
+
+_DROPPED = Tokens((), 0, 0, spanned=False)
 
 
 class Encoder:
@@ -98,39 +96,26 @@ class Encoder:
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Return each answer's input, from the special tokens to the end of the answer."""
-        filled = [self._fill(prompt) for prompt in prompts]
-        found = self._halves(self._tokenizer, filled)
-        if None in found.tails:
-            every = list(chain.from_iterable(filled))
-            dropped = next(at for at, tail in enumerate(found.tail) if found.tails[tail] is None)
-            tokenize(self._tokenizer, [every[dropped]])  # raises an error with the reason
-        return self._assembled(found, filled)
+        inputs = self.write(prompts)
+        for number in inputs.prompt[inputs.begin == inputs.lengths][:1].tolist():
+            tokenize(self._tokenizer, self._fill(prompts[number]))  # raises with the reason
+        return inputs
 
-    def write(self, prompts: Sequence[Prompt]) -> list[Written]:
-        """Encode each prompt separately; return None for an answer that has no token."""
+    def write(self, prompts: Sequence[Prompt]) -> Inputs:
+        """Encode prompts; the input of an answer that has no token ends where the answer begins."""
         filled = [self._fill(prompt) for prompt in prompts]
-        found = self._halves(self._tokenizer, filled)
-        tails = iter(found.tail)
-        written: list[Written] = []
-        for head, answers in zip(found.head, filled, strict=True):
-            located = [found.tails[next(tails)] for _ in answers]
-            written.append(
-                [
-                    tail and self._begun(found.heads[head], tail, one)
-                    for tail, one in zip(located, answers, strict=True)
-                ]
-            )
-        return written
+        return self._assembled(self._halves(self._tokenizer, filled), filled)
 
     def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
         """Join the tokens of both parts of each string, and return the joined tokens as arrays."""
         counts = np.array([len(answers) for answers in filled], np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
-        tails = [one for one in found.tails if one]  # no answer was dropped
+        tails = [one or _DROPPED for one in found.tails]
         sizes = np.array([len(ids) for ids in found.heads], np.int64)[head]
         begin = sizes + np.array([one.begin for one in tails], np.int64)[tail]
-        front = self._fronts(found, filled, begin, counts)
+        is_dropped = np.array([not one for one in found.tails], bool)[tail]
+        front = np.where(is_dropped, 0, self._fronts(found, tails, filled, begin))
         ends = np.array([one.end for one in tails], np.int64)[tail]
         starts = starts_of(front + sizes + ends)
         ids = np.empty(starts[-1], np.int64)
@@ -143,10 +128,15 @@ class Encoder:
         return Inputs(ids, starts, begin + front, spanned, starts_of(counts))
 
     def _fronts(
-        self, found: Halves, filled: Sequence[Sequence[Filled]], begin: Ints, counts: Ints
+        self,
+        found: Halves,
+        tails: Sequence[Tokens],
+        filled: Sequence[Sequence[Filled]],
+        begin: Ints,
     ) -> Ints:
-        """Return the number of special tokens to insert before each input; see ``_begun``."""
+        """Return the number of special tokens to insert: none if the input begins with them."""
         many = len(self._before)
+        counts = [len(answers) for answers in filled]
         if not many:
             empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
             is_first: Ints = np.repeat(np.array(empty, bool), counts) | (begin == 0)
@@ -156,22 +146,9 @@ class Encoder:
         short = np.array([len(found.heads[head]) < many for head in found.head], bool)
         text = np.repeat(np.arange(len(counts)), counts).tolist()
         for at in np.flatnonzero(np.repeat(short, counts)).tolist():
-            head, tail = found.heads[found.head[text[at]]], found.tails[found.tail[at]]
-            is_there[at] = (*head, *(tail.ids if tail else ()))[:many] == self._before
+            head, tail = found.heads[found.head[text[at]]], tails[found.tail[at]]
+            is_there[at] = (*head, *tail.ids)[:many] == self._before
         return np.where(is_there & (begin >= many), 0, many)
-
-    def _begun(self, head: Sequence[int], tail: Tokens, filled: Filled) -> Tokens:
-        """Prepend the tokenizer config's special tokens, unless the input begins with them."""
-        before = self._before
-        begin, ids = len(head) + tail.begin, (*head, *tail.ids[: tail.end])
-        if not before:
-            is_empty = not filled.string[: filled.text_end].strip()
-            before = (self._first(),) if is_empty or begin == 0 else ()
-        elif begin >= len(before) and ids[: len(before)] == before:
-            before = ()
-        shift = len(before)
-        end = len(head) + tail.end + shift
-        return Tokens(before + ids, begin + shift, end, tail.spanned)
 
     def _first(self) -> int:
         for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
@@ -16,22 +16,13 @@ from tacit.models.huggingface.alignment import Specials, Tokens, bare
 from tacit.models.huggingface.batching import Budget, in_batches
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
-from tacit.models.huggingface.logprobs import Found, Row, Tally
-from tacit.models.huggingface.self_check import (
-    DEPTH,
-    TEXT,
-    Checks,
-    Reference,
-    read_often,
-    renumbered,
-)
+from tacit.models.huggingface.passes import Floats, Passes, Values, totals
+from tacit.models.huggingface.self_check import SHORT, TEXT, Checks, Comparison
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from tacit.models.huggingface.self_check import Floats
 
 
 def in_one_operation(model: torch.nn.Module) -> None:
@@ -64,8 +55,6 @@ def keep_freed() -> bool:
     return bool(tell(_MMAP_THRESHOLD, LARGE) and tell(_TRIM_THRESHOLD, POOLED))
 
 
-T = TypeVar("T")
-
 _INEXACT = 0.5
 """The error in nats of a model's own number format from which a warning is given."""
 
@@ -97,37 +86,90 @@ class Checkpoint:
     checks: Checks = field(default_factory=Checks)
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The tokenization of prompts' answers; every list has one element per answer."""
-
-    tokens: Sequence[int]
-    spanned: Sequence[bool]
-    known: Sequence[bool]
-
-
 class LocalModel:
     """The base class of models that run in this process."""
 
     kind: str
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
-        self._model = checkpoint.model
+    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, **options: object) -> None:
+        model = checkpoint.model
+        self._model = model
         self._tokenizer = checkpoint.tokenizer
         self._bare = bare(checkpoint.tokenizer)
         self._checkpoint = checkpoint
         self._chat = checkpoint.chat
         self._specials = Specials.of(checkpoint.tokenizer)
         self._unknown = _unknown_of(checkpoint.tokenizer)
-        self._vocabulary = len(cast("torch.Tensor", checkpoint.model.get_input_embeddings().weight))
-        self._budget = Budget(batch_tokens, long_positions(checkpoint.model))
+        self._vocabulary = len(cast("torch.Tensor", model.get_input_embeddings().weight))
         self._checks = checkpoint.checks
-        in_one_operation(checkpoint.model)
+        # Any id works for padding, because padding is masked.
+        pad = self._tokenizer.pad_token_id
+        self._passes = Passes(
+            model,
+            pad if isinstance(pad, int) and pad < self._vocabulary else 0,
+            Budget(batch_tokens, long_positions(model)),
+            model.get_output_embeddings(),
+            options,
+        )
+        in_one_operation(model)
         self.name = checkpoint.name
         self.fingerprint = checkpoint.identity.fingerprint
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    def _settle(self) -> None:
+        """Choose how to compute, by the check at load; called when the model is complete."""
+        if not (self._checks.errors or self._checks.refused):
+            self._check()
+        if self._checks.own > _INEXACT:
+            log.warning(
+                "%s: its log-probabilities depend on rounding, by %.2g nats in %s; use --dtype "
+                "float32, or interpret small differences with caution",
+                self.name,
+                self._checks.own,
+                self._checkpoint.identity.dtype,
+            )
+        if not self._checks.accepts("padded"):
+            self._passes.budget, self._passes.head = Budget(1), None
+            self._warn("sequences are computed one at a time, which is slow", "padded")
+
+    def _check(self) -> None:
+        """Measure the errors of the ways to compute; see ``Comparison``."""
+        raise NotImplementedError
+
+    def _compared(
+        self, inputs: int, answers: int, run: Callable[[Sequence[int]], Sequence[Values]]
+    ) -> tuple[Comparison, Callable[[Sequence[Sequence[int]]], Floats]]:
+        """Score inputs alone, with logits at every position; return how to score batches of them.
+
+        ``run`` scores a batch of some of the inputs in one pass.
+        """
+
+        def score(batches: Sequence[Sequence[int]]) -> Floats:
+            found: list[Values] = []
+            in_batches([1] * len(batches), Budget(1), lambda at: found.extend(run(batches[at[0]])))
+            return totals(found, answers)
+
+        def alone(batches: Sequence[Sequence[int]]) -> Floats:
+            with self._passes.at_every_position():
+                return score(batches)
+
+        return Comparison(self._checks, self._model, inputs, alone), score
+
+    @property
+    def _stream(self) -> list[int]:
+        """The tokens of the text from which the inputs of the checks are cut."""
+        ids = self._bare(TEXT, add_special_tokens=False, verbose=False)["input_ids"]
+        return [one for one in ids if one < self._vocabulary] or list(range(1, self._vocabulary))
+
+    def _sample(self) -> list[tuple[int, ...]]:
+        """Return a short and a long input for the check."""
+        before, after = self._specials.before, self._specials.after
+        longest = min(self._checkpoint.window or SHORT, SHORT) - len(before) - len(after)
+        stream = self._stream
+        both = stream[: 1 + longest // 4], stream[-max(1, longest) :]
+        return [(*before, *ids, *after) for ids in both]
 
     @property
     def description(self) -> dict[str, Any]:
@@ -146,7 +188,7 @@ class LocalModel:
             "chat": self._chat and self._chat.description,
             "has_chat_template": bool(self._tokenizer.chat_template),
             "window": self._checkpoint.window,
-            "batch_tokens": self._budget.tokens,
+            "batch_tokens": self._passes.budget.tokens,
             "errors": self._checks.description,
             **self._checkpoint.settings,
         }
@@ -163,68 +205,9 @@ class LocalModel:
         """Return each input's name (such as "encoder"), token ids and answer positions."""
         raise NotImplementedError
 
-    @property
-    def _stream(self) -> list[int]:
-        """The tokens of the text from which the inputs of the checks are cut."""
-        ids = self._bare(TEXT, add_special_tokens=False, verbose=False)["input_ids"]
-        return [one for one in ids if one < self._vocabulary] or list(range(1, self._vocabulary))
-
-    def _sample(self) -> tuple[Row, Row]:
-        """Return a short and a long input for the checks."""
-        before, after = self._specials.before, self._specials.after
-        longest = min(self._checkpoint.window or DEPTH, DEPTH) - len(before) - len(after)
-        stream = self._stream
-        both = (stream[: 1 + longest // 4], stream[-max(1, longest) :])
-        short, long = renumbered([read_often([*before, *ids, *after]) for ids in both])
-        return short, long
-
-    def _measure_padding(
-        self, score: Callable[[Sequence[T]], Found], items: Sequence[T], answers: int
-    ) -> Reference:
-        """Measure the error that padding makes, and return the inputs' log-probabilities."""
-
-        def scored(batches: Sequence[Sequence[T]]) -> Floats:
-            tally = Tally()
-            in_batches([1] * len(batches), Budget(1), lambda at: tally.add(score(batches[at[0]])))
-            return tally.totals(answers)
-
-        reference = Reference(
-            self._checks,
-            self._model,
-            self._budget,
-            lambda: scored([[item] for item in items]),
-            lambda: scored([[item, item] for item in items]) / 2,
-        )
-        self._checks.measure("padded", reference, range(answers), lambda: scored([items]))
-        return reference
-
-    def _use_padding(self) -> None:
-        """Warn of inexact scores; run one sequence per pass if padding is not accepted."""
-        if self._checks.own > _INEXACT:
-            log.warning(
-                "%s: its log-probabilities depend on rounding, by %.2g nats in %s; use --dtype "
-                "float32, or interpret small differences with caution",
-                self.name,
-                self._checks.own,
-                self._checkpoint.identity.dtype,
-            )
-        if not self._checks.accepts("padded"):
-            self._budget = Budget(1)
-            self._warn("sequences are computed one at a time, which is slow", "padded")
-
     def _warn(self, consequence: str, way: str) -> None:
         reason = self._checks.refused.get(way, "it is not possible")
         log.warning("%s: %s (%s: %s)", self.name, consequence, way, reason)
-
-    @property
-    def _device(self) -> torch.device:
-        return self._model.device
-
-    @property
-    def _pad(self) -> int:
-        """The token id for padding; any id works, because padding is masked."""
-        pad = self._tokenizer.pad_token_id
-        return pad if isinstance(pad, int) and pad < self._vocabulary else 0
 
     def _fits(self, prompt: Prompt, ids: Sequence[int]) -> None:
         """Raise if the model cannot process an input."""
@@ -242,35 +225,40 @@ class LocalModel:
             )
 
     def _scores_of(
-        self, prompts: Sequence[Prompt], encoded: Sequence[Sequence[Tokens]], tally: Tally
+        self,
+        prompts: Sequence[Prompt],
+        encoded: Sequence[Sequence[Tokens]],
+        found: Sequence[Values],
     ) -> list[Scores]:
         """Return the scores of all prompts' answers, from their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
-        return self._scored(
-            prompts,
-            Written(
-                [tokens.end - tokens.begin for tokens in every],
-                [tokens.spanned for tokens in every],
-                [self._is_writable(tokens) for tokens in every],
-            ),
-            tally.totals(len(every)).tolist(),
-        )
+        written = [(one.end - one.begin, one.spanned, self._is_writable(one)) for one in every]
+        return self._scored(prompts, written, found)
 
     def _scored(
-        self, prompts: Sequence[Prompt], written: Written, totals: Sequence[float]
+        self,
+        prompts: Sequence[Prompt],
+        written: Sequence[tuple[int, bool, bool]],
+        found: Sequence[Values],
     ) -> list[Scores]:
-        """Compute the scores of all answers, given their tokens and log-probabilities (nats)."""
+        """Put scores together; of each answer, the tokens, and if it is spanned and writable."""
+        logprobs = totals(found, len(written)).tolist()
         self._checkpoint.files.check()
-        known = zip(totals, written.known, strict=True)
-        each = map(
-            AnswerScore,
-            [answer for prompt in prompts for answer in prompt.answers],
-            [total if is_known else None for total, is_known in known],
-            written.tokens,
-            written.spanned,
-            [None if is_known else UNKNOWN for is_known in written.known],
-        )
-        return [Scores(tuple(islice(each, len(prompt.answers)))) for prompt in prompts]
+        every = zip(logprobs, written, strict=True)
+        scores = []
+        for prompt in prompts:
+            own = zip(prompt.answers, islice(every, len(prompt.answers)), strict=True)
+            scores.append(
+                Scores(
+                    tuple(
+                        AnswerScore(answer, logprob, tokens, spanned)
+                        if is_writable
+                        else AnswerScore(answer, None, tokens, spanned, UNKNOWN)
+                        for answer, (logprob, (tokens, spanned, is_writable)) in own
+                    )
+                )
+            )
+        return scores
 
     def _is_writable(self, tokens: Tokens) -> bool:
         """Return whether an answer can be encoded without the tokenizer's unknown token."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
-from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.logprobs import Found, Read, Row, Tally, padded, read_off
+from tacit.models.huggingface.passes import Values
+from tacit.models.huggingface.prefix_tree import Rows
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
+from tacit.models.huggingface.self_check import read_often
 from tacit.models.huggingface.vocabulary import Frame, Written
 from tacit.requests import Prompt, Scores
 
@@ -33,16 +36,16 @@ class MaskedModel(RankingModel):
             raise ModelError(f"{self.name}: its tokenizer has no mask token")
         self._mask = mask
         self._mode = mode
-        checks = self._checks
-        if not checks.done:
-            rows = self._sample()
-            answers = sum(len(row.reads) for row in rows)
-            reference = self._measure_padding(self._score_rows, rows, answers)
-        self._use_padding()
-        if not checks.done:
-            self._measure_head(rows, reference)
-            checks.finish()
-        self._warn_of_head()
+        self._settle()
+
+    def _check(self) -> None:
+        rows = read_often(self._sample())
+
+        def run(batch: Sequence[int]) -> list[Values]:
+            return [self._passes.batch(rows.take(np.array(batch)))]
+
+        comparison, score = self._compared(len(rows), len(rows.reads.row), run)
+        comparison.measure("padded", lambda: score([range(len(rows))]))
 
     @property
     def description(self) -> dict[str, Any]:
@@ -52,18 +55,12 @@ class MaskedModel(RankingModel):
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """Return, for each prompt, the number of tokens in its distinct masked inputs."""
         encoded = self._encode(prompts)
-        return [sum(len(row.ids) for row in self._rows([answers])) for answers in encoded]
+        return [len(self._rows(answers).ids) for answers in encoded]
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         encoded = self._encode(prompts)
-        rows = self._rows(encoded)
-        tally = Tally()
-        in_batches(
-            [len(row.ids) for row in rows],
-            self._budget,
-            lambda batch: tally.add(self._score_rows([rows[i] for i in batch])),
-        )
-        return self._scores_of(prompts, encoded, tally)
+        rows = self._rows([answer for answers in encoded for answer in answers])
+        return self._scores_of(prompts, encoded, self._passes.plain(rows))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         ((answer,),) = self._encode([prompt])
@@ -87,15 +84,15 @@ class MaskedModel(RankingModel):
             answer.spanned,
         )
 
-    def _rows(self, encoded: Sequence[Sequence[Tokens]]) -> list[Row]:
+    def _rows(self, answers: Sequence[Tokens]) -> Rows:
         """Return the distinct masked inputs, with the tokens to score in each input."""
-        rows: dict[tuple[int, ...], Row] = {}
-        every = (answer for answers in encoded for answer in answers)
-        for number, answer in enumerate(every):
-            for at, ids in self._maskings(answer):
-                row = rows.setdefault(ids, Row(ids))
-                row.reads.append(Read(at, answer.ids[at], number))
-        return list(rows.values())
+        rows: dict[tuple[int, ...], int] = {}
+        reads = [
+            (rows.setdefault(ids, len(rows)), at, answer.ids[at], number)
+            for number, answer in enumerate(answers)
+            for at, ids in self._maskings(answer)
+        ]
+        return Rows.of(list(rows), reads)
 
     def _maskings(self, answer: Tokens) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield each answer token's position, and the input in which the token is masked."""
@@ -120,24 +117,6 @@ class MaskedModel(RankingModel):
             ReadPosition((*before, self._mask, *after), len(before))
             for _, (before, after) in prompts
         ]
-
-    def _score_rows(self, rows: Sequence[Row]) -> Found:
-        import torch
-
-        if self._narrows and all(_is_read_once(row) for row in rows):
-            # Compute the vocabulary's logits only at the positions that are read.
-            places = [ReadPosition(row.ids, row.reads[0].position) for row in rows]
-            logits = self._logits(places).unsqueeze(1)
-            return read_off(logits, [[(0, read) for read in row.reads] for row in rows])
-        ids, mask = padded([row.ids for row in rows], self._pad, self._device)
-        with torch.inference_mode():
-            logits = self._model(input_ids=ids, attention_mask=mask).logits
-        return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
-
-
-def _is_read_once(row: Row) -> bool:
-    """Return whether a token sequence has exactly one position at which tokens are scored."""
-    return len({read.position for read in row.reads}) == 1
 
 
 def _fill(prompt: Prompt, answer: str) -> Filled:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from tacit.models.huggingface.logprobs import Reads
-from tacit.models.huggingface.prefix_tree import Ints, Rows, starts_of
+from tacit.models.huggingface.prefix_tree import Ints, Reads, Tree, ragged, starts_of
 
 # Cut a pack where inputs share least, provided that this fraction of its length is filled.
 _LATEST = 7 / 8
@@ -19,7 +17,7 @@ _LATEST = 7 / 8
 class Pack:
     """A part of a prefix tree of token sequences (rows), stored in depth-first order."""
 
-    rows: Rows
+    tree: Tree
     ids: Ints
     depths: Ints
     ends: Ints
@@ -28,64 +26,49 @@ class Pack:
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def spans(self) -> Ints:
-        """For each row, the distance in the pack between its first and its last token."""
-        index = np.arange(len(self.ids))
-        first = np.maximum.accumulate(np.where(self.depths == 0, index, 0))
-        leaves = np.flatnonzero(self.ends == index + 1)  # one for each row, in their order
-        return leaves - first[leaves]
-
     def again(self, length: int) -> list[Pack]:
         """Return ``[self]`` if the pack has at most ``length`` tokens, else shorter packs."""
-        return [self] if len(self) <= length else packs_of(self.rows, length)
+        return [self] if len(self) <= length else packs_of(self.tree, length)
 
 
-def packs_of(ordered: Rows, length: int) -> list[Pack]:
+def packs_of(tree: Tree, length: int) -> list[Pack]:
     """Group sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
-    cuts = [0, *_cuts(ordered, length)]
-    return [
-        _pack(ordered.take(np.arange(begin, end)), ordered.shared[begin:end])
-        for begin, end in pairwise(cuts)
-    ]
+    return [_pack(tree.part(begin, end)) for begin, end in pairwise(_cuts(tree, length))]
 
 
-def added_tokens(ordered: Rows, length: int) -> Ints:
+def added_tokens(tree: Tree, length: int) -> Ints:
     """Return how many tokens each row adds to its pack (a group of rows; see ``packs_of``)."""
-    added = ordered.lengths - ordered.shared
-    begins = [0, *_cuts(ordered, length)][:-1]
-    added[begins] = ordered.lengths[begins]
+    added = tree.rows.lengths - tree.shared
+    begins = _cuts(tree, length)[:-1]
+    added[begins] = tree.rows.lengths[begins]
     return added
 
 
-def _cuts(ordered: Rows, length: int) -> list[int]:
-    """Return, for each pack, the index after its last row."""
-    lengths, shared = ordered.lengths, ordered.shared
-    added = starts_of(lengths - shared)
-    cuts: list[int] = []
-    begin = 0
-    while begin < len(ordered):
+def _cuts(tree: Tree, length: int) -> list[int]:
+    """Return the index of each pack's first row, and the number of rows."""
+    shared = tree.shared
+    added = starts_of(tree.rows.lengths - shared)
+    cuts = [0]
+    while cuts[-1] < len(shared):
+        begin = cuts[-1]
         # A pack that ends at row ``end`` has added[end] - before tokens, because the path of its
         # first row is computed again.
         before = added[begin] - shared[begin]
         end = int(np.searchsorted(added, before + length, side="right")) - 1
         end = max(end, begin + 1)
-        if end < len(ordered):
+        if end < len(shared):
             late = int(np.searchsorted(added, before + length * _LATEST))
             late = max(late, begin + 1)
             if late <= end:
                 least = shared[late : end + 1][::-1]
                 end -= int(least.argmin())
         cuts.append(end)
-        begin = end
     return cuts
 
 
-def _pack(rows: Rows, shared: Ints) -> Pack:
-    """Pack sorted rows, given the length of each row's common prefix with the previous row."""
+def _pack(tree: Tree) -> Pack:
+    rows, shared, reads = tree.rows, tree.shared, tree.rows.reads
     lengths = rows.lengths
-    shared = shared.copy()
-    shared[0] = 0
     starts = starts_of(lengths - shared)
     column = np.arange(int(lengths.max()))
     is_new = (column >= shared[:, None]) & (column < lengths[:, None])
@@ -100,38 +83,32 @@ def _pack(rows: Rows, shared: Ints) -> Pack:
         shared[:, None] <= column
     ]
     ends = np.minimum.accumulate(leaves[::-1], axis=0)[::-1][1:]
-    reads = rows.reads
     return Pack(
-        rows,
-        ids=rows.table(0, len(rows))[is_new],
+        tree,
+        ids=rows.ids[ragged(rows.starts[:-1] + shared, lengths - shared)],
         depths=np.broadcast_to(column, is_new.shape)[is_new],
         ends=ends[is_new],
-        reads=Reads(
-            np.zeros_like(reads.row), index[reads.row, reads.position], reads.token, reads.answer
+        reads=reads._replace(
+            row=np.zeros_like(reads.row), position=index[reads.row, reads.position]
         ),
     )
 
 
 _LONGER = 8
-"""The least length of a block, as a multiple of the length of its first prompt."""
+"""The least length of a block, as a multiple of the longest input of its first prompt."""
 
 _FIRST = 256
 """The most tokens of the first block, so that a slow model soon shows progress."""
 
-_STEP = 4096
-"""The number of prompts whose tokens are counted in one call, which limits memory."""
 
-
-def cut_neighbours(number: int, costs: Callable[[Ints], Ints], tokens: int) -> list[Ints]:
+def cut_neighbours(costs: Ints, longest: Ints, tokens: int) -> list[Ints]:
     """Cut sorted prompts into blocks of about so many tokens; return the indices of each."""
-    parts = [np.arange(at, min(at + _STEP, number)) for at in range(0, number, _STEP)]
-    blocks: list[list[int]] = []
+    begins: list[int] = []
     size = limit = 0
-    for at, own in enumerate(np.concatenate([costs(part) for part in parts]).tolist()):
-        if not blocks or size + own > limit:
-            blocks.append([])
-            most = tokens if blocks[1:] else min(_FIRST, tokens)
-            size, limit = 0, max(most, _LONGER * int(costs(np.array([at])).sum()))
-        blocks[-1].append(at)
+    for at, (own, length) in enumerate(zip(costs.tolist(), longest.tolist(), strict=True)):
+        if not begins or size + own > limit:
+            begins.append(at)
+            most = tokens if begins[1:] else min(_FIRST, tokens)
+            size, limit = 0, max(most, _LONGER * length)
         size += own
-    return [np.array(block) for block in blocks]
+    return [np.arange(begin, end) for begin, end in pairwise([*begins, len(costs)])]

@@ -6,20 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.errors import ScoringError
 from tacit.models.base import by_kind
 from tacit.models.huggingface.alignment import Filled
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint, LocalModel
-from tacit.models.huggingface.logprobs import (
-    Row,
-    head_of,
-    narrowed,
-    on_device,
-    on_host,
-    padded,
-    read_values,
-)
+from tacit.models.huggingface.passes import on_host
+from tacit.models.huggingface.prefix_tree import Rows
 from tacit.models.huggingface.vocabulary import (
     Candidates,
     CandidateTokens,
@@ -31,8 +26,6 @@ from tacit.requests import Prompt, Ranking, RankingPrompt, Scores, Vocabulary, r
 
 if TYPE_CHECKING:
     import torch
-
-    from tacit.models.huggingface.self_check import Floats, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +60,11 @@ class Asked:
 class RankingModel(LocalModel):
     """A local model that ranks the words of a vocabulary by their log-probabilities."""
 
-    def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True) -> None:
-        super().__init__(checkpoint, batch_tokens)
+    def __init__(
+        self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True, **options: object
+    ) -> None:
+        super().__init__(checkpoint, batch_tokens, **options)
         self._writing = CandidateTokens(self._tokenizer, self._is_writable, in_order=in_order)
-        self._head = head_of(checkpoint.model)
-        self._pass_options: Mapping[str, Any] = {}
 
     def whole_words(self) -> Vocabulary:
         """Return the words that the tokenizer encodes as one token after a space."""
@@ -92,8 +85,6 @@ class RankingModel(LocalModel):
 
     def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
         """Return the likeliest tokens after the prompts. See ``PredictsTokens``."""
-        import numpy as np
-
         first = [Prompt(one.text, one.answers[:1], one.separator) for one in prompts]
         framed: list[tuple[Prompt, Frame]] = [
             (prompt, (one.ids[: one.begin], one.ids[one.end :]))
@@ -110,7 +101,7 @@ class RankingModel(LocalModel):
             logits = self._logits([places[at] for at in batch])
             total = total + on_host(logits.softmax(dim=-1)).sum(axis=0, dtype=np.float64)
 
-        in_batches([spot.cost for spot in places], self._budget, read)
+        in_batches([spot.cost for spot in places], self._passes.budget, read)
         likeliest = np.argsort(-total, kind="stable")[:most].tolist()
         return [(self._shown(at), float(total[at]) / len(places)) for at in likeliest]
 
@@ -156,15 +147,16 @@ class RankingModel(LocalModel):
             logits = self._logits([places[row] for row in batch])
             totals = logits.logsumexp(dim=-1, keepdim=True)
             singles = [
-                (at, logits[row, on_device(asked[at].candidates.ids, logits.device)] - totals[row])
+                (at, logits[row, ids.to(logits.device)] - totals[row])
                 for row, number in enumerate(batch)
                 for at in readers[places[number]]
+                for ids in [self._passes.on_device(asked[at].candidates.ids)]
             ]
             # Rank the batch before on the host while a GPU computes this one.
             rank_pending()
             pending.extend(singles)
 
-        in_batches([spot.cost for spot in places], self._budget, read)
+        in_batches([spot.cost for spot in places], self._passes.budget, read)
         rank_pending()
         self._checkpoint.files.check()
         return [ranked[at] for at in range(len(asked))]
@@ -209,59 +201,10 @@ class RankingModel(LocalModel):
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
         """Return the float32 logits at the given positions, of shape (positions, vocabulary)."""
-        return self._logits_at(places, self._head if self._narrows else None)
-
-    def _logits_at(
-        self, places: Sequence[ReadPosition], head: torch.nn.Module | None
-    ) -> torch.Tensor:
-        """Return the logits at one given position of each input."""
-        import torch
-
-        logits: torch.Tensor
-
-        ids, mask = padded([spot.ids for spot in places], self._pad, self._device)
-        given = {"input_ids": ids, "attention_mask": mask, **self._pass_options}
-        positions = on_device([spot.position for spot in places], self._device)
-        rows = torch.arange(len(places), device=self._device)
-        with torch.inference_mode():
-            if head is not None:
-                with narrowed(head, rows, positions):
-                    logits = self._model(**given).logits
-                return logits[0].float()
-            logits = self._model(**given).logits
-            return logits[rows, positions].float()
-
-    def _measure_head(self, rows: Sequence[Row], reference: Reference) -> None:
-        """Measure the error of computing logits only at the positions that are read."""
-        import numpy as np
-
-        reads = [row.reads[-1 - number % len(row.reads)] for number, row in enumerate(rows)]
-        places = [
-            ReadPosition(row.ids, read.position) for row, read in zip(rows, reads, strict=True)
-        ]
-
-        def narrow() -> Floats:
-            found = np.empty(len(places))
-
-            def read_some(batch: list[int]) -> None:
-                logits = self._logits_at([places[at] for at in batch], self._head)
-                tokens = [reads[at].token for at in batch]
-                found[batch] = on_host(read_values(logits, range(len(batch)), tokens))
-
-            in_batches([spot.cost for spot in places], self._budget, read_some)
-            return found
-
-        answers = [read.answer for read in reads]
-        if self._head is not None:
-            self._checks.measure("head", reference, answers, narrow)
-
-    @property
-    def _narrows(self) -> bool:
-        return self._checks.accepts("head")
-
-    def _warn_of_head(self) -> None:
-        if not self._narrows:
-            self._warn("logits are computed at every position, which makes ranking slow", "head")
+        ids, mask = self._passes.padded(Rows.of([spot.ids for spot in places]))
+        position = np.array([spot.position for spot in places])
+        given = {"input_ids": ids, "attention_mask": mask}
+        return self._passes.logits(given, np.arange(len(places)), position).float()
 
 
 def _scored(asked: Asked, score: Scores) -> dict[int, float]:
@@ -274,8 +217,6 @@ def _ranked(
     asked: Asked, whole: Mapping[int, float], single: torch.Tensor | None = None
 ) -> Ranking:
     """Rank all candidates: those scored in separate passes and single-token candidates."""
-    import numpy as np
-
     values = np.full(len(asked.prompt.vocabulary), np.nan)
     for at, value in whole.items():
         values[at] = value

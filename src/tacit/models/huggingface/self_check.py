@@ -1,28 +1,22 @@
-"""Check whether batches, packs and caches are as exact as scoring each input alone."""
+"""Check once, at load, whether batches and packs are as exact as scoring each input alone."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tacit.models.huggingface.logprobs import Read, Row
-from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.passes import Floats
+from tacit.models.huggingface.prefix_tree import Ints, Rows
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
-
-    from tacit.models.huggingface.batching import Budget
-
-    Floats = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
@@ -38,54 +32,50 @@ TEXT = (
 )
 """Text from which the inputs of the checks are cut."""
 
-DEPTH = 22
-"""The length in tokens of the longest input of the checks."""
+SHORT = 22
+"""The greatest length in tokens of the inputs that are scored alone, but for one long input."""
+
+ALONE = 6
+"""The number of inputs that are scored alone."""
 
 
-def cut(stream: Sequence[int], before: Sequence[int], length: int, depth: int) -> list[Row]:
-    """Cut inputs of equal length, which share beginnings, from a stream of tokens."""
-    stem = [*before, *_slice(stream, 0, depth)][:depth]
-    made = [stem]
-    kept = (depth // 2, depth // 4, 1, depth - 1, depth // 4 + 1)
-    while len(made) < _FEWEST or (_tokens(made) < length and len(made) < length):
-        shared = kept[(len(made) - 1) % len(kept)]
-        made.append(stem[:shared] + _slice(stream, depth * len(made), depth - shared))
-    last = max(made[2:])
-    made = [*made[:2], last, *(ids for ids in made[2:] if ids is not last)]
-    return renumbered([read_often(ids) for ids in made])
+def made_up(
+    stream: Sequence[int], before: Sequence[int], lengths: tuple[int, int], tokens: int
+) -> list[tuple[int, ...]]:
+    """Cut one long and many short inputs, which share beginnings, from a stream of tokens.
+
+    Together, they have at least so many tokens in a prefix tree. The first ``ALONE`` are to be
+    scored alone; all but the long one are spread over the tree.
+    """
+    long, short = lengths
+    first = (*before, *_slice(stream, 0, long))[:long]
+    kept = (short // 2, short // 4, 1, short - 1, short // 4 + 1)
+    rows = list[tuple[int, ...]]()
+    size = long
+    while size < tokens or len(rows) < ALONE:
+        shared = kept[len(rows) % len(kept)]
+        begin = long + short * len(rows)
+        rows.append(first[:shared] + _slice(stream, begin, short - shared))
+        size += short - shared
+    rows.sort()
+    alone = [rows.pop(at * (len(rows) - 1) // (ALONE - 2)) for at in reversed(range(ALONE - 1))]
+    return [first, *alone, *rows]
 
 
-_FEWEST = 4
-
-
-def _slice(stream: Sequence[int], begin: int, size: int) -> list[int]:
+def _slice(stream: Sequence[int], begin: int, size: int) -> tuple[int, ...]:
     # The stream is read again with a shift, so that no input is repeated.
-    return [stream[(at + at // len(stream)) % len(stream)] for at in range(begin, begin + size)]
+    return tuple(
+        stream[(at + at // len(stream)) % len(stream)] for at in range(begin, begin + size)
+    )
 
 
-def _tokens(made: Iterable[Sequence[int]]) -> int:
-    rows = Rows.of([Row(tuple(ids)) for ids in made]).ordered()
-    return int((rows.lengths - rows.shared).sum())
-
-
-def read_often(ids: Sequence[int]) -> Row:
-    """Return an input of which every third token is scored."""
-    places = range(len(ids) - 1)[2::3] or [max(0, len(ids) - 2)]
-    return Row(tuple(ids), [Read(at, ids[(at + 1) % len(ids)], 0) for at in places])
-
-
-def renumbered(rows: Sequence[Row]) -> list[Row]:
-    """Return rows whose scored tokens are answers that are numbered through."""
-    numbers = count()
-    return [
-        Row(row.ids, [Read(one.position, one.token, next(numbers)) for one in row.reads])
-        for row in rows
-    ]
-
-
-def answers_of(rows: Iterable[Row]) -> list[int]:
-    """Return the answer of each scored token, in order."""
-    return [read.answer for row in rows for read in row.reads]
+def read_often(rows: Sequence[tuple[int, ...]]) -> Rows:
+    """Score every third token of each row; each scored token is an answer of its own."""
+    reads: list[tuple[int, int, int, int]] = []
+    for number, ids in enumerate(rows):
+        for at in range(len(ids) - 1)[2::3] or [max(0, len(ids) - 2)]:
+            reads.append((number, at, ids[(at + 1) % len(ids)], len(reads)))
+    return Rows.of(rows, reads)
 
 
 def wide_format(dtype: torch.dtype) -> torch.dtype:
@@ -157,21 +147,17 @@ def widened(wide: torch.dtype) -> Iterator[None]:
 FAILS = "it fails: "
 """How the reason begins why a way to compute is refused that raises an error."""
 
-
 BATCHES = "another batch size"
 
 
 @dataclass
 class Checks:
-    """What the checks found, as it is recorded for the next time that the model is loaded."""
+    """What the check found, as it is recorded for the next time that the model is loaded."""
 
     against: str | None = None
     own: float = 0.0
     errors: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    packed: list[int] = field(default_factory=lambda: [0] * 4)
-    done: bool = False
-    save: Callable[[Checks], None] = field(default=lambda _: None, compare=False, repr=False)
 
     @property
     def limit(self) -> float:
@@ -188,67 +174,45 @@ class Checks:
         """Whether a way to compute was checked, and is as exact as scoring each input alone."""
         return way in self.errors and way not in self.refused
 
-    def measure(
-        self,
-        way: str,
-        reference: Reference,
-        answers: Sequence[int],
-        compute: Callable[[], Floats],
-    ) -> bool:
-        """Measure the error of a way to compute, and return whether it is accepted."""
-        self.refused.pop(way, None)
-        try:
-            found = compute()
-            error = float(np.abs(found - reference.alone[answers]).max())
-            if not (error <= SURE and reference.may_suffice):
-                error = float(np.abs(found - reference.exact[answers]).max())
-        except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
-            self.refused[way] = FAILS + _first_line(failure.__cause__ or failure)
-            return False
-        self.errors[way] = error
-        if not error <= self.limit:
-            self.refused[way] = _compared(error, self.own, self.against)
-        return way not in self.refused
 
-    def confirms(
-        self, found: Floats, alone: Callable[[], Floats], model: PreTrainedModel
-    ) -> str | None:
-        """Compare log-probabilities of the run's own inputs with those of the inputs alone."""
-        plain = alone()
-        error, own, against = float(np.abs(found - plain).max()), self.own, self.against
-        if error <= self.limit:
-            return None
-        if against != BATCHES:
-            wide = wide_format(model.dtype)
-            with widened(wide):
-                exact = alone()
-            error, own = (float(np.abs(one - exact).max()) for one in (found, plain))
-            against = _name_of(wide)
-        return None if error <= max(FLOOR, FACTOR * own) else _compared(error, own, against)
+class Comparison:
+    """Compares ways to compute with scoring each input alone.
 
-    def finish(self) -> None:
-        """Record the checks."""
-        self.done = True
-        self.save(self)
-
-
-class Reference:
-    """Log-probabilities of the checks' inputs, scored alone."""
+    ``score`` returns the log-probabilities of all inputs, given the inputs of each pass.
+    """
 
     def __init__(
         self,
         checks: Checks,
         model: PreTrainedModel,
-        budget: Budget,
-        score: Callable[[], Floats],
-        again: Callable[[], Floats],
+        inputs: int,
+        score: Callable[[Sequence[Sequence[int]]], Floats],
     ) -> None:
-        self._checks, self._model, self._budget = checks, model, budget
-        self._score, self._again = score, again
-        self.alone = score()
+        self._checks, self._model, self._inputs, self._score = checks, model, inputs, score
+        self._each = [[number] for number in range(inputs)]
+        self.alone = score(self._each)
+
+    def measure(
+        self, way: str, compute: Callable[[], Floats], answers: Ints | slice = slice(None)
+    ) -> bool:
+        """Measure the error of a way to compute, and return whether it is accepted."""
+        checks = self._checks
+        try:
+            found = compute()
+            error = float(np.abs(found - self.alone[answers]).max())
+            if not (error <= SURE and self._may_suffice):
+                error = float(np.abs(found - self.exact[answers]).max())
+        except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
+            lines = str(failure.__cause__ or failure).splitlines()
+            checks.refused[way] = FAILS + (lines[0] if lines else type(failure).__name__)
+            return False
+        checks.errors[way] = error
+        if not error <= checks.limit:
+            checks.refused[way] = self._shown(error)
+        return way not in checks.refused
 
     @property
-    def may_suffice(self) -> bool:
+    def _may_suffice(self) -> bool:
         """Whether the wider pass is needed only if a way differs from scoring inputs alone."""
         quantised = getattr(self._model.config, "quantization_config", None) is not None
         return not quantised and _name_of(wide_format(self._model.dtype)) == "float64"
@@ -256,38 +220,33 @@ class Reference:
     @cached_property
     def exact(self) -> Floats:
         """The log-probabilities in the wider number format; ``alone`` if its pass fails."""
-        wide, tokens = wide_format(self._model.dtype), self._budget.tokens
+        wide, checks = wide_format(self._model.dtype), self._checks
         try:
             with widened(wide):
-                exact = self._score()
+                exact = self._score(self._each)
         except Exception as failure:  # noqa: BLE001 - quantised layers fail in many ways
             log.info("no pass in %s: %s", wide, failure)
-            self._budget.tokens = tokens
-            self._checks.against = BATCHES
-            self._checks.own = float(np.abs(self._again() - self.alone).max())
+            pairs = [[number, (number + 1) % self._inputs] for number in range(self._inputs)]
+            checks.against = BATCHES
+            checks.own = float(np.abs(self._score(pairs) / 2 - self.alone).max())
             return self.alone
-        self._checks.against = _name_of(wide)
-        self._checks.own = float(np.abs(self.alone - exact).max())
+        checks.against = _name_of(wide)
+        checks.own = float(np.abs(self.alone - exact).max())
         return exact
 
-
-def _compared(error: float, own: float, against: str | None) -> str:
-    """Return a clause with an error, and the error of scoring each input alone."""
-    if against == BATCHES:
+    def _shown(self, error: float) -> str:
+        """Return a clause with an error, and the error of scoring each input alone."""
+        own, against = self._checks.own, self._checks.against
+        if against == BATCHES:
+            return (
+                f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
+                f"{own:.2g} nats"
+            )
         return (
-            f"it changes log-probabilities by {error:.2g} nats, and another batch size by "
-            f"{own:.2g} nats"
+            f"its log-probabilities are {error:.2g} nats from {against}, and those of inputs "
+            f"scored alone {own:.2g} nats"
         )
-    return (
-        f"its log-probabilities are {error:.2g} nats from {against}, and those of inputs scored "
-        f"alone {own:.2g} nats"
-    )
 
 
 def _name_of(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).splitlines()
-    return lines[0] if lines else type(error).__name__

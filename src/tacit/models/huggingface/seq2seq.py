@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
 
 from tacit.errors import ModelError, PromptError
 from tacit.models.huggingface.alignment import (
@@ -19,8 +21,8 @@ from tacit.models.huggingface.alignment import (
 )
 from tacit.models.huggingface.batching import how_many, in_batches
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.logprobs import Found, Row, Tally, on_device, padded, read_off
-from tacit.models.huggingface.prefix_tree import rows_of
+from tacit.models.huggingface.passes import Values
+from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.vocabulary import Frame, Written
 from tacit.requests import Prompt, Scores
@@ -34,17 +36,39 @@ SCORER = "seq2seq-2"
 SENTINEL = "<extra_id_0>"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The encoder's input, and the decoder's inputs (rows) for a prompt's answers."""
+class Work(NamedTuple):
+    """The encoder's distinct inputs, the decoder's (rows), and the text of each row."""
 
-    text: tuple[int, ...]
-    rows: tuple[Row, ...]
+    texts: Sequence[tuple[int, ...]]
+    rows: Rows
+    text: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[tuple[int, ...]], answers: Sequence[Sequence[Tokens]]) -> Work:
+        """Merge the inputs of the answers to each text where one is a prefix of another."""
+        numbers: dict[tuple[int, ...], int] = {}
+        inputs: list[tuple[int, ...]] = []
+        reads: list[tuple[int, int, int, int]] = []
+        for text, of in zip(texts, answers, strict=True):
+            # With its number in front, the inputs of one text are no prefix of another's.
+            number = numbers.setdefault(text, len(numbers))
+            for answer in of:
+                at = len(inputs)
+                inputs.append((number, *answer.ids[:-1]))
+                reads += [(at, i, answer.ids[i], at) for i in range(answer.begin, answer.end)]
+        rows = Tree.of(Rows.of(inputs, reads)).rows
+        first = rows.starts[:-1]
+        own = rows.reads._replace(position=rows.reads.position - 1)
+        bare = Rows(np.delete(rows.ids, first), rows.starts - np.arange(len(rows) + 1), own)
+        return cls(list(numbers), bare, rows.ids[first])
 
     @property
-    def cost(self) -> int:
-        """The number of tokens that the encoder and the decoder process."""
-        return len(self.text) + sum(len(row.ids) + len(self.text) for row in self.rows)
+    def costs(self) -> Ints:
+        """The number of tokens that the encoder and the decoder process for each text."""
+        encoded = np.array([len(text) for text in self.texts], np.int64)
+        decoded = np.zeros_like(encoded)
+        np.add.at(decoded, self.text, self.rows.lengths + encoded[self.text])
+        return encoded + decoded
 
 
 class Seq2SeqModel(RankingModel):
@@ -53,7 +77,7 @@ class Seq2SeqModel(RankingModel):
     kind = "seq2seq"
 
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int) -> None:
-        super().__init__(checkpoint, batch_tokens)
+        super().__init__(checkpoint, batch_tokens, use_cache=False)
         start = checkpoint.model.config.decoder_start_token_id
         if not isinstance(start, int):
             raise ModelError(f"{self.name}: its config has no decoder_start_token_id")
@@ -63,28 +87,36 @@ class Seq2SeqModel(RankingModel):
         sentinel = checkpoint.tokenizer.convert_tokens_to_ids(SENTINEL)
         known = isinstance(sentinel, int) and sentinel != checkpoint.tokenizer.unk_token_id
         self._sentinel = cast("int", sentinel) if known else None
-        if not self._checks.done:
-            short, long = self._sample()
-            pairs = [Pair(short.ids, (long,)), Pair(long.ids, (short,))]
-            self._measure_padding(self._score_pairs, pairs, len(short.reads) + len(long.reads))
-            self._checks.finish()
-        self._use_padding()
+        self._settle()
+
+    def _check(self) -> None:
+        short, long = self._sample()
+        answers = [
+            [Tokens(ids[: at + 1], at, at + 1, spanned=False) for at in range(1, len(ids))[::3]]
+            for ids in (long, short)
+        ]
+        work = Work.of([short, long], answers)
+        comparison, score = self._compared(2, sum(map(len, answers)), partial(self._batch, work))
+        comparison.measure("padded", lambda: score([[0, 1]]))
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """Return each prompt's cost: the number of tokens in its text and its decoder inputs."""
-        pairs = self._pairs(self._texts(prompts), self._answers(prompts))
-        return [len(pair.text) + sum(len(row.ids) for row in pair.rows) for pair in pairs]
+        answers = self._answers(prompts)
+        return [
+            len(text) + len(Work.of([text], [own]).rows.ids)
+            for text, own in zip(self._texts(prompts), answers, strict=True)
+        ]
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
         answers = self._answers(prompts)
-        pairs = _by_text(self._pairs(self._texts(prompts), answers))
-        tally = Tally()
+        work = Work.of(self._texts(prompts), answers)
+        found: list[Values] = []
         in_batches(
-            [pair.cost for pair in pairs],
-            self._budget,
-            lambda batch: tally.add(self._score_pairs([pairs[i] for i in batch])),
+            work.costs.tolist(),
+            self._passes.budget,
+            lambda batch: found.extend(self._batch(work, batch)),
         )
-        return self._scores_of(prompts, answers, tally)
+        return self._scores_of(prompts, answers, found)
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (text,) = self._texts([prompt])
@@ -194,70 +226,45 @@ class Seq2SeqModel(RankingModel):
         ]
 
     def _logits(self, places: Sequence[ReadPosition]) -> torch.Tensor:
-        import torch
+        ids, mask = self._passes.padded(Rows.of([spot.ids for spot in places]))
+        start, own = self._passes.padded(Rows.of([spot.start for spot in places]))
+        given = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "decoder_input_ids": start,
+            "decoder_attention_mask": own,
+        }
+        last = np.array([spot.position for spot in places])
+        return self._passes.logits(given, np.arange(len(places)), last).float()
 
-        ids, mask = padded([spot.ids for spot in places], self._pad, self._device)
-        start, own = padded([spot.start for spot in places], self._pad, self._device)
-        rows = torch.arange(len(places), device=self._device)
-        last = on_device([spot.position for spot in places], self._device)
-        with torch.inference_mode():
-            logits: torch.Tensor = self._model(
-                input_ids=ids,
-                attention_mask=mask,
-                decoder_input_ids=start,
-                decoder_attention_mask=own,
-                use_cache=False,
-            ).logits
-        return logits[rows, last].float()
-
-    def _pairs(
-        self, texts: Sequence[tuple[int, ...]], answers: Sequence[Sequence[Tokens]]
-    ) -> list[Pair]:
-        firsts = accumulate(map(len, answers), initial=0)
-        return [
-            Pair(text, rows_of(first, of))
-            for text, of, first in zip(texts, answers, firsts, strict=False)
-        ]
-
-    def _score_pairs(self, pairs: Sequence[Pair]) -> Found:
+    def _batch(self, work: Work, batch: Sequence[int]) -> list[Values]:
         """Run the encoder once on all texts, and the decoder in passes within the token budget."""
-        import torch
-
-        ids, mask = padded([pair.text for pair in pairs], self._pad, self._device)
-        with torch.inference_mode():
-            encoder = self._model.get_encoder()
-            states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        rows = [(number, row) for number, pair in enumerate(pairs) for row in pair.rows]
-        size = how_many(ids.shape[1] + max(len(row.ids) for _, row in rows), self._budget)
-        found: Found = []
-        for at in range(0, len(rows), size):
-            chunk = rows[at : at + size]
-            which = on_device([number for number, _ in chunk], self._device)
-            found += self._decode([row for _, row in chunk], states[which], mask[which])
-        return found
-
-    def _decode(self, rows: Sequence[Row], states: torch.Tensor, mask: torch.Tensor) -> Found:
         import torch
         from transformers.modeling_outputs import BaseModelOutput
 
-        ids, own = padded([row.ids for row in rows], self._pad, self._device)
+        passes = self._passes
+        ids, mask = passes.padded(Rows.of([work.texts[number] for number in batch]))
         with torch.inference_mode():
-            logits = self._model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=states),
-                attention_mask=mask,
-                decoder_input_ids=ids,
-                decoder_attention_mask=own,
-                use_cache=False,
-            ).logits
-        return read_off(logits, [[(read.position, read) for read in row.reads] for row in rows])
-
-
-def _by_text(pairs: Sequence[Pair]) -> list[Pair]:
-    """Merge ``Pair`` objects with the same encoder input, to process each input once."""
-    rows: dict[tuple[int, ...], tuple[Row, ...]] = {}
-    for pair in pairs:
-        rows[pair.text] = (*rows.get(pair.text, ()), *pair.rows)
-    return [Pair(text, of) for text, of in rows.items()]
+            encoder = self._model.get_encoder()
+            states = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        column = np.full(len(work.texts), -1)
+        column[list(batch)] = np.arange(len(batch))
+        numbers = np.flatnonzero(column[work.text] >= 0)
+        longest = int(work.rows.lengths[numbers].max())
+        size = how_many(ids.shape[1] + longest, passes.budget)
+        found = []
+        for at in range(0, len(numbers), size):
+            own = work.rows.take(numbers[at : at + size])
+            which = passes.on_device(column[work.text[numbers[at : at + size]]])
+            decoder, decoder_mask = passes.padded(own)
+            given = {
+                "encoder_outputs": BaseModelOutput(last_hidden_state=states[which]),
+                "attention_mask": mask[which],
+                "decoder_input_ids": decoder,
+                "decoder_attention_mask": decoder_mask,
+            }
+            found.append(passes.score(given, own.reads))
+        return found
 
 
 def _whole(answer: str) -> Filled:

@@ -1,0 +1,203 @@
+"""Forward passes over padded rows and over packs; logits only where tokens are scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tacit.errors import ScoringError
+from tacit.models.huggingface.batching import Budget, how_many, in_batches
+from tacit.models.huggingface.packing import Pack
+from tacit.models.huggingface.prefix_tree import Ints, Reads, Rows, padded
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+Floats = NDArray[np.float64]
+
+
+class Values(NamedTuple):
+    """The log-probabilities, in nats, of answers' tokens, on the model's device.
+
+    They are fetched only after all passes have been started, so that the host waits only once.
+    """
+
+    answers: Ints
+    logprobs: torch.Tensor
+
+
+@dataclass
+class Passes:
+    """Runs a model within a budget of tokens; ``head`` computes logits at some positions only."""
+
+    model: PreTrainedModel
+    pad: int
+    budget: Budget
+    head: torch.nn.Module | None
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @contextmanager
+    def at_every_position(self) -> Iterator[None]:
+        """Let the model compute logits at every position."""
+        head, self.head = self.head, None
+        try:
+            yield
+        finally:
+            self.head = head
+
+    def padded(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return rows as token ids and their attention mask, of shape (rows, maximum length)."""
+        mask = padded(np.ones_like(rows.ids), rows.lengths, 0)
+        return self.on_device(padded(rows.ids, rows.lengths, self.pad)), self.on_device(mask)
+
+    def on_device(self, numbers: Ints) -> torch.Tensor:
+        """Copy integers to the model's device, without waiting for the device."""
+        import torch
+
+        made = torch.from_numpy(numbers)
+        if self.model.device.type == "cuda":
+            made = made.pin_memory()
+        return made.to(self.model.device, non_blocking=True)
+
+    def logits(self, given: Mapping[str, Any], row: Ints, position: Ints) -> torch.Tensor:
+        """Run the model; return the logits at some positions, of shape (positions, vocabulary)."""
+        import torch
+
+        rows, columns = self.on_device(np.stack([row, position]))
+        with torch.inference_mode():
+            if self.head is None:
+                every: torch.Tensor = self.model(**given, **self.options).logits
+                return every[rows.to(every.device), columns.to(every.device)]
+            with _narrowed(self.head, rows, columns):
+                some: torch.Tensor = self.model(**given, **self.options).logits
+                return some[0]
+
+    def score(self, given: Mapping[str, Any], reads: Reads) -> Values:
+        """Run the model once, and normalise over the vocabulary in float32."""
+        import torch
+
+        # Several answers may read the same position: normalise each position once.
+        width = int(reads.position.max()) + 1
+        distinct, which = np.unique(reads.row * width + reads.position, return_inverse=True)
+        logits = self.logits(given, *np.divmod(distinct, width))
+        at, token = self.on_device(np.stack([which, reads.token])).to(logits.device)
+        # In parts, because each part is copied to float once or twice.
+        sums = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
+        return Values(reads.answer, logits[at, token].float() - sums[at])
+
+    def batch(self, rows: Rows) -> Values:
+        """Score padded rows in one pass."""
+        ids, mask = self.padded(rows)
+        return self.score({"input_ids": ids, "attention_mask": mask}, rows.reads)
+
+    def plain(self, rows: Rows) -> list[Values]:
+        """Score rows in padded batches."""
+        found: list[Values] = []
+        in_batches(
+            rows.lengths.tolist(),
+            self.budget,
+            lambda batch: found.append(self.batch(rows.take(np.array(batch)))),
+        )
+        return found
+
+    def packed(self, packs: Sequence[Pack]) -> list[Values]:
+        """Score packs, or shorter packs of the same rows if memory is short."""
+        found: list[Values] = []
+
+        def forward(batch: list[int]) -> None:
+            parts = [part for at in batch for part in packs[at].again(self.budget.tokens)]
+            size = how_many(max(map(len, parts)), self.budget)
+            starts = range(0, len(parts), size)
+            found.extend([self._packed(parts[at : at + size]) for at in starts])
+
+        in_batches([len(pack) for pack in packs], self.budget, forward)
+        return found
+
+    def _packed(self, packs: Sequence[Pack]) -> Values:
+        import torch
+
+        from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
+
+        lengths = np.array([len(pack) for pack in packs])
+        piece = piece_of(int(lengths.max()))
+        columns = zip(*((pack.ids, pack.ends, pack.depths) for pack in packs), strict=True)
+        ids, ends, depths = (
+            self.on_device(padded(np.concatenate(column), lengths, fill, piece))
+            for column, fill in zip(columns, (self.pad, 0, 0), strict=True)
+        )
+        sees = sight(ends)
+        mask = torch.zeros(sees.shape, dtype=self.model.dtype, device=sees.device)
+        mask.masked_fill_(~sees, torch.finfo(mask.dtype).min)
+        reads = [pack.reads._replace(row=pack.reads.row + at) for at, pack in enumerate(packs)]
+        given = {"input_ids": ids, "attention_mask": mask, "position_ids": depths}
+        with PackedAttention(packs, sees, piece):
+            return self.score(
+                given, Reads(*(np.concatenate(column) for column in zip(*reads, strict=True)))
+            )
+
+
+_PART = 64
+_ONCE = 2
+
+
+@contextmanager
+def _narrowed(head: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[None]:
+    """Compute logits only at the given positions, with the shape (1, positions, vocabulary)."""
+
+    def cut(_head: object, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+        # In a model on several devices, the head's device may differ from the input's.
+        states = given[0][rows.to(given[0].device), columns.to(given[0].device)]
+        return (states.unsqueeze(0), *given[1:])
+
+    hook = head.register_forward_pre_hook(cut)
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def sight(ends: torch.Tensor) -> torch.Tensor:
+    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
+    import torch
+
+    index = torch.arange(ends.shape[1], device=ends.device)
+    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
+    sees[:, :, 0] |= ends == 0
+    return sees.unsqueeze(1)
+
+
+def on_host(values: torch.Tensor) -> NDArray[np.float32]:
+    """Copy values to CPU memory after the device has computed them."""
+    try:
+        fetched: NDArray[np.float32] = values.cpu().numpy()
+    except RuntimeError as error:
+        raise ScoringError(f"the model failed on its device: {error}") from error
+    return fetched
+
+
+def totals(found: Sequence[Values], answers: int) -> Floats:
+    """Return the sum of each answer's log-probabilities in nats, independent of their order."""
+    which = np.concatenate([np.empty(0, np.int64), *(one.answers for one in found)])
+    values = np.concatenate([np.empty(0, np.float32), *(on_host(one.logprobs) for one in found)])
+    if not np.isfinite(values).all():
+        (wrong, *_) = values[~np.isfinite(values)].tolist()
+        raise ScoringError(
+            f"the model returned a log-probability of {wrong}; its number format may have "
+            "overflowed: try --dtype float32"
+        )
+    counts = np.bincount(which, minlength=answers)
+    sums = np.bincount(which, values.astype(np.float64), answers).astype(np.float64)
+    # A sum of one or two numbers is rounded at most once, in any order. Longer sums are computed
+    # exactly.
+    order, ends = np.argsort(which, kind="stable"), np.cumsum(counts)
+    for answer in np.flatnonzero(counts > _ONCE).tolist():
+        own = order[ends[answer] - counts[answer] : ends[answer]]
+        sums[answer] = math.fsum(values[own].tolist())
+    return sums

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+import torch
+
+from tacit.errors import ScoringError
+from tacit.models.huggingface import passes
+from tacit.models.huggingface.passes import Values, totals
+from tacit.models.huggingface.prefix_tree import Reads
+from tacit.requests import Prompt
+from tests.models.conftest import Loaded
+from tests.models.prompts import ALIKE
+
+
+def test_a_pass_over_logits(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each token's log-probability is a log-softmax over the whole vocabulary, in float32."""
+    torch.manual_seed(0)
+    logits = torch.randn(3, 4, 50) * 5
+    own = loaded("gpt2")._passes
+    monkeypatch.setattr(passes.Passes, "logits", lambda _, given, row, at: given[row, at])
+    reads = Reads(*map(np.array, ([0, 0, 0, 2], [0, 0, 3, 2], [1, 2, 3, 49], [0, 1, 0, 2])))
+    answers, found = own.score(logits, reads)  # type: ignore[arg-type]
+    assert answers.tolist() == [0, 1, 0, 2]
+    expected = logits.double().log_softmax(-1)[reads.row, reads.position, reads.token]
+    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("packing", [True, False])
+def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
+    """As many states go through the head as there are positions, of a scored sentence too."""
+    model, states = loaded("gpt2", packing=packing), list[int]()
+
+    def watch(_module: object, given: tuple[Any, ...], _output: object) -> None:
+        states.append(given[0].shape[:2].numel())
+
+    head = model._model.get_output_embeddings().register_forward_hook(watch)
+    try:
+        model.answer([Prompt("Is a tree", ("a", "b", "c")), Prompt("Is a bird", ("a", "b"))])
+        (sentence,) = model.answer([Prompt("", ("Is a tree a bird?",), "")])
+    finally:
+        head.remove()
+    assert states == [2, sentence.answers[0].tokens]
+
+
+def values(*numbers: float) -> Values:
+    """Log-probabilities of one answer's tokens."""
+    return Values(np.zeros(len(numbers), np.int64), torch.tensor(numbers))
+
+
+def test_a_sum_does_not_depend_on_order() -> None:
+    """The sum of an answer's tokens is the same to the last bit, whatever order they come in."""
+    numbers = [-1e-8, -30.0, -0.1, -1e8, -3.3]
+    one = totals([values(*numbers)], 1)
+    assert one == totals([values(number) for number in reversed(numbers)], 1)
+    assert one == [math.fsum(values(*numbers).logprobs.tolist())]
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
+def test_a_sum_of_no_number(value: float) -> None:
+    """What is no finite number is an error, and says what to try."""
+    with pytest.raises(ScoringError, match="try --dtype float32"):
+        totals([values(-1.0, value)], 1)
+
+
+def test_a_failure_that_a_device_tells_late(
+    loaded: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the values are fetched: it is the tool's own error."""
+
+    class Late:
+        def cpu(self) -> NoReturn:
+            raise RuntimeError("device-side assert triggered")
+
+    late: Any = Late()
+    score = passes.Passes.score
+    monkeypatch.setattr(
+        passes.Passes, "score", lambda *given: score(*given)._replace(logprobs=late)
+    )
+    with pytest.raises(ScoringError, match="failed on its device: device-side assert"):
+        loaded("gpt2").answer(ALIKE)
