@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tacit.errors import ModelError, PromptError
+from tacit.errors import PromptError
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.conftest import FolderOf, Loaded
@@ -123,32 +122,3 @@ def test_spanned(name: str, loaded: Loaded) -> None:
     assert values(model, Prompt("It is ", ("bird",), "")) == pytest.approx(
         values(model, Prompt("It is", ("bird",), " ")), abs=1e-5
     )
-
-
-def test_a_model_that_looks_ahead_is_refused(tmp_path: Path) -> None:
-    """BERT saved as a causal model, but not as a decoder, sees the answer it is to predict."""
-    import torch
-    import transformers
-
-    tokenizer = tiny.tokenizer_of("bert")
-    settings: dict[str, Any] = {"vocab_size": len(tokenizer), **tiny._BERT}
-    for is_decoder in (True, False):
-        config = transformers.BertConfig(**settings, is_decoder=is_decoder)
-        model = transformers.BertLMHeadModel(config)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter.add_(torch.randn_like(parameter) * 0.3)
-        folder = tmp_path / str(is_decoder)
-        model.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
-    assert tiny.load(tmp_path / "True").kind == "causal"
-    with pytest.raises(ModelError, match="depend on later tokens"):
-        tiny.load(tmp_path / "False")
-
-
-def test_logits_are_computed_only_where_read(loaded: Loaded) -> None:
-    """Of a long text with one-token answers, the model computes one position's logits."""
-    model = loaded("gpt2", packing=False)
-    with passes(model) as seen:
-        model.answer([Prompt(TREE, ("a", "b"))])
-    assert len(seen[0].arguments["logits_to_keep"]) == 1

@@ -5,6 +5,7 @@ from itertools import pairwise, takewhile
 from operator import eq
 from random import Random
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -172,7 +173,7 @@ def test_little_is_computed_twice() -> None:
 def test_rows_that_are_taken() -> None:
     """In any order, with what is read off them."""
     some = Rows.of([(1, 2), (3,), (4, 5, 6)], [(0, 1, 7, 0), (2, 2, 8, 1), (2, 0, 9, 2)])
-    part = some.take(prefix_tree.np.array([2, 1]))
+    part = some.take(np.array([2, 1]))
     assert every(part) == [(4, 5, 6), (3,)]
     assert [column.tolist() for column in part.reads] == [[0, 0], [2, 0], [8, 9], [1, 2]]
     assert isinstance(part.reads, Reads)

@@ -17,7 +17,7 @@ from tacit.models.huggingface.causal import CausalModel
 from tacit.models.huggingface.packing import packs_of
 from tacit.models.huggingface.prefix_tree import Tree
 from tacit.models.huggingface.self_check import ALONE, made_up, read_often, widened
-from tacit.requests import Prompt
+from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny
 from tests.models.conftest import FolderOf, Loaded
 from tests.models.passes import Local, passes
@@ -57,9 +57,10 @@ def changed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Change], None]:
 def off(name: str, model: Local, folder_of: FolderOf, prompts: list[Prompt]) -> float:
     """The largest difference from the independent computation, in nats."""
     reference = plain.load(name, folder_of(name))
+    scores: list[Scores] = model.answer(prompts)
     return max(
         abs(one.logprob - reference.score(prompt, one.answer)[0])
-        for prompt, score in zip(prompts, model.answer(prompts), strict=True)
+        for prompt, score in zip(prompts, scores, strict=True)
         for one in score.answers
         if one.logprob is not None and encodes(name, one.answer)
     )

@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 from torch import Tensor
 
-from tacit.models.huggingface import logprobs, ranking
+from tacit.models.huggingface import passes as forward
+from tacit.models.huggingface import ranking
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 from tests.models.conftest import Loaded
 from tests.models.passes import passes
@@ -29,13 +30,13 @@ def test_answers(
     """Packed and plain, with and without branches, of each kind."""
     model = loaded(name, batch_tokens=16, **options)
     fetched: list[int] = []
-    on_host = logprobs.on_host
+    on_host = forward.on_host
 
     def watching(values: Tensor) -> NDArray[np.float32]:
         fetched.append(len(seen))
         return on_host(values)
 
-    monkeypatch.setattr(logprobs, "on_host", watching)
+    monkeypatch.setattr(forward, "on_host", watching)
     with passes(model) as seen:
         model.answer(ASKED)
     assert len(seen) > 3
@@ -48,7 +49,7 @@ def test_rankings(name: str, loaded: Loaded, monkeypatch: pytest.MonkeyPatch) ->
     model = loaded(name, batch_tokens=1)
     vocabulary = Vocabulary(["bird", "roots", "above"])
     fetched: list[int] = []
-    on_host = logprobs.on_host
+    on_host = forward.on_host
 
     def watching(values: Tensor) -> NDArray[np.float32]:
         fetched.append(sum(one.part == "model" for one in seen))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import ModelError
+from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare
 from tacit.models.huggingface.encoding import Encoder, Inputs, fill
 from tacit.models.huggingface.local import Checkpoint
@@ -17,7 +17,14 @@ from tacit.models.huggingface.packing import added_tokens, cut_neighbours, packs
 from tacit.models.huggingface.passes import Floats, Values, totals
 from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree, ragged
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
-from tacit.models.huggingface.self_check import ALONE, SHORT, Comparison, made_up, read_often
+from tacit.models.huggingface.self_check import (
+    ALONE,
+    SHORT,
+    Comparison,
+    failed,
+    made_up,
+    read_often,
+)
 from tacit.models.huggingface.vocabulary import Frame
 from tacit.requests import Prompt, Scores
 from tacit.requests.block import Block
@@ -182,8 +189,19 @@ class CausalModel(RankingModel):
         return [ReadPosition(before, len(before) - 1) for _, (before, _after) in prompts]
 
     def _check(self) -> None:
-        tokens = self._pack_tokens
-        long = min(self._longest, max(tokens, SHORT), self._checkpoint.window or LONGEST)
+        tokens, window = self._pack_tokens, self._checkpoint.window or LONGEST
+        long = min(self._longest, max(tokens, SHORT), window)
+        try:
+            self._check_with(long, tokens)
+        except ScoringError as error:
+            if long <= SHORT:
+                raise
+            # Its window is shorter than its config says.
+            self._checks.refused["packed"] = failed(error)
+            self._check_with(SHORT, tokens)
+
+    def _check_with(self, long: int, tokens: int) -> None:
+        """Check the paths with inputs of up to so many tokens, and packs of up to ``tokens``."""
         short = min(long, SHORT)
         made = made_up(self._stream, self._specials.before, (long, short), tokens)
         begun = made[2][: short // 2]
@@ -211,7 +229,7 @@ class CausalModel(RankingModel):
     def _check_packs(self, comparison: Comparison, rows: Rows, of: Sequence[Ints]) -> None:
         """Measure the error of a full pack of rows, and of several short packs in one batch."""
         refused, tokens = self._checks.refused, self._pack_tokens
-        if not self._wants_packs:
+        if not self._wants_packs or "packed" in refused:
             return
         if "position_ids" not in inspect.signature(self._model.forward).parameters:
             refused["packed"] = "the model takes no position_ids"

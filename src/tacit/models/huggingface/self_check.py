@@ -150,6 +150,12 @@ FAILS = "it fails: "
 BATCHES = "another batch size"
 
 
+def failed(failure: Exception) -> str:
+    """Return the reason why a way to compute that raises an error is refused."""
+    lines = str(failure.__cause__ or failure).splitlines()
+    return FAILS + (lines[0] if lines else type(failure).__name__)
+
+
 @dataclass
 class Checks:
     """What the check found, as it is recorded for the next time that the model is loaded."""
@@ -203,8 +209,7 @@ class Comparison:
             if not (error <= SURE and self._may_suffice):
                 error = float(np.abs(found - self.exact[answers]).max())
         except Exception as failure:  # noqa: BLE001 - any failure turns the way off, and is logged
-            lines = str(failure.__cause__ or failure).splitlines()
-            checks.refused[way] = FAILS + (lines[0] if lines else type(failure).__name__)
+            checks.refused[way] = failed(failure)
             return False
         checks.errors[way] = error
         if not error <= checks.limit:
