@@ -205,7 +205,7 @@ class CausalModel(RankingModel):
         short = min(long, SHORT)
         made = made_up(self._stream, self._specials.before, (long, short), tokens)
         begun = made[2][: short // 2]
-        rows = read_often([*made[:ALONE], begun, *made[ALONE:]])
+        rows = read_often([*made[:ALONE], begun, *made[ALONE:]], ALONE + 1)
         of = [np.flatnonzero(rows.reads.row == number) for number in range(ALONE + 1)]
 
         def run(batch: Sequence[int]) -> list[Values]:

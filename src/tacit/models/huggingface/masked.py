@@ -39,7 +39,7 @@ class MaskedModel(RankingModel):
         self._settle()
 
     def _check(self) -> None:
-        rows = read_often(self._sample())
+        rows = read_often(self._sample(), 2)
 
         def run(batch: Sequence[int]) -> list[Values]:
             return [self._passes.batch(rows.take(np.array(batch)))]

@@ -38,6 +38,9 @@ SHORT = 22
 ALONE = 6
 """The number of inputs that are scored alone."""
 
+_READS = 16
+"""About the number of tokens of a long input that are scored."""
+
 
 def made_up(
     stream: Sequence[int], before: Sequence[int], lengths: tuple[int, int], tokens: int
@@ -69,12 +72,13 @@ def _slice(stream: Sequence[int], begin: int, size: int) -> tuple[int, ...]:
     )
 
 
-def read_often(rows: Sequence[tuple[int, ...]]) -> Rows:
-    """Score every third token of each row; each scored token is an answer of its own."""
+def read_often(rows: Sequence[tuple[int, ...]], number: int) -> Rows:
+    """Score some tokens of the first rows; each scored token is an answer of its own."""
     reads: list[tuple[int, int, int, int]] = []
-    for number, ids in enumerate(rows):
-        for at in range(len(ids) - 1)[2::3] or [max(0, len(ids) - 2)]:
-            reads.append((number, at, ids[(at + 1) % len(ids)], len(reads)))
+    for row, ids in enumerate(rows[:number]):
+        positions = range(len(ids) - 1)[2 :: max(3, len(ids) // _READS)]
+        for at in positions or [max(0, len(ids) - 2)]:
+            reads.append((row, at, ids[(at + 1) % len(ids)], len(reads)))
     return Rows.of(rows, reads)
 
 
