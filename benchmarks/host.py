@@ -141,11 +141,10 @@ def time_model(stages: Stages) -> None:
     """Gives the forward passes and the normalisation of logits to the stage ``model``."""
     import torch
 
-    from tacit.models.huggingface import packed_passes
+    from tacit.models.huggingface.passes import Passes
 
     forward = torch.nn.Module.__call__
-    for name in ("read_values", "read_states"):
-        vars(packed_passes)[name] = stages.timed("model", vars(packed_passes)[name])
+    Passes.score = stages.timed("model", Passes.score)  # type: ignore[method-assign]
     passing = stages.timed("model", forward)
 
     def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401 - as of the function

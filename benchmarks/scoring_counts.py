@@ -37,28 +37,13 @@ class Work:
             self.pairs += ids.numel() * ids.shape[-1]
 
         def head(_module: object, _given: object, output: torch.Tensor) -> None:
-            if output.shape[-1] > 1:  # else, packed_passes.read_states computes the logits
-                self.heads += output.numel() // output.shape[-1]
+            self.heads += output.numel() // output.shape[-1]
 
         several = model.config.is_encoder_decoder
         for part in (model.get_encoder(), model.get_decoder()) if several else (model,):
             part.get_input_embeddings().register_forward_hook(embed)
         model.get_output_embeddings().register_forward_hook(head)
-        self._watch_states()
         self._watch_pieces()
-
-    def _watch_states(self) -> None:
-        """Counts the states from which packs' log-probabilities are read."""
-        from tacit.models.huggingface import packed_passes
-
-        read = vars(packed_passes)["read_states"]
-
-        def watched(states: torch.Tensor, *rest: Any) -> torch.Tensor:  # noqa: ANN401 - as it is
-            self.heads += len(states)
-            found: torch.Tensor = read(states, *rest)
-            return found
-
-        vars(packed_passes)["read_states"] = watched
 
     def _watch_pieces(self) -> None:
         """Counts what packs look at in pieces as what it is, and not as whole rows."""

@@ -21,18 +21,17 @@ class Profile:
 
 def run(task: Task) -> Profile:
     """Scores a task's prompts, every stage by a clock."""
-    from tacit.models.huggingface import causal, packed_passes
+    from tacit.models.huggingface import causal
 
     model: Any = load_tacit(task)
     clocks = {
-        name: Clock()
-        for name in ("tokens", "trees", "packs", "model", "head", "normalising", "scores")
+        name: Clock() for name in ("tokens", "trees", "packs", "model", "head", "passes", "scores")
     }
     watch(model, "_encode", clocks["tokens"])
     watch(model, "_divided", clocks["trees"])
     watch(model, "_scored", clocks["scores"])
     watch(causal, "packs_of", clocks["packs"])
-    watch(packed_passes, "read_values", clocks["normalising"])
+    watch(model._passes, "score", clocks["passes"])  # noqa: SLF001 - no other tells
     around(body_of(model), clocks["model"])
     around(body_of(model).get_output_embeddings(), clocks["head"])
     whole = Clock()
@@ -46,7 +45,7 @@ def run(task: Task) -> Profile:
         "packing": spent["packs"],
         "the model's layers": spent["model"] - spent["head"],
         "its head": spent["head"],
-        "log-sum-exp and reading off": spent["normalising"],
+        "log-sum-exp and reading off": spent["passes"] - spent["model"],
         "putting scores together": spent["scores"],
     }
     return Profile(stages, whole.processor)

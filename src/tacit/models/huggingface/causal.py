@@ -229,13 +229,14 @@ class CausalModel(RankingModel):
     def _check_packs(self, comparison: Comparison, rows: Rows, of: Sequence[Ints]) -> None:
         """Measure the error of a full pack of rows, and of several short packs in one batch."""
         refused, tokens = self._checks.refused, self._pack_tokens
-        if not self._wants_packs or "packed" in refused:
+        if not self._wants_packs:
             return
         if "position_ids" not in inspect.signature(self._model.forward).parameters:
             refused["packed"] = "the model takes no position_ids"
             return
         if tokens < _LEAST_PACK:
             refused["packed"] = f"a forward pass takes only {tokens} tokens"
+        if "packed" in refused:
             return
         full = packs_of(Tree.of(rows), tokens), np.concatenate(of)
         some = rows.take(np.arange(1, ALONE))
