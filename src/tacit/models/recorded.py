@@ -7,6 +7,7 @@ import json
 import os
 import platform
 import re
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -48,6 +49,7 @@ class Record:
     hashes: FileHashes
     path: Path | None = None
     content: dict[str, Any] = field(default_factory=dict)
+    model: Callable[[], LanguageModel | None] = lambda: None
 
     @classmethod
     def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
@@ -64,22 +66,29 @@ class Record:
 
     @property
     def checks(self) -> Checks:
-        """The recorded checks, or new ones."""
+        """The recorded checks, or new ones, which record themselves."""
         known = {one.name for one in fields(Checks)}
         found = {k: v for k, v in self.content.get("checks", {}).items() if k in known}
         if any(reason.startswith(FAILS) for reason in found.get("refused", {}).values()):
             found = {}
-        return Checks(**found)
+        return Checks(**found, save=self.save)
 
-    def save(self, checks: Checks, model: LanguageModel) -> None:
+    def save(self, checks: Checks, model: LanguageModel | None = None) -> None:
         """Write the checks, and the description of the loaded model."""
-        content = {
-            "model": dict(model.description),
-            "supports": [kind.__name__ for kind in KINDS if kind in model.supports],
-            "checks": asdict(checks),
-        }
-        if self.path is not None:
-            self.hashes.beside[self.path] = json.dumps(content, indent=1)
+        content = asdict(replace(checks, save=_nothing))
+        self.content["checks"] = {name: value for name, value in content.items() if name != "save"}
+        if model is not None:
+            self.model = weakref.ref(model)
+        model = self.model()
+        if model is not None:
+            self.content["model"] = dict(model.description)
+            self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
+        if self.path is not None and "model" in self.content:
+            self.hashes.beside[self.path] = json.dumps(self.content, indent=1)
+
+
+def _nothing(_: Checks) -> None:
+    """Record nothing."""
 
 
 def _files_of(name: str, options: LoadOptions) -> Path | None:

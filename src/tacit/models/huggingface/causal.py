@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +15,13 @@ from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare
 from tacit.models.huggingface.encoding import Encoder, Inputs, fill
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.packing import added_tokens, cut_neighbours, packs_of
-from tacit.models.huggingface.passes import Floats, Values, totals
+from tacit.models.huggingface.packing import Pack, added_tokens, cut_neighbours, packs_of, sizes_of
+from tacit.models.huggingface.passes import Floats, totals
 from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree, ragged
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import (
     ALONE,
-    SHORT,
+    DEPTH,
     Comparison,
     failed,
     made_up,
@@ -37,16 +39,18 @@ SCORER = "causal-2"
 PACK_TOKENS = 1024
 """Maximum tokens per pack (prompts in one row); in some models, longer packs are slow."""
 
-LONGEST = 512
-"""Maximum tokens of an input that is packed."""
-
 _LEAST_PACK = 32
+
+_CHECK, _LONGEST_CHECK = 72, 320
+"""The usual and the greatest length in tokens of a pack for the check at load."""
 
 _KEPT = 32 * 2**20
 """The most tokens of inputs that a plan keeps; those of a longer plan are encoded again."""
 
 _STEP = 4096
 """The number of prompts whose tokens are counted in one call, which limits memory."""
+
+_APART = "each prompt is computed separately, which is slow"
 
 _LOCAL = (
     "sliding_window",
@@ -69,19 +73,23 @@ class CausalModel(RankingModel):
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
         self._wants_packs = packing
-        window = _local_window(checkpoint.model.config)
-        limits = window and window - 1, self._passes.budget.apart
-        self._longest = min([LONGEST, *filter(None, limits)])
+        self._local = _local_window(checkpoint.model.config)
+        limits = self._local and self._local - 1, self._passes.budget.apart
+        self._longest = min([PACK_TOKENS, *filter(None, limits)])
         self._settle()
-        self.shares_prefixes = packing and self._checks.accepts("packed")
         if packing and not self.shares_prefixes:
-            self._warn("each prompt is computed separately, which is slow", "packed")
+            self._warn(_APART, "packed")
 
     @property
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest, with details of packing."""
         refused = self._checks.refused.get("packed") if self._wants_packs else "turned off"
         return {**super().description, "packs": self.shares_prefixes, "not_packed": refused}
+
+    @property
+    def shares_prefixes(self) -> bool:
+        """Whether prompts are packed."""
+        return self._wants_packs and self._checks.accepts("packed")
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
         """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
@@ -135,16 +143,51 @@ class CausalModel(RankingModel):
         packs = packs_of(packed, self._pack_tokens)
 
         def compute() -> list[Scores]:
-            found = self._passes.plain(rest) + self._passes.packed(packs)
+            logprobs = self._computed(rest, packs, len(inputs.begin))
+            if logprobs is None:  # packs were refused in the meantime
+                return self._score(prompts)
             scored = inputs.lengths - inputs.begin
             tokens = inputs.ids[ragged(inputs.starts[:-1] + inputs.begin, scored)]
             unknown = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
             is_writable = np.ones(len(scored), bool)
             is_writable[unknown] = False
             columns = (scored.tolist(), inputs.spanned.tolist(), is_writable.tolist())
-            return self._scored(prompts, list(zip(*columns, strict=True)), found)
+            return self._scored(prompts, list(zip(*columns, strict=True)), logprobs)
 
         return compute
+
+    def _computed(self, rest: Rows, packs: Sequence[Pack], answers: int) -> Floats | None:
+        """Return the answers' log-probabilities, or None if packs are refused by now."""
+        if packs and not self.shares_prefixes:
+            return None
+        checks, found = self._checks, self._passes.plain(rest)
+        new = [pack for pack in packs if any(map(gt, sizes_of(pack), checks.packed))]
+        if not new:
+            return totals(found + self._passes.packed(packs), answers)
+        try:
+            logprobs = totals(found + self._passes.packed(packs), answers)
+            for size in range(len(checks.packed)):
+                self._confirm(max(new, key=lambda pack: sizes_of(pack)[size]), logprobs)
+        except ScoringError as error:
+            checks.refused["packed"] = failed(error)
+        checks.save(checks)
+        if self.shares_prefixes:
+            return logprobs
+        self._warn(_APART, "packed")
+        return None
+
+    def _confirm(self, pack: Pack, logprobs: Floats) -> None:
+        """Compare some inputs of a pack larger than those checked with the same inputs alone."""
+        checks, rows = self._checks, pack.tree.rows
+        if not self.shares_prefixes or not any(map(gt, sizes_of(pack), checks.packed)):
+            return
+        some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
+        few = rows.take(np.array(sorted(some)))
+        own = np.unique(few.reads.answer)
+        score = self._row_scorer(few, len(logprobs))
+        comparison = Comparison(checks, self._model, len(few), score)
+        if comparison.measure("packed", lambda: logprobs[own], own):
+            checks.packed = list(map(max, sizes_of(pack), checks.packed))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
         (answer,) = self._encode([prompt]).of(0)
@@ -188,30 +231,20 @@ class CausalModel(RankingModel):
     def _positions_of(self, prompts: Sequence[tuple[Prompt, Frame]]) -> list[ReadPosition]:
         return [ReadPosition(before, len(before) - 1) for _, (before, _after) in prompts]
 
-    def _check(self) -> None:
-        tokens, window = self._pack_tokens, self._checkpoint.window or LONGEST
-        long = min(self._longest, max(tokens, SHORT), window)
-        try:
-            self._check_with(long, tokens)
-        except ScoringError as error:
-            if long <= SHORT:
-                raise
-            # Its window is shorter than its config says.
-            self._checks.refused["packed"] = failed(error)
-            self._check_with(SHORT, tokens)
+    @property
+    def _check_length(self) -> int:
+        """The length in tokens of a pack for the check at load."""
+        length = (self._local or 0) + 64
+        return min(length if length <= _LONGEST_CHECK else _CHECK, self._pack_tokens)
 
-    def _check_with(self, long: int, tokens: int) -> None:
-        """Check the paths with inputs of up to so many tokens, and packs of up to ``tokens``."""
-        short = min(long, SHORT)
-        made = made_up(self._stream, self._specials.before, (long, short), tokens)
-        begun = made[2][: short // 2]
+    def _check(self) -> None:
+        depth = min(self._longest, self._checkpoint.window or DEPTH, DEPTH)
+        made = made_up(self._stream, self._specials.before, depth, self._check_length)
+        begun = made[2][: max(1, depth // 2)]
         rows = read_often([*made[:ALONE], begun, *made[ALONE:]], ALONE + 1)
         of = [np.flatnonzero(rows.reads.row == number) for number in range(ALONE + 1)]
-
-        def run(batch: Sequence[int]) -> list[Values]:
-            return [self._passes.batch(rows.take(np.array(batch)))]
-
-        comparison, score = self._compared(ALONE, len(rows.reads.row), run)
+        score = self._row_scorer(rows, len(rows.reads.row))
+        comparison = self._compared(ALONE, score)
         both, same = np.concatenate([of[1], of[ALONE]]), of[2][: len(of[ALONE])]
         if comparison.measure(
             "padded", lambda: score([[1, ALONE]])[both], np.concatenate([of[1], same])
@@ -227,30 +260,27 @@ class CausalModel(RankingModel):
         self._checks.refused["packed"] = "its inputs cannot be computed in one batch"
 
     def _check_packs(self, comparison: Comparison, rows: Rows, of: Sequence[Ints]) -> None:
-        """Measure the error of a full pack of rows, and of several short packs in one batch."""
-        refused, tokens = self._checks.refused, self._pack_tokens
+        """Measure the error of a batch of two packs, one of all rows and one of two of them."""
+        refused, length = self._checks.refused, self._check_length
         if not self._wants_packs:
             return
         if "position_ids" not in inspect.signature(self._model.forward).parameters:
             refused["packed"] = "the model takes no position_ids"
             return
-        if tokens < _LEAST_PACK:
-            refused["packed"] = f"a forward pass takes only {tokens} tokens"
+        if length < _LEAST_PACK:
+            refused["packed"] = f"a forward pass takes only {length} tokens"
         if "packed" in refused:
             return
-        full = packs_of(Tree.of(rows), tokens), np.concatenate(of)
-        some = rows.take(np.arange(1, ALONE))
-        short = packs_of(Tree.of(some), 2 * SHORT), np.concatenate(of[1:])
-
-        def packed() -> Floats:
-            return np.concatenate(
-                [
-                    totals(self._passes.packed(packs), len(rows.reads.row))[answers]
-                    for packs, answers in (full, short)
-                ]
-            )
-
-        comparison.measure("packed", packed, np.concatenate([full[1], short[1]]))
+        answers = len(rows.reads.row)
+        two = rows.take(np.arange(2))
+        two = replace(two, reads=two.reads._replace(answer=two.reads.answer + answers))
+        long, short = (packs_of(Tree.of(some), 2 * max(length, DEPTH)) for some in (rows, two))
+        self._checks.packed = [max(sizes) for sizes in zip(*map(sizes_of, long), strict=True)]
+        every = np.concatenate([*of, of[0], of[1]])
+        own = np.concatenate([*of, of[0] + answers, of[1] + answers])
+        comparison.measure(
+            "packed", lambda: totals(self._passes.packed(long + short), 2 * answers)[own], every
+        )
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

@@ -8,7 +8,9 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
@@ -17,7 +19,8 @@ from tacit.models.huggingface.batching import Budget, in_batches
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
 from tacit.models.huggingface.passes import Floats, Passes, Values, totals
-from tacit.models.huggingface.self_check import SHORT, TEXT, Checks, Comparison
+from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.self_check import DEPTH, TEXT, Checks, Comparison
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
 if TYPE_CHECKING:
@@ -59,6 +62,9 @@ _INEXACT = 0.5
 """The error in nats of a model's own number format from which a warning is given."""
 
 log = logging.getLogger(__name__)
+
+
+Score: TypeAlias = Callable[[Sequence[Sequence[int]]], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,24 +144,29 @@ class LocalModel:
         """Measure the errors of the ways to compute; see ``Comparison``."""
         raise NotImplementedError
 
-    def _compared(
-        self, inputs: int, answers: int, run: Callable[[Sequence[int]], Sequence[Values]]
-    ) -> tuple[Comparison, Callable[[Sequence[Sequence[int]]], Floats]]:
-        """Score inputs alone, with logits at every position; return how to score batches of them.
-
-        ``run`` scores a batch of some of the inputs in one pass.
-        """
+    @staticmethod
+    def _scorer(answers: int, run: Callable[[Sequence[int]], Sequence[Values]]) -> Score:
+        """Return a function that scores batches of some inputs, each in one pass by ``run``."""
 
         def score(batches: Sequence[Sequence[int]]) -> Floats:
             found: list[Values] = []
             in_batches([1] * len(batches), Budget(1), lambda at: found.extend(run(batches[at[0]])))
             return totals(found, answers)
 
+        return score
+
+    def _row_scorer(self, rows: Rows, answers: int) -> Score:
+        """Return a function that scores batches of some rows."""
+        return self._scorer(answers, lambda batch: [self._passes.batch(rows.take(np.array(batch)))])
+
+    def _compared(self, inputs: int, score: Score) -> Comparison:
+        """Score inputs alone, with logits at every position."""
+
         def alone(batches: Sequence[Sequence[int]]) -> Floats:
             with self._passes.at_every_position():
                 return score(batches)
 
-        return Comparison(self._checks, self._model, inputs, alone), score
+        return Comparison(self._checks, self._model, inputs, alone)
 
     @property
     def _stream(self) -> list[int]:
@@ -166,7 +177,7 @@ class LocalModel:
     def _sample(self) -> list[tuple[int, ...]]:
         """Return a short and a long input for the check."""
         before, after = self._specials.before, self._specials.after
-        longest = min(self._checkpoint.window or SHORT, SHORT) - len(before) - len(after)
+        longest = min(self._checkpoint.window or DEPTH, DEPTH) - len(before) - len(after)
         stream = self._stream
         both = stream[: 1 + longest // 4], stream[-max(1, longest) :]
         return [(*before, *ids, *after) for ids in both]
@@ -233,18 +244,17 @@ class LocalModel:
         """Return the scores of all prompts' answers, from their tokens and log-probabilities."""
         every = [tokens for row in encoded for tokens in row]
         written = [(one.end - one.begin, one.spanned, self._is_writable(one)) for one in every]
-        return self._scored(prompts, written, found)
+        return self._scored(prompts, written, totals(found, len(every)))
 
     def _scored(
         self,
         prompts: Sequence[Prompt],
         written: Sequence[tuple[int, bool, bool]],
-        found: Sequence[Values],
+        logprobs: Floats,
     ) -> list[Scores]:
         """Put scores together; of each answer, the tokens, and if it is spanned and writable."""
-        logprobs = totals(found, len(written)).tolist()
         self._checkpoint.files.check()
-        every = zip(logprobs, written, strict=True)
+        every = zip(logprobs.tolist(), written, strict=True)
         scores = []
         for prompt in prompts:
             own = zip(prompt.answers, islice(every, len(prompt.answers)), strict=True)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.passes import Values
 from tacit.models.huggingface.prefix_tree import Rows
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import read_often
@@ -40,12 +37,8 @@ class MaskedModel(RankingModel):
 
     def _check(self) -> None:
         rows = read_often(self._sample(), 2)
-
-        def run(batch: Sequence[int]) -> list[Values]:
-            return [self._passes.batch(rows.take(np.array(batch)))]
-
-        comparison, score = self._compared(len(rows), len(rows.reads.row), run)
-        comparison.measure("padded", lambda: score([range(len(rows))]))
+        score = self._row_scorer(rows, len(rows.reads.row))
+        self._compared(len(rows), score).measure("padded", lambda: score([range(len(rows))]))
 
     @property
     def description(self) -> dict[str, Any]:

@@ -26,6 +26,14 @@ class Pack:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def spans(self) -> Ints:
+        """For each row, the distance in the pack between its first and its last token."""
+        index = np.arange(len(self.ids))
+        first = np.maximum.accumulate(np.where(self.depths == 0, index, 0))
+        leaves = np.flatnonzero(self.ends == index + 1)  # one for each row, in their order
+        return leaves - first[leaves]
+
     def again(self, length: int) -> list[Pack]:
         """Return ``[self]`` if the pack has at most ``length`` tokens, else shorter packs."""
         return [self] if len(self) <= length else packs_of(self.tree, length)
@@ -34,6 +42,11 @@ class Pack:
 def packs_of(tree: Tree, length: int) -> list[Pack]:
     """Group sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
     return [_pack(tree.part(begin, end)) for begin, end in pairwise(_cuts(tree, length))]
+
+
+def sizes_of(pack: Pack) -> tuple[int, int, int]:
+    """Return the length of a pack, and of its longest row, and the greatest span of its rows."""
+    return len(pack), int(pack.tree.rows.lengths.max()), int(pack.spans.max())
 
 
 def added_tokens(tree: Tree, length: int) -> Ints:

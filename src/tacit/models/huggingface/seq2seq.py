@@ -96,8 +96,8 @@ class Seq2SeqModel(RankingModel):
             for ids in (long, short)
         ]
         work = Work.of([short, long], answers)
-        comparison, score = self._compared(2, sum(map(len, answers)), partial(self._batch, work))
-        comparison.measure("padded", lambda: score([[0, 1]]))
+        score = self._scorer(sum(map(len, answers)), partial(self._batch, work))
+        self._compared(2, score).measure("padded", lambda: score([[0, 1]]))
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
         """Return each prompt's cost: the number of tokens in its text and its decoder inputs."""
