@@ -50,7 +50,11 @@ _KEPT = 32 * 2**20
 _STEP = 4096
 """The number of prompts whose tokens are counted in one call, which limits memory."""
 
-_APART = "each prompt is computed separately, which is slow"
+_PACKED, _CACHED = "packed", "cached prefix"
+_WITHOUT = {
+    _PACKED: "each prompt is computed separately, which is slow",
+    _CACHED: "a long prefix that prompts share is recomputed for every pack, which is slow",
+}
 
 _LOCAL = (
     "sliding_window",
@@ -78,7 +82,7 @@ class CausalModel(RankingModel):
         self._longest = min([PACK_TOKENS, *filter(None, limits)])
         self._settle()
         if packing and not self.shares_prefixes:
-            self._warn(_APART, "packed")
+            self._warn(_WITHOUT[_PACKED], _PACKED)
 
     @property
     def description(self) -> dict[str, Any]:
@@ -89,7 +93,7 @@ class CausalModel(RankingModel):
     @property
     def shares_prefixes(self) -> bool:
         """Whether prompts are packed."""
-        return self._wants_packs and self._checks.accepts("packed")
+        return self._wants_packs and self._checks.accepts(_PACKED)
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
         """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
@@ -124,10 +128,14 @@ class CausalModel(RankingModel):
 
     def _costs(self, inputs: Inputs) -> Ints:
         """Return the number of tokens per prompt; tokens that prompts share are counted once."""
-        packed, rest = self._divided(inputs.rows())
+        trees, rest = self._divided(inputs.rows())
         costs, prompt = np.zeros(len(inputs), np.int64), inputs.prompt
-        added = added_tokens(packed, self._pack_tokens)
-        for rows, own in ((packed.rows, added), (rest, rest.lengths)):
+        every = [(rest, rest.lengths)]
+        for tree in trees:
+            added = added_tokens(tree, self._pack_tokens)
+            added[:1] += tree.kept
+            every.append((tree.rows, added))
+        for rows, own in every:
             # A row that several prompts read counts for any one of them.
             owner = np.zeros(len(rows), np.int64)
             owner[rows.reads.row] = prompt[rows.reads.answer]
@@ -139,8 +147,8 @@ class CausalModel(RankingModel):
 
     def _prepared(self, prompts: Sequence[Prompt], inputs: Inputs) -> Callable[[], list[Scores]]:
         """Pack inputs; return a function that computes the scores."""
-        packed, rest = self._divided(inputs.rows())
-        packs = packs_of(packed, self._pack_tokens)
+        trees, rest = self._divided(inputs.rows())
+        packs = [packs_of(tree, self._pack_tokens) for tree in trees if len(tree.rows)]
 
         def compute() -> list[Scores]:
             logprobs = self._computed(rest, packs, len(inputs.begin))
@@ -156,37 +164,47 @@ class CausalModel(RankingModel):
 
         return compute
 
-    def _computed(self, rest: Rows, packs: Sequence[Pack], answers: int) -> Floats | None:
-        """Return the answers' log-probabilities, or None if packs are refused by now."""
-        if packs and not self.shares_prefixes:
+    def _computed(self, rest: Rows, packs: Sequence[Sequence[Pack]], answers: int) -> Floats | None:
+        """Return the answers' log-probabilities, or None if a way to compute is refused by now."""
+        checks = self._checks
+        ways = {_way_of(pack) for own in packs for pack in own}
+        if ways & checks.refused.keys():
             return None
-        checks, found = self._checks, self._passes.plain(rest)
-        new = [pack for pack in packs if any(map(gt, sizes_of(pack), checks.packed))]
-        if not new:
-            return totals(found + self._passes.packed(packs), answers)
+        new = [pack for own in packs for pack in own if self._is_new(pack)]
         try:
-            logprobs = totals(found + self._passes.packed(packs), answers)
-            for size in range(len(checks.packed)):
+            found = [*self._passes.plain(rest)]
+            for own in packs:
+                found += self._passes.packed(own)
+            logprobs = totals(found, answers)
+            for size in range(len(checks.packed) if new else 0):
                 self._confirm(max(new, key=lambda pack: sizes_of(pack)[size]), logprobs)
         except ScoringError as error:
-            checks.refused["packed"] = failed(error)
-        checks.save(checks)
-        if self.shares_prefixes:
-            return logprobs
-        self._warn(_APART, "packed")
-        return None
+            if not new:
+                raise
+            way = _CACHED if _CACHED in map(_way_of, new) else _PACKED
+            checks.refused[way] = failed(error)
+        if new:
+            checks.save(checks)
+        refused = ways & checks.refused.keys()
+        for way in refused:
+            self._warn(_WITHOUT[way], way)
+        return None if refused else logprobs
+
+    def _is_new(self, pack: Pack) -> bool:
+        """Whether no pack was checked that is as long, with rows and a prefix as long."""
+        return any(map(gt, sizes_of(pack), self._checks.packed))
 
     def _confirm(self, pack: Pack, logprobs: Floats) -> None:
         """Compare some inputs of a pack larger than those checked with the same inputs alone."""
-        checks, rows = self._checks, pack.tree.rows
-        if not self.shares_prefixes or not any(map(gt, sizes_of(pack), checks.packed)):
+        checks, rows, way = self._checks, pack.tree.rows, _way_of(pack)
+        if way in checks.refused or not self._is_new(pack):
             return
         some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
         few = rows.take(np.array(sorted(some)))
         own = np.unique(few.reads.answer)
         score = self._row_scorer(few, len(logprobs))
         comparison = Comparison(checks, self._model, len(few), score)
-        if comparison.measure("packed", lambda: logprobs[own], own):
+        if comparison.measure(way, lambda: logprobs[own], own):
             checks.packed = list(map(max, sizes_of(pack), checks.packed))
 
     def _sequences(self, prompt: Prompt) -> list[tuple[str, tuple[int, ...], range]]:
@@ -194,12 +212,13 @@ class CausalModel(RankingModel):
         assert answer  # noqa: S101 - or it would have been refused
         return [("input", answer.ids, range(answer.begin, answer.end))]
 
-    def _divided(self, rows: Rows) -> tuple[Tree, Rows]:
+    def _divided(self, rows: Rows) -> tuple[list[Tree], Rows]:
         """Divide inputs into those to pack, and distinct ones to compute in padded batches."""
         limit = min(self._longest, self._passes.budget.tokens) if self.shares_prefixes else 0
         is_near = rows.lengths <= limit
-        packed = Tree.of(rows.take(np.flatnonzero(is_near)))
-        return packed, Tree.of(rows.take(np.flatnonzero(~is_near))).rows
+        tree = Tree.of(rows.take(np.flatnonzero(is_near)))
+        trees = [tree] if _CACHED in self._checks.refused else tree.by_prefix(PACK_TOKENS)
+        return trees, Tree.of(rows.take(np.flatnonzero(~is_near))).rows
 
     @property
     def _pack_tokens(self) -> int:
@@ -281,6 +300,10 @@ class CausalModel(RankingModel):
         comparison.measure(
             "packed", lambda: totals(self._passes.packed(long + short), 2 * answers)[own], every
         )
+
+
+def _way_of(pack: Pack) -> str:
+    return _CACHED if pack.tree.kept else _PACKED
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

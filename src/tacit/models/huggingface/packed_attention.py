@@ -28,15 +28,17 @@ class PackedAttention(TorchFunctionMode):
 
     def __init__(self, packs: Sequence[Pack], sees: torch.Tensor, piece: int) -> None:
         super().__init__()
-        self._packs, _, self._length, _ = sees.shape
+        self._packs, _, self._length, self._columns = sees.shape
         self._pieces = self._length // piece
-        columns = torch.arange(self._length, device=sees.device)
-        before = sees[:, 0, ::piece] & (columns < columns[::piece, None])
+        kept = self._columns - self._length
+        columns = torch.arange(self._columns, device=sees.device)
+        begins = columns[kept::piece]
+        before = sees[:, 0, ::piece] & (columns < begins[:, None])
         # The depth of a piece's first token is the number of its predecessors. It is known on the
         # host, so no device is queried.
         path = max(int(pack.depths[::piece].max()) for pack in packs)
         along = torch.argsort(~before, dim=-1, stable=True)[..., :path]
-        own = columns.reshape(self._pieces, piece).expand(self._packs, -1, -1)
+        own = columns[kept:].reshape(self._pieces, piece).expand(self._packs, -1, -1)
         self._keys = torch.cat([along, own], dim=-1)
         self._is_key = torch.cat(
             [before.gather(-1, along), torch.ones_like(own, dtype=torch.bool)], dim=-1
@@ -66,7 +68,7 @@ class PackedAttention(TorchFunctionMode):
         *_more: object,
         **_rest: object,
     ) -> bool:
-        whole = (self._length, self._length)
+        whole = (self._length, self._columns)
         return (
             self._pieces > 1
             and attn_mask is not None
@@ -107,7 +109,7 @@ class PackedAttention(TorchFunctionMode):
 
     def _seen_of(self, mask: torch.Tensor) -> torch.Tensor:
         """Return the attention mask of each piece (equal-length section) of each packed row."""
-        heads, shape = mask.shape[-3], (self._pieces, -1, self._length)
+        heads, shape = mask.shape[-3], (self._pieces, -1, self._columns)
         pieces = mask.expand(self._packs, -1, -1, -1).reshape(self._packs, heads, *shape)
         keys, is_key = self._keys.to(mask.device), self._is_key.to(mask.device)
         seen = torch.take_along_dim(pieces, keys[:, None, :, None], dim=-1)

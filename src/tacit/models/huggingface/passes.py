@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,7 +42,7 @@ class Passes:
     pad: int
     budget: Budget
     head: torch.nn.Module | None
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @contextmanager
     def at_every_position(self) -> Iterator[None]:
@@ -66,20 +67,22 @@ class Passes:
             made = made.pin_memory()
         return made.to(self.model.device, non_blocking=True)
 
-    def logits(self, given: Mapping[str, Any], row: Ints, position: Ints) -> torch.Tensor:
+    def logits(self, given: dict[str, Any], row: Ints, position: Ints) -> torch.Tensor:
         """Run the model; return the logits at some positions, of shape (positions, vocabulary)."""
+        rows, columns = self.on_device(np.stack([row, position]))
+        logits: torch.Tensor = self._output(given, rows, columns).logits
+        if self.head is None:
+            return logits[rows.to(logits.device), columns.to(logits.device)]
+        return logits[0]
+
+    def _output(self, given: dict[str, Any], rows: torch.Tensor, columns: torch.Tensor) -> Any:  # noqa: ANN401 - a class of each architecture
+        """Run the model; its logits are those at the given positions if ``head`` is not None."""
         import torch
 
-        rows, columns = self.on_device(np.stack([row, position]))
-        with torch.inference_mode():
-            if self.head is None:
-                every: torch.Tensor = self.model(**given, **self.options).logits
-                return every[rows.to(every.device), columns.to(every.device)]
-            with _narrowed(self.head, rows, columns):
-                some: torch.Tensor = self.model(**given, **self.options).logits
-                return some[0]
+        with torch.inference_mode(), _narrowed(self.head, rows, columns):
+            return self.model(**self.options | given)
 
-    def score(self, given: Mapping[str, Any], reads: Reads) -> Values:
+    def score(self, given: dict[str, Any], reads: Reads) -> Values:
         """Run the model once, and normalise over the vocabulary in float32."""
         import torch
 
@@ -108,19 +111,35 @@ class Passes:
         return found
 
     def packed(self, packs: Sequence[Pack]) -> list[Values]:
-        """Score packs, or shorter packs of the same rows if memory is short."""
+        """Score packs with one cached prefix, or shorter ones of their rows if memory is short."""
         found: list[Values] = []
+        kept = packs[0].tree.kept if packs else 0
+        cache = self._cache(packs[0].tree.rows[0][:kept]) if kept else None
 
         def forward(batch: list[int]) -> None:
-            parts = [part for at in batch for part in packs[at].again(self.budget.tokens)]
-            size = how_many(max(map(len, parts)), self.budget)
+            length = max(1, self.budget.tokens - kept)
+            parts = [part for at in batch for part in packs[at].again(length)]
+            size = how_many(kept + max(map(len, parts)), self.budget)
             starts = range(0, len(parts), size)
-            found.extend([self._packed(parts[at : at + size]) for at in starts])
+            found.extend([self._packed(parts[at : at + size], cache) for at in starts])
 
-        in_batches([len(pack) for pack in packs], self.budget, forward)
+        in_batches([kept + len(pack) for pack in packs], self.budget, forward)
         return found
 
-    def _packed(self, packs: Sequence[Pack]) -> Values:
+    def _cache(self, prefix: Ints) -> Any:  # noqa: ANN401 - a class of each architecture
+        """Compute the keys and values of a prefix."""
+        ids, mask = self.on_device(np.stack([prefix, np.ones_like(prefix)])[:, None])
+        given = {"input_ids": ids, "attention_mask": mask, "use_cache": True}
+        caches: list[Any] = []
+
+        def compute(_: object) -> None:
+            last = self.on_device(np.array([[0], [len(prefix) - 1]]))
+            caches.append(self._output(given, *last).past_key_values)
+
+        in_batches([len(prefix)], self.budget, compute)
+        return caches[0]
+
+    def _packed(self, packs: Sequence[Pack], cache: Any) -> Values:  # noqa: ANN401 - see _cache
         import torch
 
         from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
@@ -132,11 +151,15 @@ class Passes:
             self.on_device(padded(np.concatenate(column), lengths, fill, piece))
             for column, fill in zip(columns, (self.pad, 0, 0), strict=True)
         )
-        sees = sight(ends)
+        sees = torch.nn.functional.pad(sight(ends), (packs[0].tree.kept, 0), value=True)
         mask = torch.zeros(sees.shape, dtype=self.model.dtype, device=sees.device)
         mask.masked_fill_(~sees, torch.finfo(mask.dtype).min)
         reads = [pack.reads._replace(row=pack.reads.row + at) for at, pack in enumerate(packs)]
-        given = {"input_ids": ids, "attention_mask": mask, "position_ids": depths}
+        given: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "position_ids": depths}
+        if cache is not None:
+            own = copy.deepcopy(cache)
+            own.batch_select_indices(torch.zeros(len(packs), dtype=torch.long))
+            given |= {"past_key_values": own, "use_cache": True}
         with PackedAttention(packs, sees, piece):
             return self.score(
                 given, Reads(*(np.concatenate(column) for column in zip(*reads, strict=True)))
@@ -148,8 +171,13 @@ _ONCE = 2
 
 
 @contextmanager
-def _narrowed(head: torch.nn.Module, rows: torch.Tensor, columns: torch.Tensor) -> Iterator[None]:
+def _narrowed(
+    head: torch.nn.Module | None, rows: torch.Tensor, columns: torch.Tensor
+) -> Iterator[None]:
     """Compute logits only at the given positions, with the shape (1, positions, vocabulary)."""
+    if head is None:
+        yield
+        return
 
     def cut(_head: object, given: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
         # In a model on several devices, the head's device may differ from the input's.

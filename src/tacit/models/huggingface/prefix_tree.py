@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 Ints: TypeAlias = NDArray[np.int64]
 
+LEAST = 64
+"""The minimum length of a cached prefix: 1/16 of a full pack of 1024 tokens."""
+
 _CELLS = 2**22
 """The maximum number of tokens, including padding, in one comparison of sequences."""
 
@@ -65,7 +68,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Sorted rows, none a prefix of another, and what each shares with the row before."""
+    """Sorted rows, none a prefix of another, and what each shares with those before."""
 
     rows: Rows
     shared: Ints
@@ -87,11 +90,41 @@ class Tree:
         rows = Rows(rows.ids, rows.starts, rows.reads._replace(row=longer)).take(kept)
         return cls(rows, _shared(rows))
 
+    @property
+    def kept(self) -> int:
+        """The length of the prefix of all rows that is computed before them and cached, or 0."""
+        return int(self.shared[0]) if len(self.shared) else 0
+
     def part(self, begin: int, end: int) -> Tree:
         """Return consecutive rows as a tree of their own."""
         shared = self.shared[begin:end].copy()
-        shared[:1] = 0
+        shared[:1] = self.kept
         return Tree(self.rows.take(np.arange(begin, end)), shared)
+
+    def by_prefix(self, length: int) -> list[Tree]:
+        """Divide rows by the long prefixes that rows of more than ``length`` tokens share."""
+        rows, shared = self.rows, self.shared
+        begins = np.flatnonzero(shared < LEAST)
+        if len(begins) == len(rows):
+            return [self]
+        common = rows.lengths
+        np.minimum.at(common, rows.reads.row, rows.reads.position)
+        longer = np.flatnonzero(shared >= LEAST)
+        common[longer] = np.minimum(common[longer], shared[longer])
+        kept = np.minimum.reduceat(common, begins)
+        is_kept = (kept >= LEAST) & (np.add.reduceat(rows.lengths - shared, begins) > length)
+        if not is_kept.any():
+            return [self]
+        group = np.cumsum(shared < LEAST) - 1
+        parts = [(np.flatnonzero(group == one), kept[one]) for one in np.flatnonzero(is_kept)]
+        parts.append((np.flatnonzero(~is_kept[group]), 0))
+        trees = []
+        for own, size in parts:
+            if len(own):
+                some = rows.take(own)
+                trees.append(Tree(some, _shared(some)))
+                trees[-1].shared[0] = size
+        return trees
 
 
 def _shared(rows: Rows) -> Ints:

@@ -162,7 +162,7 @@ class Checks:
     own: float = 0.0
     errors: dict[str, float] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    packed: list[int] = field(default_factory=lambda: [0] * 3)
+    packed: list[int] = field(default_factory=lambda: [0] * 4)
     save: Callable[[Checks], None] = field(default=lambda _: None, compare=False, repr=False)
 
     @property
@@ -218,7 +218,7 @@ class Comparison:
 
     def _sure(self, way: str) -> float:
         """Return the difference from scoring inputs alone that needs no wider pass to accept."""
-        if self._checks.accepts(way):
+        if way in self._checks.errors or self._checks.accepts("packed"):  # after the check at load
             return self._checks.limit
         quantised = getattr(self._model.config, "quantization_config", None) is not None
         is_single = not quantised and _name_of(wide_format(self._model.dtype)) == "float64"

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit.models.huggingface import prefix_tree
+from tacit.models.huggingface.packing import packs_of
+from tacit.models.huggingface.prefix_tree import Rows, Tree
+from tacit.requests import Prompt
+from tests.models import tiny
+from tests.models.conftest import FolderOf
+from tests.models.passes import passes
+from tests.models.test_packing import LENGTHS, every, prefixes, read, rows
+from tests.models.test_self_check import off
+
+_PACKED = 4
+KEEPING = ["gpt2-long", "opt-long", "llama-long", "mistral-long", "gemma3-long"]
+WORDS = ("tree", "bird", "egg", "claws", "fur", "wings", "roots", "trunk", "crown", "beak")
+ANSWERS = ("Yes", "No", "the egg yolk")
+
+
+def asked(times: int, begin: str = "A bear has fur. Is it big? Yes.") -> list[Prompt]:
+    """Questions behind instructions, said so many times."""
+    questions = [f" Is a {a} a {b} {c}?" for a in WORDS for b in WORDS for c in WORDS[:2]]
+    return [Prompt(" ".join([begin] * times) + question, ANSWERS) for question in questions]
+
+
+@given(rows(), LENGTHS, st.integers(1, 4))
+def test_what_is_kept(some: Rows, length: int, least: int) -> None:
+    """A beginning of each row, shared by more than a pack's, behind which all is read."""
+    tree = Tree.of(some)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prefix_tree, "LEAST", least)
+        trees = tree.by_prefix(length)
+    assert sorted(ids for one in trees for ids in every(one.rows)) == every(tree.rows)
+    assert sorted(each for one in trees for each in read(one.rows)) == read(tree.rows)
+    for one in trees:
+        kept = one.kept
+        (whole,) = packs_of(one, 10_000) if len(one.rows) else [()]
+        assert kept + len(whole) == len(prefixes(every(one.rows)))
+        if kept:
+            assert kept >= least
+            assert len({ids[:kept] for ids in every(one.rows)}) == 1
+            assert (one.rows.reads.position >= kept).all()
+            assert kept + len(whole) > length
+
+
+@pytest.mark.parametrize("name", KEEPING)
+@pytest.mark.parametrize("times", [8, 25])
+@pytest.mark.slow
+def test_a_long_beginning_is_computed_once(name: str, times: int, folder_of: FolderOf) -> None:
+    """The tokens are little more than the tree's, as planned, and the scores are right."""
+    model = tiny.load(folder_of(name))
+    questions = asked(times)
+    rows = [model.inputs(prompt, a)[0].ids[:-1] for prompt in questions for a in prompt.answers]
+    tree = len({ids[:at] for ids in rows for at in range(1, len(ids) + 1)})
+    planned = model.cost(questions)
+    model.answer(questions)  # the first packs are checked
+    with passes(model) as seen:
+        model.answer(questions)
+    assert sum(one.tokens for one in seen) == sum(planned) <= 1.15 * tree
+    assert off(name, model, folder_of, questions, 7) < 1e-4
+
+
+def test_beginnings_of_several_kinds(folder_of: FolderOf) -> None:
+    """Each is kept for its own prompts."""
+    model = tiny.load(folder_of("gpt2-long"), batch_tokens=600)
+    rest = " In a tree, the trunk is above the roots and the branches are part of the crown." * 3
+    questions = [p for own in ("Is it?", "Are they?") for p in asked(2, own + rest)]
+    model.answer(questions)  # the first packs are checked
+    with passes(model) as seen:
+        model.answer(questions)
+    assert sum(not one.is_packed for one in seen) == 2
+    assert off("gpt2-long", model, folder_of, questions, 7) < 1e-4
+
+
+def test_short_beginnings_are_not_kept(folder_of: FolderOf) -> None:
+    """Nor is it measured whether they could be."""
+    model = tiny.load(folder_of("gpt2-long"))
+    model.answer(asked(1))  # the first packs are checked
+    with passes(model) as seen:
+        model.answer(asked(1))
+    assert all(one.is_packed for one in seen)
+
+
+@pytest.mark.parametrize("how", ["wrong", "fails"])
+def test_a_model_that_cannot_go_on_so_is_found_out(
+    how: str, folder_of: FolderOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It computes the beginning in every pack, and says so."""
+    from transformers import GPT2LMHeadModel
+
+    forward = GPT2LMHeadModel.forward
+
+    def breaking(self: GPT2LMHeadModel, **given: Any) -> object:  # noqa: ANN401 - forward's own
+        mask: torch.Tensor | None = given.get("attention_mask")
+        if mask is not None and mask.ndim == _PACKED and mask.shape[-1] > mask.shape[-2]:
+            if how == "fails":
+                raise IndexError("no such column")
+            given["position_ids"] = given["position_ids"] + 1
+        return forward(self, **given)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", wraps(forward)(breaking))
+    model = tiny.load(folder_of("gpt2-long"))
+    questions = asked(8)
+    with caplog.at_level(logging.WARNING, "tacit"):
+        assert off("gpt2-long", model, folder_of, questions, 7) < 1e-4
+    assert sum("is recomputed for every pack" in message for message in caplog.messages) == 1
