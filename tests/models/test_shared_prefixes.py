@@ -41,7 +41,7 @@ def test_what_is_kept(some: Rows, length: int, least: int) -> None:
     assert sorted(ids for one in trees for ids in every(one.rows)) == every(tree.rows)
     assert sorted(each for one in trees for each in read(one.rows)) == read(tree.rows)
     for one in trees:
-        kept = one.kept
+        kept = one.cached
         (whole,) = packs_of(one, 10_000) if len(one.rows) else [()]
         assert kept + len(whole) == len(prefixes(every(one.rows)))
         if kept:

@@ -133,7 +133,7 @@ class CausalModel(RankingModel):
         every = [(rest, rest.lengths)]
         for tree in trees:
             added = added_tokens(tree, self._pack_tokens)
-            added[:1] += tree.kept
+            added[:1] += tree.cached
             every.append((tree.rows, added))
         for rows, own in every:
             # A row that several prompts read counts for any one of them.
@@ -167,7 +167,7 @@ class CausalModel(RankingModel):
     def _computed(self, rest: Rows, packs: Sequence[Sequence[Pack]], answers: int) -> Floats | None:
         """Return the answers' log-probabilities, or None if a way to compute is refused by now."""
         checks = self._checks
-        ways = {_way_of(pack) for own in packs for pack in own}
+        ways = {_path_of(pack) for own in packs for pack in own}
         if ways & checks.refused.keys():
             return None
         new = [pack for own in packs for pack in own if self._is_new(pack)]
@@ -181,7 +181,7 @@ class CausalModel(RankingModel):
         except ScoringError as error:
             if not new:
                 raise
-            way = _CACHED if _CACHED in map(_way_of, new) else _PACKED
+            way = _CACHED if _CACHED in map(_path_of, new) else _PACKED
             checks.refused[way] = failed(error)
         if new:
             checks.save(checks)
@@ -196,7 +196,7 @@ class CausalModel(RankingModel):
 
     def _confirm(self, pack: Pack, logprobs: Floats) -> None:
         """Compare some inputs of a pack larger than those checked with the same inputs alone."""
-        checks, rows, way = self._checks, pack.tree.rows, _way_of(pack)
+        checks, rows, way = self._checks, pack.tree.rows, _path_of(pack)
         if way in checks.refused or not self._is_new(pack):
             return
         some = {int(rows.lengths.argmax()), int(pack.spans.argmax()), len(rows) - 1}
@@ -302,8 +302,8 @@ class CausalModel(RankingModel):
         )
 
 
-def _way_of(pack: Pack) -> str:
-    return _CACHED if pack.tree.kept else _PACKED
+def _path_of(pack: Pack) -> str:
+    return _CACHED if pack.tree.cached else _PACKED
 
 
 def _local_window(config: PreTrainedConfig) -> int | None:

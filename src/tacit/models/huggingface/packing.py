@@ -30,7 +30,7 @@ class Pack:
     def spans(self) -> Ints:
         """For each row, the distance in the pack between its first and its last token."""
         index = np.arange(len(self.ids))
-        first = np.maximum.accumulate(np.where(self.depths == self.tree.kept, index, 0))
+        first = np.maximum.accumulate(np.where(self.depths == self.tree.cached, index, 0))
         leaves = np.flatnonzero(self.ends == index + 1)  # one for each row, in their order
         return leaves - first[leaves]
 
@@ -47,14 +47,14 @@ def packs_of(tree: Tree, length: int) -> list[Pack]:
 def sizes_of(pack: Pack) -> tuple[int, int, int, int]:
     """Return the lengths of a pack, its longest row and cached prefix, and the greatest span."""
     tree = pack.tree
-    return len(pack), int(tree.rows.lengths.max()), tree.kept, int(pack.spans.max())
+    return len(pack), int(tree.rows.lengths.max()), tree.cached, int(pack.spans.max())
 
 
 def added_tokens(tree: Tree, length: int) -> Ints:
     """Return how many tokens each row adds to its pack (a group of rows; see ``packs_of``)."""
     added = tree.rows.lengths - tree.shared
     begins = _cuts(tree, length)[:-1]
-    added[begins] = tree.rows.lengths[begins] - tree.kept
+    added[begins] = tree.rows.lengths[begins] - tree.cached
     return added
 
 
@@ -67,7 +67,7 @@ def _cuts(tree: Tree, length: int) -> list[int]:
         begin = cuts[-1]
         # A pack that ends at row ``end`` has added[end] - before tokens, because the path of its
         # first row is computed again.
-        before = added[begin] - shared[begin] + tree.kept
+        before = added[begin] - shared[begin] + tree.cached
         end = int(np.searchsorted(added, before + length, side="right")) - 1
         end = max(end, begin + 1)
         if end < len(shared):

@@ -113,7 +113,7 @@ class Passes:
     def packed(self, packs: Sequence[Pack]) -> list[Values]:
         """Score packs with one cached prefix, or shorter ones of their rows if memory is short."""
         found: list[Values] = []
-        kept = packs[0].tree.kept if packs else 0
+        kept = packs[0].tree.cached if packs else 0
         cache = self._cache(packs[0].tree.rows[0][:kept]) if kept else None
 
         def forward(batch: list[int]) -> None:
@@ -151,7 +151,7 @@ class Passes:
             self.on_device(padded(np.concatenate(column), lengths, fill, piece))
             for column, fill in zip(columns, (self.pad, 0, 0), strict=True)
         )
-        sees = torch.nn.functional.pad(sight(ends), (packs[0].tree.kept, 0), value=True)
+        sees = torch.nn.functional.pad(sight(ends), (packs[0].tree.cached, 0), value=True)
         mask = torch.zeros(sees.shape, dtype=self.model.dtype, device=sees.device)
         mask.masked_fill_(~sees, torch.finfo(mask.dtype).min)
         reads = [pack.reads._replace(row=pack.reads.row + at) for at, pack in enumerate(packs)]

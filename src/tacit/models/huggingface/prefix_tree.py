@@ -91,14 +91,14 @@ class Tree:
         return cls(rows, _shared(rows))
 
     @property
-    def kept(self) -> int:
+    def cached(self) -> int:
         """The length of the prefix of all rows that is computed before them and cached, or 0."""
         return int(self.shared[0]) if len(self.shared) else 0
 
     def part(self, begin: int, end: int) -> Tree:
         """Return consecutive rows as a tree of their own."""
         shared = self.shared[begin:end].copy()
-        shared[:1] = self.kept
+        shared[:1] = self.cached
         return Tree(self.rows.take(np.arange(begin, end)), shared)
 
     def by_prefix(self, length: int) -> list[Tree]:
