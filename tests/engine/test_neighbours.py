@@ -63,6 +63,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
 def test_the_tokens_of_a_plan_are_those_that_are_computed(local: Local, tmp_path: Path) -> None:
     """And fewer by a third than the prompts alone would take."""
     engine = Engine(local, Store(tmp_path), block_tokens=300)
+    local.answer(PROMPTS)  # the first packs are checked
     plan = engine.plan(PROMPTS)
     assert len(plan.blocks) > 2
     with passes(local) as seen:
