@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tacit.sources.demo import FACTS, NORMS, QUESTIONS
@@ -86,6 +89,20 @@ def test_the_demo_keeps_a_foreign_report(tacit: Tacit, workplace: Path) -> None:
     refused = tacit("demo", "--no-open", "--out", ".")
     assert refused.code == 2
     assert [path.name for path in workplace.iterdir()] == ["report.html"]
+
+
+def test_a_table_of_several_runs_has_a_row_per_model(tacit: Tacit, workplace: Path) -> None:
+    """All digits as CSV; runs of two probes, and a table that none has, are refused."""
+    runs = [parts_run(workplace / "runs" / name, name) for name in ("ada", "bea")]
+    ran = tacit("show", "table", *runs, "violation", "--format", "csv")
+    assert ran.code == 0, ran.err
+    table = pl.read_csv(io.StringIO(ran.out))
+    assert set(table["model"]) == {"ada", "bea"}
+    assert "| ada |" in tacit("show", "table", *runs, "accuracy", "--format", "markdown").out
+    assert tacit("show", "table", *runs, "nothing").code == 2
+    metrics = json.loads((workplace / "runs" / "ada" / "metrics.json").read_text())
+    rate = table.filter(model="ada", constraint="micro", stage="before")["rate"].item()
+    assert metrics["parts/constraint_violations"] == rate
 
 
 def test_report_and_compare_write_a_file_each(tacit: Tacit, workplace: Path) -> None:

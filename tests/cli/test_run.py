@@ -164,11 +164,16 @@ def test_a_models_own_beliefs_give_its_own_findings(tacit: Tacit, workplace: Pat
 
 def test_figures_are_drawn_in_the_formats_given(tacit: Tacit, workplace: Path) -> None:
     """With the graphs of the things given."""
-    options = ("--figures", "svg,png", "--palette", "okabe-ito", "--graphs", "peach")
+    options = ("--figures", "svg,pdf", "--palette", "okabe-ito", "--graphs", "peach")
     ran = tacit(*PARTS, "--out", "run", *options)
     assert ran.code == 0, ran.err
     drawn = {path.name for path in (workplace / "run" / "figures").iterdir()}
-    assert {"accuracy_at.svg", "accuracy_at.png", "accuracy_by_relation.svg"} <= drawn
+    assert {"accuracy_at.svg", "accuracy_at.pdf", "accuracy_by_relation.svg"} <= drawn
+    captions = (workplace / "run" / "figures" / "captions.txt").read_text()
+    svg = (workplace / "run" / "figures" / "accuracy_by_relation.svg").read_text()
+    title = "Accuracy by relation, before and after repair"
+    assert title in captions
+    assert title in svg
     assert {name for name in drawn if name.startswith("parts_graph") and name[-3:] == "svg"} == {
         f"parts_graph-peach-annotator_{n}.svg" for n in (1, 2, 3)
     }

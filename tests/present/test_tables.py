@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from tacit.findings.spec import Column, Layout, TableSpec
-from tacit.present.tables import print_table
+from tacit.present.tables import laid_out, latex, markdown, print_table
 
 WIDE = TableSpec(
     "wide",
@@ -40,3 +40,22 @@ def test_a_name_longer_than_the_window_is_whole(capsys: pytest.CaptureFixture[st
         "title",
     )
     assert capsys.readouterr().out.count("x") == 100
+
+
+def test_a_table_for_a_page_or_a_paper() -> None:
+    """In LaTeX and Markdown, what would be a command is escaped; an interval is in brackets."""
+    columns = (Column("name", "50 % & more"), Column("x", "x", "percent", ends=("low", "high")))
+    table = pl.DataFrame({"name": ["a_b|c", "d"], "x": [0.5, None], "low": [0.25, None]})
+    rows = laid_out(TableSpec("t", "T", "", columns), table.with_columns(high=pl.col("low") * 3))
+    assert markdown(rows).splitlines() == [
+        "| 50 % & more | x |",
+        "| --- | --- |",
+        "| a_b\\|c | 50.0\N{NO-BREAK SPACE}% [25.0, 75.0] |",
+        "| d | undefined |",
+    ]
+    assert latex(rows).splitlines()[2:6] == [
+        r"50 \% \& more & x \\",
+        r"\midrule",
+        r"a\_b|c & 50.0~\% [25.0, 75.0] \\",
+        r"d & undefined \\",
+    ]

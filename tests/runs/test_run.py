@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,20 +16,20 @@ def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
     """By the labels of the headlines, which have the values of the rows that they show."""
     (run,) = read_runs([consistency_run(tmp_path / "run")])
     row = run.tables["consistency"].row(0, named=True)
-    assert run.metrics["auroc"] == {
-        "value": row["auroc"],
-        "low": row["auroc_low"],
-        "high": row["auroc_high"],
-        "n": 12,
-        "chance": 0.5,
-    }
+    assert json.loads((tmp_path / "run" / "metrics.json").read_text()) == run.metrics
+    for end in ("", "_low", "_high"):
+        assert run.metrics[f"consistency/auroc{end}"] == row[f"auroc{end}"]
+    assert (run.metrics["consistency/auroc_n"], run.metrics["consistency/auroc_chance"]) == (
+        12,
+        0.5,
+    )
     assert run.block is not None
     assert run.verdict == run.block.verdict
     (other,) = read_runs([assumptions_run(tmp_path / "other")])
     table = other.tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
     for relation, value in table.select("relation", "map").rows():
-        name = f"property_elicitation_mean_average_precision_{relation}".replace(" ", "_")
-        assert other.metrics[name]["value"] == pytest.approx(value)
+        label = f"property_elicitation_mean_average_precision_{relation}".replace(" ", "_")
+        assert other.metrics[f"assumptions/{label}"] == pytest.approx(value)
 
 
 def test_a_model_of_unknown_size_is_in_no_table_of_slopes(tmp_path: Path) -> None:

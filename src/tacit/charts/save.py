@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.charts.theme import Chart, Palette, Spec, config
 from tacit.errors import RequestError, WorkError
-from tacit.files import publish_bytes
+from tacit.files import publish_bytes, publish_text
 from tacit.findings.display import FigureSpec
 
 if TYPE_CHECKING:
@@ -43,11 +43,32 @@ def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[Fi
 def write_charts(
     figures: Mapping[str, FigureSpec], shown: Shown, folder: Path, formats: Collection[str]
 ) -> list[Path]:
-    """Write to a folder each figure that has data, and return the paths of all files."""
+    """Write to a folder each figure that has data, and return the paths of all files.
+
+    The titles and captions that PDF files lack are in the file captions.txt.
+    """
+    paths: list[Path] = []
+    captions: list[str] = []
+    for spec, chart in charts(figures, shown):
+        made = chart.to_dict()
+        paths += write_chart(made, shown.colours, folder / spec.name, formats)
+        lines = made.get("usermeta", {}).get("caption", ())
+        captions.append(f"{spec.name}: {spec.title}. {'; '.join(lines)}")
+    if captions and "pdf" in formats:
+        paths.append(folder / "captions.txt")
+        publish_text(paths[-1], "\n\n".join([*captions, ""]))
+    return paths
+
+
+def write_chart(chart: Spec, colours: Palette, stem: Path, formats: Collection[str]) -> list[Path]:
+    """Write a chart to one file per format; a PDF, which is for a paper, has no title."""
+    bare = {key: value for key, value in chart.items() if key != "title"}
+    groups = ((chart, {*formats} - {"pdf"}), (bare, {*formats} & {"pdf"}))
     return [
         path
-        for spec, chart in charts(figures, shown)
-        for path in write_svg(drawn(chart.to_dict(), shown.colours), folder / spec.name, formats)
+        for each, some in groups
+        if some
+        for path in write_svg(drawn(each, colours), stem, some)
     ]
 
 

@@ -218,7 +218,8 @@ class RunOutput(Output):
 
     figures: str | None = option(
         None,
-        help="Also draw figures in these formats, separated by commas: svg, png or pdf.",
+        help="Also draw figures in these formats, separated by commas: svg, png or pdf (for a "
+        "paper: without title and caption, which are in captions.txt).",
         group=OUTPUT,
     )
     tables: bool = option(default=False, help="Also print the tables of results.", group=OUTPUT)

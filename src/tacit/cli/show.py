@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tacit.cli import drawings
+from tacit.cli import drawings, show_table
 from tacit.cli import options as given
 from tacit.cli.options import declared, group
 from tacit.cli.run import example, probe_group
@@ -314,3 +314,4 @@ def _readable(number: int, shown: dict[str, Any]) -> str:
 
 
 app.command("statements")(drawings.statements)
+app.command("table")(show_table.table)

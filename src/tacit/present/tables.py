@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_SPACE = "\N{NO-BREAK SPACE}"
+
 MOST_ROWS = 40
 """The maximum number of printed rows; the total number of rows is printed below a longer table."""
 
@@ -49,6 +51,45 @@ def print_table(
     terminal.console().print(Text(title), printed, "", sep="\n")
     if rows.height < texts.height:
         terminal.console().print(f"{rows.height} of {texts.height:,} rows are shown")
+
+
+def laid_out(spec: TableSpec, table: pl.DataFrame) -> list[list[str]]:
+    """Return the headings and the rows of a table in its declared layout, intervals in brackets."""
+    layout = spec.printed or Layout()
+    table = selected(table, layout.where)
+    columns = _columns(spec, layout, table)
+    texts = _texts(columns, layout, table)
+    headings = {column.name: column.heading for column in columns}
+    rows = [[_in_one_line(cell) for cell in row] for row in texts.iter_rows()]
+    return [[headings.get(name, name) for name in texts.columns], *rows]
+
+
+def _in_one_line(cell: str) -> str:
+    value, _, ends = cell.partition("\n")
+    return f"{value} [{', '.join(ends.split(' to '))}]" if ends else value
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows, the first of which are the headings, as a Markdown table."""
+    head, *others = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    lines = [head, ["---"] * len(head), *others]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+_LATEX = str.maketrans(
+    {character: f"\\{character}" for character in "%&$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"\N{MINUS SIGN}": "$-$", _SPACE: "~", "\N{EN DASH}": "--"}
+    | {"\N{LEFT DOUBLE QUOTATION MARK}": "``", "\N{RIGHT DOUBLE QUOTATION MARK}": "''"}
+)
+
+
+def latex(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows, the first of which are the headings, as a LaTeX table in the style booktabs."""
+    head, *others = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in rows]
+    columns = "l" * len(rows[0])
+    begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    return "\n".join([begin, r"\toprule", head, r"\midrule", *others, r"\bottomrule", end])
 
 
 def print_rows(title: str, rows: pl.DataFrame, most: int | None = MOST_ROWS) -> None:
@@ -92,7 +133,6 @@ def _texts(columns: Sequence[Column], layout: Layout, table: pl.DataFrame) -> pl
 
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}
-_SPACE = "\N{NO-BREAK SPACE}"
 _LEAST_WIDE = len("95 % CI")  # the minimum width of a heading
 _WORDS = frozenset({"text", "truth"})
 

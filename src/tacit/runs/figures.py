@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tacit.charts.save import check_formats, drawn, write_charts, write_svg
+from tacit.charts.save import check_formats, write_chart, write_charts
 from tacit.charts.shown import Shown
 from tacit.charts.theme import Chart, Palette, palette_of, themed
 from tacit.errors import RequestError
@@ -51,7 +51,7 @@ class Figures:
         kind, shown = probe(request.probe), shown_of(runs.runs, self.colours)
         write_charts(declared_figures(kind), shown, folder, self.formats)
         for name, graph in kind.graphs(shown, request.made, request.options).items():
-            write_svg(drawn(graph, self.colours), folder / name, self.formats)
+            write_chart(graph, self.colours, folder / name, self.formats)
 
 
 def shown_of(runs: Sequence[Run], colours: Palette) -> Shown:

@@ -24,6 +24,7 @@ from tacit.findings.findings import Findings
 from tacit.models import registry
 from tacit.probes.base import declared_tables
 from tacit.probes.registry import BUILT_IN, GROUP, probe
+from tacit.runs.metrics import metrics_of
 from tacit.strings import shown
 from tacit.tables import read_table, write_table
 from tacit.version import version
@@ -120,13 +121,16 @@ class RunFolder:
 
     def finish(self, findings: Findings) -> Findings:
         """Write the questions and the findings, and a manifest with the status "finished"."""
-        specs = declared_tables(probe(str(self.request["probe"])))
+        kind = probe(str(self.request["probe"]))
+        specs = declared_tables(kind)
         findings = findings.check(specs.values()).summarised(specs.values())
         seconds = round(time.monotonic() - self._began, 3)
         summary = dict(findings.summary)
         self.manifest |= {"status": "finished", "seconds": seconds, "summary": summary}
         if self.folder is not None:
             self.manifest |= {"sha256": _write(findings, self.folder)}
+            metrics = json.dumps(metrics_of(kind, findings), indent=1, ensure_ascii=False)
+            publish_text(self.folder / "metrics.json", metrics + "\n")
         self._write_manifest()
         return findings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tacit.documents import similar
 from tacit.errors import RequestError
 from tacit.files import legible, publish_text
-from tacit.findings.block import Block, block_of, measured
+from tacit.findings.block import Block, block_of
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import number
 from tacit.models.base import WHOLE
 from tacit.options import spelled_in_python
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
+from tacit.runs.metrics import metrics_of
 from tacit.runs.missing import missing
 from tacit.runs.next_tokens import next_tokens_of
 from tacit.strings import last_part
@@ -116,18 +116,9 @@ class Run:
         return self.block.verdict if self.block else None
 
     @property
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The headlines' values: by name, such as ``accuracy``, value, low, high, n and chance."""
-        kind, metrics = probe(self.probe), {}
-        for headline in kind.headlines:
-            for entry in measured(headline, self.findings, declared_tables(kind)):
-                label = re.sub(r" \(.*?\)", "", headline.label)
-                words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
-                n = entry.row[headline.n[0]] if isinstance(headline.n, tuple) else None
-                ends = dict(zip(("low", "high"), entry.ends, strict=True))
-                values = {"value": entry.value, **ends, "n": n, "chance": entry.chance}
-                metrics[re.sub(r"\W+", "_", words.lower())] = values
-        return metrics
+    def metrics(self) -> dict[str, Any]:
+        """The verdict and the main results as in ``metrics.json``, such as ``parts/accuracy``."""
+        return metrics_of(probe(self.probe), self.findings)
 
     def to_json(self) -> dict[str, Any]:
         """Return the model, folder, block and summary of the run, as printed by ``--json``."""
