@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -98,8 +98,8 @@ class Echoing(Server):
 
     asked: ClassVar[list[str]] = []
 
-    def accept(self) -> None:
-        """It accepts anything."""
+    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotImplementedError
 
     def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Token:  # noqa: ARG002
         """The same token, whatever is asked."""

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.identity import same_replies
 from tacit.models.openai.options import Thinking
-from tacit.models.openai.schema import Answer, Completion, Replied
-from tacit.models.openai.server import TEXTS, TRIES, Server, first_accepted
+from tacit.models.openai.schema import Answer, Replied
+from tacit.models.openai.server import TEXTS, Server, first_accepted
 from tacit.models.openai.streaming import at_once
 from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
-from tacit.models.openai.tokens import TOPS, Token, read_tokens
+from tacit.models.openai.tokens import Token
 from tacit.requests import Sample
 from tacit.requests.answer_parsing import ANSWER_TOKENS
 
@@ -119,25 +119,11 @@ class ChatServer(Server):
     uncut: Mapping[str, float] = field(default_factory=dict)
     trims: ClassVar[bool] = True
 
-    def accept(self, tops: Sequence[int] = TOPS, attempts: int = TRIES) -> None:
-        """Find out how many log-probabilities the server returns."""
-
-        def ask(top: int) -> Token | None:
-            self.requested = top
-            return self.next_token(TEXTS[0], attempts=attempts)
-
-        first_accepted(tops, ask)
-
     def next_token(
         self, text: str, *, longer: bool = False, attempts: int | None = None
     ) -> Token | None:
         more = {self.limit: 1 + longer, "logprobs": True, "top_logprobs": self.requested}
-        tokens = self._checked(
-            text,
-            lambda: self.client.complete(self._body(text, more), attempts=attempts),
-            Answer[Completion],
-            lambda answer: read_tokens(answer, self.noise),
-        )
+        tokens = self._tokens(text, more, attempts=attempts)
         return tokens[0] if tokens else None
 
     def replies(self, text: str, seed: int, n: int = 1, room: int | None = None) -> list[ChatReply]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -13,7 +12,7 @@ from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, CompletionsServer, Server
 from tacit.models.openai.tokenizer import MOST_BEFORE
-from tacit.models.openai.tokens import LARGEST, agree, are_rescaled
+from tacit.models.openai.tokens import LARGEST, agree, are_rescaled, largest
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +79,7 @@ def keeps_requests_apart(server: Server) -> Iterator[Finding]:
     if alone and agree(alone):
         yield Finding(
             f"with {server.concurrency} concurrent requests, log-probabilities of the same prompts "
-            f"differ by up to {_largest(together):.3g} nats, but not with one request at a time. "
+            f"differ by up to {largest(together):.3g} nats, but not with one request at a time. "
             "It mixes up requests: use --concurrency 1",
             fatal=True,
         )
@@ -89,7 +88,7 @@ def keeps_requests_apart(server: Server) -> Iterator[Finding]:
 def repeats_its_answers(server: Server) -> Iterator[Finding]:
     """Rounding depends on what is computed together: vLLM #7779 and #11778."""
     together, _ = server.spread
-    server.noise = _largest(together)
+    server.noise = largest(together)
     if together and not agree(together):
         yield Finding(
             f"log-probabilities of the same prompt differ by up to {server.noise:.3g} nats between "
@@ -101,10 +100,6 @@ def repeats_its_answers(server: Server) -> Iterator[Finding]:
             f"log-probabilities of the same text differ by up to {server.noise:.2g} nats between "
             "requests"
         )
-
-
-def _largest(apart: Sequence[float]) -> float:
-    return max((math.inf if math.isnan(one) else one for one in apart), default=0.0)
 
 
 _LONG = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import ScoringError, TooLongError
+from tacit.errors import TooLongError
 from tacit.models.base import WHOLE
 from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.encoding import fill
@@ -22,7 +22,7 @@ from tacit.models.openai.checks import (
 )
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
-from tacit.models.openai.served import ScoringServer
+from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token, find, least_listed, likeliest
@@ -47,7 +47,6 @@ CHECKS = (
 """The checks before answers are scored as continuations of a prompt."""
 
 SCORER = "server-2"
-_BYTES_PER_TOKEN = 4
 
 
 @dataclass
@@ -221,16 +220,13 @@ class ServerModel(ScoringServer[CompletionsServer]):
 
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
         reading = Reading(self._server, longer)
-        try:
-            return Scores(tuple(reading.read(fill(prompt)))), reading.least
-        except ScoringError as error:
-            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
+        return Scores(tuple(reading.read(fill(prompt)))), reading.least
 
     def _cost(self, text: str, prompt: Prompt) -> int:
         """Return the number of tokens of a prompt with its answer."""
         tokenizer = self._server.tokenizer
         if tokenizer is None:
-            return 1 + len(text.encode()) // _BYTES_PER_TOKEN
+            return 1 + len(text.encode()) // BYTES_PER_TOKEN
         cost = len(tokenizer.cut(text).tokens) + (self._server.before or 0)
         # One token of the window is for the token that the server generates.
         if self._window is not None and cost + 1 > self._window:

@@ -6,17 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.errors import ScoringError
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.openai.chat import ChatServer
 from tacit.models.openai.chat_checks import FIRST_TOKENS
-from tacit.models.openai.served import ScoringServer
+from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.tokens import find, least_listed, likeliest
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
 
 SCORER = "server-chat-1"
-
-_BYTES_PER_TOKEN = 4
 
 
 class FirstTokensModel(ScoringServer[ChatServer]):
@@ -45,13 +42,10 @@ class FirstTokensModel(ScoringServer[ChatServer]):
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
-        return [2 + len(prompt.text.encode()) // _BYTES_PER_TOKEN for prompt in requests]
+        return [2 + len(prompt.text.encode()) // BYTES_PER_TOKEN for prompt in requests]
 
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
-        try:
-            first = self._server.next_token(prompt.text, longer=longer)
-        except ScoringError as error:
-            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
+        first = self._server.next_token(prompt.text, longer=longer)
         token = first and likeliest(first, self._server.top)
         top = token.top if token else ()
         found = [find(top, self._space + answer, None) for answer in prompt.answers]

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+from tacit.errors import ScoringError
 from tacit.models.openai.checks import Check, preflight
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.identity import recognised
@@ -20,7 +21,10 @@ from tacit.models.openai.watch import Watch
 from tacit.requests import Prompt, Scores
 from tacit.requests.scoring import FOR_NOW
 
-S = TypeVar("S", bound="Server")
+BYTES_PER_TOKEN = 4
+"""A guess, for costs, where no tokenizer is known."""
+
+S = TypeVar("S", bound=Server)
 
 
 class ServedModel(ABC, Generic[S]):
@@ -107,7 +111,13 @@ class ScoringServer(ServedModel[S]):
         return self._watch.differing(changes)
 
     def _answered(self, request: Prompt) -> Scores:
-        return self._score(request)[0]
+        return self._named(request)[0]
+
+    def _named(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
+        try:
+            return self._score(prompt, longer=longer)
+        except ScoringError as error:
+            raise type(error)(f"{prompt.shown} could not be scored: {error}") from error
 
     @abstractmethod
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
@@ -117,7 +127,7 @@ class ScoringServer(ServedModel[S]):
         """Ask a prompt again; return its text, and its answers' differences in nats."""
         prompt, then = answered
         try:
-            now, least = self._score(prompt, longer=True)
+            now, least = self._named(prompt, longer=True)
         except RefusalError:  # one more token does not fit in the server's window
             return prompt.text, []
         changes = []

@@ -85,6 +85,8 @@ class Server(ABC):
     model: str
     concurrency: int = 1
     tokenizer: TokenizerFile | None = None
+    by_id: bool = False
+    """Whether the server is asked to write tokens by their ids."""
     requested: int = 1
     top: int = 0
     noise: float = UNKNOWN_NOISE
@@ -110,9 +112,14 @@ class Server(ABC):
         """How many of the most probable tokens the server lists, in words."""
         return f"the {self.top:,} most probable" if self.top > 1 else "the most probable"
 
-    @abstractmethod
-    def accept(self) -> None:
-        """Find out which requests for log-probabilities the server accepts, or raise."""
+    def accept(self, tops: Sequence[int] = TOPS, attempts: int = TRIES) -> None:
+        """Find out how many log-probabilities the server returns, and if it names token ids."""
+
+        def ask(request: tuple[bool, int]) -> Token | None:
+            self.by_id, self.requested = request
+            return self.next_token(TEXTS[0], attempts=attempts)
+
+        first_accepted(product((True, False) if self.tokenizer else (False,), tops), ask)
 
     @abstractmethod
     def next_token(
@@ -190,6 +197,25 @@ class Server(ABC):
             return identifies_token(token.text)
         return self.tokenizer.names(token, spaced=self.spaced)
 
+    @abstractmethod
+    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request about a text."""
+
+    def _tokens(
+        self,
+        text: str,
+        more: Mapping[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> tuple[Token, ...]:
+        body = self._body(text, more)
+        return self._checked(
+            text,
+            lambda: self.client.complete(body, timeout, attempts),
+            Answer[Completion],
+            lambda answer: read_tokens(answer, self.noise),
+        )
+
     def _checked(
         self,
         text: str,
@@ -220,7 +246,6 @@ class Server(ABC):
 class CompletionsServer(Server):
     """A server that completes texts."""
 
-    by_id: bool = False
     generated: int = 0
     """The number of tokens to generate after an echo: some servers refuse 0."""
     before: int | None = None
@@ -228,16 +253,6 @@ class CompletionsServer(Server):
 
     def __post_init__(self) -> None:
         self.habits.tokenizer = self.tokenizer
-
-    def accept(self) -> None:
-        """Find out how many log-probabilities the server returns, and if it names token ids."""
-        by_id = (True, False) if self.tokenizer else (False,)
-
-        def ask(request: tuple[bool, int]) -> Token | None:
-            self.by_id, self.requested = request
-            return self.next_token(TEXTS[0], attempts=TRIES)
-
-        first_accepted(product(by_id, TOPS), ask)
 
     def next_token(
         self, text: str, *, longer: bool = False, attempts: int | None = None
@@ -274,23 +289,12 @@ class CompletionsServer(Server):
         pairs = zip_longest(super().repeats(), reversed(echoes))
         return [one for pair in pairs for one in pair if one]
 
-    def _tokens(
-        self,
-        text: str,
-        more: Mapping[str, Any],
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> tuple[Token, ...]:
+    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         # Temperature 1 without truncation leaves log-probabilities unchanged on every server.
         body = {"model": self.model, "prompt": text, "temperature": 1.0, "top_p": 1.0, **more}
         if self.by_id:
             body["return_tokens_as_token_ids"] = True
-        return self._checked(
-            text,
-            lambda: self.client.complete(body, timeout, attempts),
-            Answer[Completion],
-            lambda answer: read_tokens(answer, self.noise),
-        )
+        return body
 
 
 def first_accepted(

@@ -14,12 +14,10 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.openai.tokens import Token, identifies_token
+from tacit.models.openai.tokens import HALF, Token, identifies_token
 
 MOST_BEFORE = 2
 """The maximum number of special tokens that a server may put before a text."""
-
-_HALF = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ class TokenizerFile:
             [[*anchor, number] for number in numbers], skip_special_tokens=False
         )
         return {
-            number: text[len(alone) :] if text.startswith(alone) else _HALF
+            number: text[len(alone) :] if text.startswith(alone) else HALF
             for number, text in zip(numbers, together, strict=True)
         }
 
@@ -145,7 +143,7 @@ def _unique(spelled: Mapping[int, str]) -> dict[str, int]:
 
 def _whole(text: str) -> str:
     """Return a token's text without incomplete characters, which some servers omit."""
-    return text.replace(_HALF, "")
+    return text.replace(HALF, "")
 
 
 def _before(tokenizer: Tokenizer) -> int:

@@ -28,7 +28,9 @@ UNKNOWN_NOISE = 0.05
 """The noise in nats that is assumed until the preflight measures it."""
 
 _BY_ID = "token_id:"
-_HALF = "\ufffd"
+HALF = "\ufffd"
+"""What decoders write for a part of a character."""
+
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>|bytes:.*", re.DOTALL)
 _ABOVE_ZERO = 1e-3
 _MOST_MASS = 1.001
@@ -97,7 +99,7 @@ def are_rescaled(tokens: Sequence[Token]) -> bool:
 
 def identifies_token(text: str | None) -> bool:
     """Return whether a text identifies a token; a text with incomplete characters does not."""
-    return bool(text) and _HALF not in str(text) and not _BYTE.fullmatch(str(text))
+    return bool(text) and HALF not in str(text) and not _BYTE.fullmatch(str(text))
 
 
 def find(top: Sequence[Token], text: str | None, number: int | None) -> Token | None:
@@ -163,6 +165,11 @@ def differences(then: Sequence[Token], now: Token) -> list[float]:
         elif now.top and one.logprob >= least + LARGEST:
             apart.append(math.nan)
     return apart
+
+
+def largest(apart: Sequence[float]) -> float:
+    """Return the largest difference; infinity if one is unknown."""
+    return max((math.inf if math.isnan(one) else one for one in apart), default=0.0)
 
 
 def agree(apart: Sequence[float]) -> bool:

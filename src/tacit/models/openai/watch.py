@@ -15,7 +15,7 @@ from tacit.models.openai.chat import OPEN_ENDED, REFUSE, TELL, VotesServer
 from tacit.models.openai.checks import QUIET
 from tacit.models.openai.server import TEXTS, Repeat, Server
 from tacit.models.openai.streaming import at_once
-from tacit.models.openai.tokens import LARGEST, agree
+from tacit.models.openai.tokens import LARGEST, agree, largest
 
 log = logging.getLogger(__name__)
 
@@ -60,11 +60,11 @@ class Watch:
         """Return how the answers to prompts have changed; None if rounding explains it."""
         every = [each for _, some in changes for each in some]
         if not every or agree(every):
-            self._note_noise(max(every, default=0.0))
+            self._note_noise(largest(every))
             return None
-        largest, worst = max((max(some, default=0.0), text) for text, some in changes)
-        wrong = sum(max(some, default=0.0) > LARGEST for _, some in changes)
-        how = f" by up to {largest:.3g} nats" if math.isfinite(largest) else ""
+        most, worst = max((largest(some), text) for text, some in changes)
+        wrong = sum(largest(some) > LARGEST for _, some in changes)
+        how = f" by up to {most:.3g} nats" if math.isfinite(most) else ""
         return (
             f"answers to {wrong or 'most'} of {several(len(changes), 'prompt')} that were asked "
             f"again differ{how} from those before, as after {worst[-40:]!r}"
@@ -75,10 +75,10 @@ class Watch:
             apart = at_once(lambda one: one.changes(), some, self.server.concurrency)
             every = [each for differences in apart for each in differences]
             if not every or agree(every):
-                self._note_noise(max(every, default=0.0))
+                self._note_noise(largest(every))
                 return
             if last:
-                changes = [max(map(_finite, each), default=0.0) for each in apart]
+                changes = [largest(each) for each in apart]
                 worst = some[changes.index(max(changes))]
                 where = "in the echo of" if worst.is_echo else "after"
                 raise UnreliableError(
@@ -88,18 +88,14 @@ class Watch:
                     f"{_DISCARDED}"
                 )
 
-    def _note_noise(self, largest: float) -> None:
-        if largest > self._quiet and not self._is_noted:
+    def _note_noise(self, change: float) -> None:
+        if change > self._quiet and not self._is_noted:
             self._is_noted = True
             log.warning(
                 "%s: its log-probabilities of the same prompts now differ by up to %.2g nats",
                 self.server.name,
-                largest,
+                change,
             )
-
-
-def _finite(change: float) -> float:
-    return math.inf if math.isnan(change) else change
 
 
 def check_replies(server: VotesServer) -> None:
