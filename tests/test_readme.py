@@ -1,4 +1,4 @@
-"""Every command and every line of Python in the README works."""
+"""Every command and every line of Python in the README and on the page of commands works."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ from tests.models import chatting, tiny, worded
 from tests.models.openai.model import Toy
 from tests.models.openai.serving import serving
 
-README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+ROOT = Path(__file__).parents[1]
+BLOCKS = [
+    block
+    for page in ("README.md", "docs/reference/cli.md")
+    for block in re.findall(r"```(\w+)\n(.*?)```", (ROOT / page).read_text("utf-8"), re.DOTALL)
+]
 
 
 def commands(of: str) -> list[str]:
@@ -34,7 +38,8 @@ def commands(of: str) -> list[str]:
     return [line.split("#")[0].strip() for line in lines if line.startswith("tacit ")]
 
 
-COMMANDS = commands("sh")
+DEMO = "tacit demo --no-open"
+COMMANDS = [command for command in commands("sh") if command != DEMO]
 ELSEWHERE = commands("text")
 """These need a server or a cluster."""
 PYTHON = [block for language, block in BLOCKS if language == "python"]
@@ -192,7 +197,8 @@ def test_the_readme_shows_what_the_demo_prints(
 ) -> None:
     """Line by line; on another processor, the last digits of numbers may differ."""
     (shown,) = (block for language, block in BLOCKS if language == "text" and "Planted" in block)
-    given("tacit demo --no-open", monkeypatch)
+    assert DEMO in commands("sh")
+    given(DEMO, monkeypatch)
     printed = [line for line in capsys.readouterr().out.splitlines() if line[:7] != "Report:"]
     assert [masked(line) for line in printed] == [masked(line) for line in shown.splitlines()]
     assert printed[-1] == shown.splitlines()[-1]
