@@ -13,9 +13,7 @@ from tests.golden.record import FILE, recorded
 
 UNMEASURED = {
     "parts": {"discrimination.accuracy", "discrimination.violation", "questions.annotator"},
-    "consistency": {
-        *("intervention", "answers_in_context"),
-    },
+    "consistency": {"intervention", "answers_in_context"},
     "assumptions": set(),
 }
 """Tables and columns of options that no run here has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -10,8 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit.probes.consistency.answers import ModelAnswers
-from tacit.probes.consistency.background import by_anchor
 from tacit.probes.consistency.controls import (
     IRRELEVANT,
     NO_TOPIC,
@@ -21,10 +20,11 @@ from tacit.probes.consistency.controls import (
     Controls,
 )
 from tacit.probes.consistency.questions import FACT
+from tacit.probes.consistency.results import answered, scored
 from tacit.sources.questions import Anchor
 from tacit.statistics.lift import measure_lift
 from tacit.statistics.permutation import Permutations
-from tests.probes.consistency.asking_by_hand import Case, Fact, probe_of
+from tests.probes.consistency.asking_by_hand import Case, Dice, Fact, answers_of, probe_of
 from tests.probes.consistency.run_by_hand import Run
 
 QUICK = Permutations(100)
@@ -70,27 +70,20 @@ class Made:
         self.background = replace(
             probe.background, concepts=members.drop("part"), by_part=members, topics=topics
         )
-        facts, links, asked = probe.asked.facts, probe.asked.links, probe.asked.questions
-        self.known = {
-            fact: random.integers(0, 2, 2).tolist() for fact in facts.select(FACT).iter_rows()
-        }
-        right = [
-            bool(self.known[row["head"], row["relation"], row["tail"]][row["expected"] == "no"])
-            for row in asked.join(facts, on="fact", maintain_order="left").iter_rows(named=True)
-        ]
-        answers = asked.with_columns(right=pl.Series(right))
-        scores = by_anchor(links.join(answers, on="fact", maintain_order="left"))
-        self.anchors = scores.with_columns(
-            right=pl.Series(random.random(N) < 0.5), cluster="anchor"
+        answers = answers_of(probe, Dice(1))
+        self.found = answered(probe, scored(probe, answers))
+        self.right = self.found.anchors["right"].to_numpy()
+        replies = self.found.fact_answers.join(self.found.facts, on="fact")
+        self.known: Counter[tuple[str, str, str]] = Counter(
+            replies.filter("right").select(FACT).iter_rows()
         )
-        self.found = ModelAnswers(facts, links, answers, self.anchors, pl.DataFrame())
 
     @property
     def controls(self) -> Controls:
         return Controls(self.of, self.background, self.found)
 
     def score(self, facts: list[tuple[str, str, str]]) -> float | None:
-        right = sum(sum(self.known[fact]) for fact in facts)
+        right = sum(self.known[fact] for fact in facts)
         return float(Fraction(right, 2 * len(facts))) if facts else None  # equal here too
 
     def touched(self, at: int, name: str) -> set[str]:
@@ -112,10 +105,10 @@ def test_facts_that_touch_a_part_are_left_out(name: str) -> None:
         )
     row = made.controls.table(QUICK).filter(background=WITHOUT[name]).row(0, named=True)
     kept = [at for at, one in enumerate(expected) if one is not None]
-    right = made.anchors["right"].to_numpy()[kept]
+    right = made.right[kept]
     by_hand = measure_lift(right, [one for one in expected if one is not None], kept, QUICK)
     assert 0 < row["n"] == len(kept)
-    assert row["facts"] < made.anchors["facts"].mean()
+    assert row["facts"] < made.found.anchors["facts"].mean()
     assert row["consistency"] == pytest.approx(by_hand.average_precision)
     assert row["lift"] == pytest.approx(by_hand.lift.value)
     assert row["missing"] is None
@@ -139,7 +132,7 @@ def test_irrelevant_background_has_as_many_facts_and_no_common_concept() -> None
     assert row["n"] == len(partners)
     scores = [made.score(made.facts[int(other[1:])]) or 0.0 for other in partners.values()]
     at = [int(own[1:]) for own in partners]
-    by_hand = measure_lift(made.anchors["right"].to_numpy()[at], scores, at, QUICK)
+    by_hand = measure_lift(made.right[at], scores, at, QUICK)
     assert row["consistency"] == pytest.approx(by_hand.average_precision)
 
 

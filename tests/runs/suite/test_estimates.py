@@ -6,6 +6,7 @@ import pytest
 
 import tacit
 from tacit.engine.store import Store
+from tacit.probes.parts.probe import PartsProbe
 from tacit.runs.suite.estimates import ELSEWHERE, FINISHED, UNKNOWN, estimates
 from tacit.runs.suite.file import Suite
 from tests.runs.suite.suites import CONSISTENCY, PARTS, written
@@ -31,8 +32,7 @@ def test_models_here_are_measured_and_of_others_the_prompts_are_known(tmp_path: 
     assert here["seconds"] is not None
     assert (there["prompts"], there["distinct"], there["note"]) == (prompts, prompts, ELSEWHERE)
     assert there["to_ask"] is there["tokens"] is there["seconds"] is None
-    alone = tacit.run("parts", model="demo", drawings="things", limit=1, progress=False)
-    assert len(alone.questions) == here["prompts"]
+    assert len(PartsProbe.read(tmp_path / "things", limit=1).prompts) == prompts
     for model in ("demo", "some/model"):
         unknown = found["assumptions", model]
         assert (unknown["prompts"], unknown["note"]) == (None, UNKNOWN)
