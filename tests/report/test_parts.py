@@ -10,7 +10,7 @@ from tacit.report.sections import details, section, tables
 from tacit.runs.folder import RunFolder
 from tacit.runs.reading import read_runs
 from tests.probes.parts.measured import probe_of
-from tests.report.conftest import DRAWINGS, parts_run
+from tests.report.conftest import DRAWINGS
 
 PROBE = probe_of(*DRAWINGS)
 
@@ -32,23 +32,20 @@ def tables_in(folder: Path) -> dict[str, Details]:
     return {each.spec.name: each for each in (*tables(runs), *details(runs))}
 
 
-def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path) -> None:
+def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path, runs: Path) -> None:
     """In the tables, in a sentence and between models; not where every belief is there."""
-    parts_run(tmp_path / "all" / "one", "ada")
-    run_of_beliefs(tmp_path / "some" / "one", "mine")
-    run_of_beliefs(tmp_path / "some" / "two", "yours")
-    for name in ("parts-violation", "parts-violation-by-drawing"):
-        shown = {
-            folder: "undecided" in [column.name for column in table.spec.in_table(table.table)]
-            for folder in ("all", "some")
-            for table in [tables_in(tmp_path / folder)[name]]
-        }
-        assert shown == {"all": False, "some": True}
-    runs = read_runs([tmp_path / "some"])
-    said = " ".join(section(runs).headlines[runs[0].name])
-    micro = next(row for row in runs[0].summary["violation"] if row["constraint"] == "micro")
+    run_of_beliefs(tmp_path / "one", "mine")
+    run_of_beliefs(tmp_path / "two", "yours")
+    for folder, undecided in ((runs / "parts-ada", False), (tmp_path, True)):
+        found = tables_in(folder)
+        for name in ("parts-violation", "parts-violation-by-drawing"):
+            shown = found[name].spec.in_table(found[name].table)
+            assert ("undecided" in [column.name for column in shown]) == undecided
+    some = read_runs([tmp_path])
+    said = " ".join(section(some).headlines[some[0].name])
+    micro = next(row for row in some[0].summary["violation"] if row["constraint"] == "micro")
     assert f"{micro['undecided']} constraints are undecided" in said
-    compared = differences(runs)
+    compared = differences(some)
     assert compared is not None
     table, _ = compared.tables
     assert "note" in table.table.columns
