@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable
 from dataclasses import replace
-from math import log
+from math import exp, log
 from pathlib import Path
 
 import polars as pl
@@ -63,7 +62,7 @@ def test_the_probability_of_both_answers_is_reported(shift: float, *, improbable
         return sides[answer][-1]
 
     findings = PEACH.measure(answers_of(PEACH, FakeModel(score)))
-    masses = [math.exp(t) + math.exp(f) for t, f in zip(*sides.values(), strict=True)]
+    masses = [exp(t) + exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
     assert ("Caution: the model rarely" in str(PartsProbe.block(findings))) == improbable
 
@@ -81,7 +80,7 @@ def test_without_log_probabilities_there_is_no_probability_of_the_answers() -> N
 def test_what_was_not_offered_is_missing_or_filled_in(preset: str, *, filled: bool) -> None:
     """It is left out of the accuracy, or counts as 0.5, which is judged false."""
     probe = replace(PEACH, template=Template.load(preset))
-    offered = {"True": math.log(0.4), "no": math.log(0.1)}
+    offered = {"True": log(0.4), "no": log(0.1)}
     unoffered = ["surround" in prompt.text for prompt in probe.prompts]
     scores = [
         Scores(tuple(AnswerScore(a, None if no else offered.get(a), 1) for a in prompt.answers))
