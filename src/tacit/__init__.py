@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.api import build_kb, check, compare, load_run, repair, run, suite
+    from tacit.api import build_kb, check, compare, load_model, load_run, repair, run, suite
     from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from tacit.findings.spec import Column, Layout, TableSpec
     from tacit.models.base import LanguageModel
     from tacit.models.fake import FakeModel
-    from tacit.models.loading import load_model
     from tacit.models.openai.options import ServerOptions
     from tacit.models.options import LoadOptions
     from tacit.options import option, template
@@ -52,7 +51,9 @@ if TYPE_CHECKING:
     from tacit.version import __version__
 
 _MODULES = {
-    "tacit.api": ("build_kb", "check", "compare", "load_run", "repair", "run", "suite"),
+    "tacit.api": (
+        *("build_kb", "check", "compare", "load_model", "load_run", "repair", "run", "suite"),
+    ),
     "tacit.coherence.check": ("Check",),
     "tacit.coherence.enrich": ("enrich",),
     "tacit.coherence.ontology": ("Ontology",),
@@ -67,7 +68,6 @@ _MODULES = {
     "tacit.findings.spec": ("Column", "Layout", "TableSpec"),
     "tacit.models.base": ("LanguageModel",),
     "tacit.models.fake": ("FakeModel",),
-    "tacit.models.loading": ("load_model",),
     "tacit.models.openai.options": ("ServerOptions",),
     "tacit.models.options": ("LoadOptions",),
     "tacit.options": ("option", "template"),

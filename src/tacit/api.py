@@ -16,9 +16,9 @@ from tacit.engine.store import Store
 from tacit.errors import RequestError
 from tacit.models.base import LanguageModel
 from tacit.models.objects import EXPECTED, is_object, model_of
-from tacit.models.options import ModelOptions
+from tacit.models.options import LoadOptions, ModelOptions
 from tacit.options import build as built
-from tacit.options import names_of, spelled_in_python
+from tacit.options import names_of, python_names, spelled_in_python
 from tacit.probes import registry
 from tacit.probes.base import Probe
 from tacit.runs.reading import read_run, read_runs
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from tacit.coherence.repair import Repaired
 
 Model: TypeAlias = "str | Path | LanguageModel | tuple[Any, Any]"
+OwnBeliefs: TypeAlias = (
+    "pl.DataFrame | Iterable[Mapping[str, Any] | tuple[Any, ...]] | str | Path | Any"
+)
+Relations: TypeAlias = "str | Path | Ontology | Mapping[str, Mapping[str, Any]]"
 
 
 @overload
@@ -261,6 +265,36 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
     return Runs(found)
 
 
+@spelled_in_python(ModelOptions)
+def load_model(name: str, options: LoadOptions | None = None) -> LanguageModel:
+    """Load a model from a folder or the Hugging Face hub, or connect to one on a server.
+
+    Args:
+        name: A model folder, a GGUF file, a model's name on the hub, ``demo`` or ``demo-masked``, a
+            server's address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
+        options: The options for loading the model, such as revision, number format and device.
+
+    Raises:
+        ModelError: If the model does not exist, has no weights or incomplete weights, or is of an
+            unsupported kind, or if an option is invalid.
+        MissingPackage: If a package extra is not installed: ``server`` for a model on a server, or
+            ``local`` for a local model.
+        NetworkError: If the hub or the server cannot be reached.
+        ScoringError: If a server fails at every attempt, or a model file changes while it is read.
+
+    Examples:
+        >>> import tacit
+        >>> model = tacit.load_model("demo")
+        >>> (scores,) = model.answer([tacit.Prompt("Is a bear an animal?", ("Yes", "No"))])
+        >>> scores["Yes"].logprob < 0
+        True
+    """
+    from tacit.models.loading import load_model as load
+
+    return load(name, options)
+
+
+@spelled_in_python()
 def load_run(folder: str | Path) -> Run:
     """Read a finished run.
 
@@ -280,6 +314,7 @@ def load_run(folder: str | Path) -> Run:
     return read_run(Path(folder))
 
 
+@spelled_in_python()
 def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 - any data frame
     """Build a knowledge base, as ``tacit kb import`` does.
 
@@ -308,9 +343,10 @@ def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 -
     return Path(out)
 
 
+@spelled_in_python()
 def check(
-    beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
-    ontology: str | Path | Ontology = "parts",
+    beliefs: OwnBeliefs,
+    ontology: Relations = "parts",
     believed: str = "p_true",
     *,
     groups: Sequence[str] | None = None,
@@ -320,11 +356,14 @@ def check(
     """Count how often a set of beliefs violates the constraints of an ontology.
 
     Args:
-        beliefs: A polars or pandas data frame, an iterable of mappings (one per row), or a file.
-            The required columns are ``subject``, ``relation``, ``object`` and ``p_true``. Optional
-            columns, such as ``thing`` or ``model``, identify the group to which a belief belongs.
+        beliefs: A polars or pandas data frame, an iterable of mappings (one per row), a file, or an
+            iterable of tuples. The required columns are ``subject``, ``relation``, ``object`` and
+            ``p_true``. Optional columns, such as ``thing`` or ``model``, identify the group to
+            which a belief belongs. A tuple has the subject, relation and object of a statement,
+            and its ``p_true``, which is 1 if the tuple has no fourth value.
         ontology: The name of a built-in ontology (``parts``, ``taxonomy``, ``time`` or ``space``),
-            the path of a YAML file, or an ``Ontology``.
+            the path of a YAML file, an ``Ontology``, or a mapping from the names of relations to
+            their properties, such as ``{"manages": {"asymmetric": True}}``.
         believed: The column that determines which statements are believed. If the column is
             ``p_true``, statements with a value above one half are believed. If the column is not
             ``p_true``, the column must be Boolean.
@@ -351,6 +390,10 @@ def check(
         ... ]
         >>> tacit.check(beliefs).to_json()["asymmetric"]["violated"]
         1
+        >>> memory = [("Anna", "lives in", "Berlin", 0.95), ("Anna", "lives in", "Paris", 0.8)]
+        >>> checked = tacit.check(memory, {"lives in": {"functional": True}})
+        >>> checked.sentences[0].partition(": ")[2]
+        'drop "Anna lives in Paris" (cost 1.39)'
     """
     from tacit.coherence.check import check as count
 
@@ -358,9 +401,10 @@ def check(
     return count(held, held.believed(believed), **options)
 
 
+@spelled_in_python()
 def repair(
-    beliefs: pl.DataFrame | Iterable[Mapping[str, Any]] | str | Path | Any,  # noqa: ANN401
-    ontology: str | Path | Ontology = "parts",
+    beliefs: OwnBeliefs,
+    ontology: Relations = "parts",
     objective: Objective = "paper",
     *,
     groups: Sequence[str] | None = None,
@@ -420,8 +464,8 @@ def _reporter(*, show: bool) -> Reporter:
 
 
 def _beliefs(
-    given: Any,  # noqa: ANN401 - any kind of table
-    ontology: str | Path | Ontology,
+    given: OwnBeliefs,
+    ontology: Relations,
     on_duplicate: OnDuplicate,
     groups: Sequence[str] | None,
 ) -> Beliefs:
@@ -429,18 +473,24 @@ def _beliefs(
     from tacit.coherence.beliefs import read_beliefs
     from tacit.coherence.ontology import Ontology
 
-    known = ontology if isinstance(ontology, Ontology) else Ontology.load(str(ontology))
+    if isinstance(ontology, Mapping):
+        known = Ontology.of({"name": "own", "relations": ontology})
+    else:
+        known = ontology if isinstance(ontology, Ontology) else Ontology.load(str(ontology))
     table = given if isinstance(given, str | Path) else _table(given)
     beliefs = read_beliefs(table, known, on_duplicate, groups)
-    for remark in beliefs.remarks(in_python=True):
-        warnings.warn(remark.removeprefix("warning: "), UserWarning, stacklevel=3)
+    for remark in beliefs.remarks():
+        text = python_names(remark.removeprefix("warning: "))
+        warnings.warn(text, UserWarning, stacklevel=4)
     return beliefs
 
 
 _TABLES = (
-    "expected a polars or pandas frame, a list of rows as mappings (such as "
-    "{'subject': 'leaf', 'relation': 'part of', 'object': 'tree', 'p_true': 0.9}), or a file"
+    "expected a polars or pandas frame, a list of tuples (such as ('leaf', 'part of', 'tree', "
+    "0.9)) or of mappings (such as {'subject': 'leaf', 'relation': 'part of', 'object': 'tree', "
+    "'p_true': 0.9}), or a file"
 )
+_COLUMNS = ("subject", "relation", "object", "p_true")
 
 
 def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
@@ -448,16 +498,21 @@ def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
     if frame is not None:
         return frame
     try:
-        rows = list(given)
+        rows = [_row(number, row) for number, row in enumerate(given)]
     except TypeError as error:
         raise RequestError(f"the beliefs are {type(given).__name__}; {_TABLES}") from error
-    wrong = next((number for number, row in enumerate(rows) if not isinstance(row, Mapping)), None)
-    if wrong is not None:
-        raise RequestError(
-            f"row {wrong} of the beliefs is of type {type(rows[wrong]).__name__}; {_TABLES}"
-        )
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         reason, _, _advice = str(error).partition("\n")[0].partition(";")
         raise RequestError(f"the beliefs are not a table: {reason}; {_TABLES}") from error
+
+
+def _row(number: int, row: Mapping[str, Any] | tuple[Any, ...]) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, tuple | list) and len(row) in (len(_COLUMNS) - 1, len(_COLUMNS)):
+        return dict(zip(_COLUMNS, (*row, 1.0), strict=False))
+    kind = type(row).__name__
+    size = f" with {len(row)} values" if isinstance(row, tuple | list) else ""
+    raise RequestError(f"row {number} of the beliefs is of type {kind}{size}; {_TABLES}")

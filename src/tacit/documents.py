@@ -15,7 +15,7 @@ import yaml
 from tacit.errors import DataError, RequestError
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from pydantic import BaseModel, ValidationError
     from pydantic_core import ErrorDetails
 
 ModelT = TypeVar("ModelT", bound="BaseModel")
@@ -80,10 +80,19 @@ def read_as(
     try:
         return Document(path, model.model_validate(content), lines)
     except ValidationError as error:
-        problems = error.errors(include_url=False)
-        # A misspelt key also causes an error for the missing right key; report the misspelt one.
-        first = next((each for each in problems if each["type"] in _UNKNOWN_KEY), problems[0])
-        raise DataError(_problem(first, model), path, _line(lines, first["loc"])) from None
+        line = _line(lines, _first(error)["loc"])
+        raise DataError(problem_in(error, model), path, line) from None
+
+
+def problem_in(error: ValidationError, model: type[BaseModel]) -> str:
+    """Return the first problem of content that does not match a model."""
+    return _problem(_first(error), model)
+
+
+def _first(error: ValidationError) -> ErrorDetails:
+    # A misspelt key also causes an error for the missing right key; report the misspelt one.
+    problems = error.errors(include_url=False)
+    return next((each for each in problems if each["type"] in _UNKNOWN_KEY), problems[0])
 
 
 def _composed(path: Path) -> tuple[yaml.Node | None, Any]:

@@ -156,6 +156,15 @@ class OptionError(RequestError):
 @contextmanager
 def spelled_in_python(*kinds: type) -> Iterator[None]:
     """Let errors name the options of ``kinds`` as Python does, such as ``chat=True`` for --chat."""
+    try:
+        yield
+    except TacitError as error:
+        error.args = (python_names(str(error), *kinds),)
+        raise
+
+
+def python_names(text: str, *kinds: type) -> str:
+    """Return a text with the options of ``kinds`` named as Python does."""
     known = {name: one for kind in kinds for name, one in declarations(kind).items()}
 
     def spelled(match: re.Match[str]) -> str:
@@ -169,11 +178,7 @@ def spelled_in_python(*kinds: type) -> Iterator[None]:
             return f"{name}={value}"
         return f"{name} {value}" if value else name
 
-    try:
-        yield
-    except TacitError as error:
-        error.args = (_FLAG.sub(spelled, str(error)),)
-        raise
+    return _FLAG.sub(spelled, text)
 
 
 _FLAG = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)(?: (?P<value>\w[\w-]*))?")

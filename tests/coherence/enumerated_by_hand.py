@@ -68,6 +68,8 @@ def clauses_of(
         follows += [(y, relation.inverse, x)] if relation.inverse else []
         clashes = [(x, other, y) for other in relation.excludes]
         clashes += [(y, r, x)] * relation.asymmetric
+        clashes += [(x, r, z) for z in {*items} - {x, y} if relation.functional]
+        clashes += [(z, r, y) for z in {*items} - {x, y} if relation.inverse_functional]
         yield from (((here,), number[each]) for each in follows if each in number)
         yield from (((here, number[each]), None) for each in clashes if each in number)
         others = set(items) - {x, y} if relation.transitive else set()

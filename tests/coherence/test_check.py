@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit import check
 from tacit.coherence.check import Count
 from tacit.coherence.enrich import enrich
-from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.ontology import KINDS, Ontology, shipped_ontologies
 from tacit.errors import RequestError
 from tacit.sources.drawings import read_drawings
 from tacit.sources.statements import drawing_statements
@@ -47,10 +47,7 @@ def random_case(name: str, n: int, seed: int) -> tuple[Ontology, list[Statement]
 
 def count_by_hand(ontology: Ontology, held: set[Statement]) -> dict[str, tuple[int, int]]:
     """(violated, applicable) of each type, one constraint at a time."""
-    applies: dict[str, dict[object, bool]] = {
-        kind: {}
-        for kind in ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
-    }
+    applies: dict[str, dict[object, bool]] = {kind: {} for kind in KINDS}
     for x, r, y in held:
         relation = ontology.relations[r]
         if relation.symmetric:

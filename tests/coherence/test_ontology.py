@@ -96,7 +96,7 @@ def relation(name: str, *lines: str) -> str:
         (
             relation("r", "inverse: s", "transitive: true") + relation("s", "inverse: r"),
             7,
-            "its inverse s is not",
+            "its inverse s must be transitive",
         ),
         (
             relation("r", "symmetric: true", "inverse: s") + relation("s", "inverse: r"),
@@ -136,7 +136,12 @@ def relation(name: str, *lines: str) -> str:
         (relation("r", "implies: s"), 6, "must be a list"),
         (relation("r") + relation("r"), 6, "the key 'r' occurs twice"),
         ('  r:\n    singular: "{subject} is it"\n', 4, "lacks the placeholder {object}"),
-        ('  r:\n    singular: "{subject} is {object}"\n', 4, "relations.r.plural is missing"),
+        (
+            relation("r", "functional: true", "inverse: s")
+            + relation("s", "functional: true", "inverse: r"),
+            6,
+            "its inverse s must be inverse_functional",
+        ),
         ("  r: [a\n", 4, "is not YAML"),
         ("  []\n", 3, "must be a mapping"),
     ],

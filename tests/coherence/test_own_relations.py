@@ -58,7 +58,7 @@ def test_the_commands_print_and_write_what_the_page_says(folder: Path) -> None:
             assert out.splitlines() == expected
     assert len(printed) == 3
     assert (folder / "repaired.csv").read_text(encoding="utf-8") == blocks("csv")[1]
-    violated = [line.split()[1] for line in printed[2].splitlines()[3:9]]
+    violated = [line.split()[1] for line in printed[2].splitlines()[4:10]]
     assert set(violated) == {"0"}
 
 
@@ -77,7 +77,7 @@ def test_the_frames_of_the_page_give_the_result_that_it_states(folder: Path) -> 
 
 
 def test_the_ontology_that_the_page_builds_in_python_is_used(folder: Path) -> None:
-    """A parent who is also a child is an indirect clash, which is printed as a table."""
+    """A parent who is also a child is a conflict, which is printed as a table."""
     printed = run(folder, blocks("python")[2])
     assert [printed.count(f"{relation} of") for relation in ("parent", "child")] == [1, 1]
 

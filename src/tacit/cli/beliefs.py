@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,18 +11,16 @@ import typer
 
 from tacit.cli.options import AsJson, Force
 from tacit.coherence import TIME_LIMIT, Objective, OnDuplicate
-from tacit.english import number_of, several
+from tacit.english import several
 from tacit.strings import listed
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tacit.coherence.beliefs import Beliefs
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
 
-_MOST_TEXTS = 6  # statements of an example
+_MOST_SENTENCES = 5
 
 BeliefsFile = Annotated[
     Path,
@@ -100,12 +98,11 @@ def check(
     violations: Annotated[
         Path | None, typer.Option(help="File for a table of the violated constraints.")
     ] = None,
-    clashes: Annotated[
+    conflicts: Annotated[
         Path | None,
         typer.Option(
-            help="File for a table of indirect clashes: believed statements that cannot all be "
-            "true, although they violate no constraint whose statements all have beliefs. The "
-            "statements of violated constraints are left out, and no statement is in two clashes."
+            help="File for a table of the minimal conflicts: beliefs that cannot all be "
+            "right, but can if any one of them is given up, and the cost of giving it up."
         ),
     ] = None,
     by_group: ByGroup = None,
@@ -121,7 +118,7 @@ def check(
 
     outputs = (
         (violations, table_with("a table of violated constraints", "constraint", "subject_1")),
-        (clashes, table_with("a table of indirect clashes", "clash", "subject", "p_true")),
+        (conflicts, table_with("a table of conflicts", "conflict", "cost")),
         (by_group, table_with("a table of groups' counts", "statements", "violated", "applicable")),
     )
     check_outputs([beliefs], outputs, force=force)
@@ -132,16 +129,17 @@ def check(
     truth = held.believed(believed)
     found = count(held, truth, revision_cost=revision_cost, time_limit=time_limit)
     tables = [] if violations is None else [(found.violations, violations)]
-    tables += [] if clashes is None else [(found.clashes, clashes)]
+    tables += [] if conflicts is None else [(found.conflicts, conflicts)]
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
+    decided, *sentences = found.lines(_MOST_SENTENCES)
+    typer.echo(decided)
     _print_counts(found, held.ontology)
-    lines = [*_counts_text(found), *_examples(found.violations, violations)]
-    lines += [*_clash(found, held.groups, clashes), *(f"Written: {path}" for _, path in tables)]
-    typer.echo("\n".join(lines))
+    written = [f"Written: {path}" for _, path in tables]
+    typer.echo("\n".join([*_counts_text(found), *sentences, *written]))
 
 
 def _read(path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None) -> Beliefs:
@@ -195,10 +193,7 @@ def _counts_text(found: Check) -> Iterator[str]:
         f"{formatted(found.density, 'percent')}"
     )
     if found.total.undecided:
-        yield (
-            "undecided: a statement of the constraint was not asked or has no belief; "
-            "rates are violated / decided"
-        )
+        yield "rates are violated / decided"
     low, high = found.revision_cost_at_least, found.revision_cost_at_most
     if found.revision_cost is not None:
         yield f"revision cost: {several(found.revision_cost, 'belief')} must change"
@@ -207,55 +202,6 @@ def _counts_text(found: Check) -> Iterator[str]:
             f"revision cost: between {low:,} and {high:,} beliefs must change; the time limit was "
             "reached before the minimum was proven"
         )
-
-
-def _examples(violations: pl.DataFrame, written: Path | None) -> Iterator[str]:
-    """Yield one example of a violated constraint of each type."""
-    from tacit.coherence.beliefs import STATEMENT
-
-    if violations.is_empty():
-        return
-    found = violations.unique("constraint", keep="first", maintain_order=True)
-    hint = " (--violations FILE writes all)" if len(found) < len(violations) and not written else ""
-    yield f"examples, out of {several(len(violations), 'violated constraint')}{hint}:"
-    for row in found.iter_rows(named=True):
-        sides: dict[bool, list[str]] = {True: [], False: []}
-        for number in (1, 2, 3):
-            if row[f"subject_{number}"] is not None:
-                words = (row[f"{name}_{number}"] for name in STATEMENT)
-                sides[bool(row[f"believed_{number}"])].append(_quoted(words))
-        believed, others = sides[True], sides[False]
-        text = f"{' and '.join(believed)} {number_of(len(believed), 'is', 'are')} believed"
-        text += f", but {others[0]} is not" if others else ""
-        yield f"  {row['constraint']}: {text}"
-
-
-def _clash(found: Check, groups: Sequence[str], written: Path | None) -> Iterator[str]:
-    """Yield the number of groups with indirect clashes, and an example."""
-    from tacit.coherence.beliefs import STATEMENT
-
-    if not found.clashing:
-        return
-    hint = "" if written else " (--clashes FILE writes them)"
-    count = f"{several(found.clashing, 'group has', 'groups have')} indirect clashes{hint}"
-    example = found.example_clash
-    if example.is_empty():
-        yield count
-        return
-    yield f"{count}; example:"
-    texts = [_quoted(row) for row in example.select(*STATEMENT).iter_rows()]
-    listed = " and ".join(texts[:_MOST_TEXTS])
-    if len(texts) > _MOST_TEXTS:
-        listed += f" and {len(texts) - _MOST_TEXTS:,} more"
-    where = ", ".join(
-        f"{name} {value}" for name, value in zip(groups, example.row(0), strict=False)
-    )
-    verb = "is believed, but cannot" if len(texts) == 1 else "are believed, but cannot all"
-    yield f"  {f'{where}: ' if where else ''}{listed} {verb} be true"
-
-
-def _quoted(statement: Iterable[str]) -> str:
-    return f'"{" ".join(statement)}"'
 
 
 _PAPER = (

@@ -70,25 +70,24 @@ class Beliefs:
             )
         return self.table[column]
 
-    def remarks(self, *, in_python: bool = False) -> list[str]:
+    def remarks(self) -> list[str]:
         """Return messages to the user about how the beliefs were grouped."""
-        remarks, carried, option = [], self.carried, "groups" if in_python else "--groups"
+        remarks, carried = [], self.carried
         if carried:
             noun, are, it = (
                 number_of(len(carried), *forms)
                 for forms in (("column",), ("is", "are"), ("it", "one"))
             )
-            remedy = f"pass groups={carried[:1]}" if in_python else "list the column in --groups"
             remarks.append(
                 f"{noun} {', '.join(map(repr, carried))} {are} copied to the results; to check "
-                f"each value of {it} separately, {remedy}"
+                f"each value of {it} separately, list the column in --groups"
             )
         if len(self.table) > 1 and self._mostly_alone(*self.groups):
             alone = [name for name in self.groups if self._mostly_alone(name)]
             named = ", ".join(map(repr, alone or self.groups))
             remarks.append(
                 f"warning: grouped by {named}, nearly every row is alone in its group, so few "
-                f"constraints can apply; list the columns that identify a group in {option}"
+                "constraints can apply; list the columns that identify a group in --groups"
             )
         return remarks
 
@@ -259,10 +258,7 @@ def _own(ontology: Ontology) -> str:
     name = ontology.name
     if name not in shipped_ontologies() or Ontology.load(name).fingerprint != ontology.fingerprint:
         return ""
-    return (
-        ". For your own relations, name an ontology file: --ontology FILE, or in Python "
-        "ontology=FILE"
-    )
+    return ". Declare your own relations with --ontology"
 
 
 def _once_each(beliefs: Beliefs, on_duplicate: OnDuplicate, rows: _Rows) -> Beliefs:
@@ -297,10 +293,10 @@ def _refuse_duplicates(beliefs: Beliefs, keys: Sequence[str], rows: _Rows) -> No
         return
     statement = " ".join(repr(beliefs.table[name][row]) for name in STATEMENT)
     carried = " or ".join(map(repr, beliefs.carried))
-    hint = f". If {carried} identifies a group, list it in --groups (in Python, groups=)"
+    hint = f". If {carried} identifies a group, list it in --groups"
     raise rows.error(
         f"has p_true {p[row]} for {statement}, but {rows.name(first[row])} has {p[first[row]]} for "
-        "the same statement; keep one, or use --on-duplicate mean or first (in Python, "
-        f"on_duplicate){hint * bool(carried)}",
+        "the same statement; keep one, or choose with --on-duplicate (mean or first)"
+        f"{hint * bool(carried)}",
         row,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -12,18 +12,12 @@ import polars as pl
 
 from tacit.coherence import TIME_LIMIT
 from tacit.coherence.beliefs import EVEN, Beliefs
-from tacit.coherence.closure import Booleans, Integers
-from tacit.coherence.ontology import KINDS
-from tacit.coherence.repair import deadline_of
-from tacit.coherence.violations import (
-    COUNTS,
-    count,
-    jointly_consistent,
-    minimal_clash,
-    violations,
-)
-
-_MOST_SEARCHED = 60  # statements of a group in which a clash is found within seconds
+from tacit.coherence.closure import Booleans, Rules
+from tacit.coherence.conflicts import conflicts, sentence
+from tacit.coherence.ontology import KINDS, PAPERS
+from tacit.coherence.repair import deadline_of, weights_of
+from tacit.coherence.violations import COUNTS, count, jointly_consistent, violations
+from tacit.english import several
 
 
 @dataclass(frozen=True)
@@ -100,6 +94,23 @@ class Check:
         )
         return f"Check({self.believed} of {self.statements} believed; violated: {violated})"
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, most: int = 20) -> list[str]:
+        """Return how many constraints could be decided, and ``most`` conflicts, as text."""
+        constraints, sentences = several(self.total.applicable, "constraint"), self.sentences
+        decided = f"{self.total.decided:,} of {constraints} could be decided"
+        if self.total.undecided:
+            decided += "; the others depend on statements that were not asked or have no belief"
+        found = several(len(sentences), "minimal conflict")
+        if not sentences and self.conflicting:
+            found = f"conflicts in {several(self.conflicting, 'group')}, too large to list"
+        more = sentences and not self.all_conflicts
+        lines = [f"{number}. {text}" for number, text in enumerate(sentences[:most], 1)]
+        lines += [f"and {len(sentences) - most:,} more"] * (len(sentences) > most)
+        return [decided, f"at least {found}" if more else found, *lines]
+
     def _repr_html_(self) -> str:
         """Return the counts of each type of constraint as HTML for a notebook."""
         rows = [{"constraint": kind, **asdict(count)} for kind, count in self.counts.items()]
@@ -173,10 +184,11 @@ class Check:
         costs = self.groups[cost] if cost in self.groups.columns else pl.Series([None])
         return None if costs.null_count() else int(costs.sum())
 
-    @property
-    def clashing(self) -> int:
-        """The number of groups with an indirect clash (see ``clashes``)."""
-        return int(self._clashing.sum())
+    @cached_property
+    def conflicting(self) -> int:
+        """The number of groups with a conflict (see ``conflicts``)."""
+        sides = _sides(self._truth)
+        return int((~jointly_consistent(self._beliefs.coded, *sides, self._rules)).sum())
 
     @cached_property
     def violations(self) -> pl.DataFrame:
@@ -191,7 +203,8 @@ class Check:
             the suffix ``_3``. Only transitive constraints consist of three statements.
         """
         coded, carried = self._beliefs.coded, self._beliefs.table.select(*self._beliefs.carried)
-        table = self._violated.sort("g", "kind", *(f"{c}{n}" for n in (1, 2, 3) for c in "rso"))
+        found = violations(coded, *_sides(self._truth), self._rules)
+        table = found.sort("g", "kind", *(f"{c}{n}" for n in (1, 2, 3) for c in "rso"))
         columns = {"constraint": table["kind"].cast(pl.String)}
         for number in (1, 2, 3):
             codes = _statement(table, number)
@@ -203,95 +216,74 @@ class Check:
         return coded.beside(table["g"], pl.DataFrame(columns))
 
     @cached_property
-    def clashes(self) -> pl.DataFrame:
-        """The indirect clashes: believed statements that cannot all be true, in minimal sets.
+    def conflicts(self) -> pl.DataFrame:
+        """The minimal conflicts: beliefs that cannot all be right, the smallest sets first.
 
-        The search can take minutes if a group has hundreds of believed statements.
-
-        For example, "A before B", "B before C" and "C before A" cannot all be true, but no
-        constraint is violated if there is no belief about "A before C". Statements of violated
-        constraints are left out, because the table ``violations`` contains them. If any statement
-        of a clash is left out, the others can all be true together. No statement is part of two
-        clashes, and without the statements of all clashes, the remaining statements can all be
-        true.
+        If any belief of a conflict is given up, the others can all be right. For example, "A
+        before B", "B before C" and "C before A" cannot all be true. A belief can be part of several
+        conflicts. At most 1,000 are listed, and fewer if the search would take minutes;
+        ``all_conflicts`` says whether these are all.
 
         Returns:
-            One row per statement of a clash: the group columns, the column ``clash`` (number of the
-            clash, from 1), and the columns ``subject``, ``relation``, ``object`` and ``p_true``.
+            One row per belief of a conflict: the group columns, the column ``conflict``
+            (number of the conflict, from 1), ``subject``, ``relation``, ``object``,
+            ``p_true``, ``believed``, ``cost`` and ``cheapest``. The column ``cost`` contains the
+            absolute log-odds of ``p_true``, which is what repair with the objective ``log-odds``
+            pays for changing the belief (13.8 at most). The column ``cheapest`` is True if no
+            other belief of the conflict costs less to change.
         """
-        coded, rules = self._beliefs.coded, self._beliefs.ontology.rules
-        found: list[Integers] = []
-        for group in np.flatnonzero(self._clashing).tolist():
-            mine = self._left & (coded.group == group)
-            while not jointly_consistent(coded, mine, rules)[group]:
-                rows = minimal_clash(coded, mine, rules, group)
-                found.append(rows)
-                mine[rows] = False
-        return self._table_of(found)
+        found = self._conflicts[0]
+        number = np.repeat(np.arange(1, len(found) + 1), [len(rows) for rows in found])
+        rows = pl.Series([row for rows in found for row in rows], dtype=pl.Int64)
+        coded, p_true = self._beliefs.coded, self._beliefs.p_true.gather(rows)
+        codes = self._rows[rows]
+        cost = np.abs(weights_of(p_true.to_numpy(), "log-odds"))
+        table = pl.DataFrame({"conflict": number, **coded.words(codes), "p_true": p_true})
+        table = table.with_columns(believed=self._truth.gather(rows), cost=cost)
+        cheapest = pl.col("cost") == pl.col("cost").min().over("conflict")
+        return coded.beside(codes["g"], table.with_columns(cheapest=cheapest))
+
+    @property
+    def all_conflicts(self) -> bool:
+        """Whether ``conflicts`` contains all minimal conflicts."""
+        return self._conflicts[1]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each minimal conflict as a sentence, with the least costly way out of it."""
+        each = self.conflicts.partition_by("conflict", maintain_order=True)
+        return [sentence(rows.to_dicts(), self._beliefs.groups) for rows in each]
 
     @cached_property
-    def example_clash(self) -> pl.DataFrame:
-        """One indirect clash, with the columns of ``clashes``.
-
-        The example is from the smallest group with an indirect clash. The table has no rows if no
-        group has one, or if the group is so large that the search would take more than seconds.
-        """
-        coded, rules = self._beliefs.coded, self._beliefs.ontology.rules
-        sizes = np.bincount(coded.group[self._left], minlength=len(self._clashing))
-        groups = np.flatnonzero(self._clashing & (sizes <= _MOST_SEARCHED))
-        smallest = groups[np.argsort(sizes[groups], kind="stable")[:1]].tolist()
-        return self._table_of([minimal_clash(coded, self._left, rules, one) for one in smallest])
-
-    def _table_of(self, found: Sequence[Integers]) -> pl.DataFrame:
-        """Return a table with one row per statement of a clash."""
-        number = np.repeat(np.arange(1, len(found) + 1), [len(rows) for rows in found])
-        codes = self._rows[np.concatenate([*found, np.zeros(0, dtype=np.int64)])]
-        coded, p_true = self._beliefs.coded, self._beliefs.p_true.gather(codes["row"])
-        table = pl.DataFrame({"clash": number, **coded.words(codes), "p_true": p_true})
-        return coded.beside(codes["g"], table)
+    def _conflicts(self) -> tuple[list[list[int]], bool]:
+        return conflicts(self._beliefs.coded, *_sides(self._truth), self._rules)
 
     @cached_property
     def _rows(self) -> pl.DataFrame:
         return self._beliefs.coded.frame.with_row_index("row")
 
-    @cached_property
-    def _violated(self) -> pl.DataFrame:
-        rules = self._beliefs.ontology.rules
-        return violations(self._beliefs.coded, *_sides(self._truth), rules)
-
-    @cached_property
-    def _left(self) -> Booleans:
-        """For each row of the table of beliefs: whether it is believed and violates nothing."""
-        parts = pl.concat(_statement(self._violated, number) for number in (1, 2, 3))
-        involved = self._rows.join(parts, on=["g", *"sro"], how="semi")["row"]
-        left, _ = _sides(self._truth)
-        left[involved.to_numpy()] = False
-        return left
-
-    @cached_property
-    def _clashing(self) -> Booleans:
-        """For each group: whether its beliefs clash even without those that violate something."""
-        return ~jointly_consistent(self._beliefs.coded, self._left, self._beliefs.ontology.rules)
+    @property
+    def _rules(self) -> Rules:
+        return self._beliefs.ontology.rules
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a mapping in the stable format of ``tacit check --json``."""
         counts = {kind: count.to_json() for kind, count in self.counts.items()}
-        implies, excludes = counts.pop("implies"), counts.pop("excludes")
+        more = {kind: counts.pop(kind) for kind in KINDS if kind not in PAPERS}
         return {
             **counts,
             "macro": self.macro,
             "micro": self.micro,
             "believed": self.believed,
             "statements": self.statements,
-            "implies": implies,
-            "excludes": excludes,
+            **more,
             "ties": self.ties,
             "missing": self.missing,
             "unasked": self.unasked,
             "groups": len(self.groups),
             "groups_decided": self.decided,
             "groups_with_violations": self.contradicted,
-            "groups_with_clashes": self.clashing,
+            "groups_with_conflicts": self.conflicting,
             "jointly_consistent": self.consistent,
             "contradiction_density": self.density,
             "revision_cost": self.revision_cost,
@@ -323,7 +315,7 @@ def check(
         .with_columns(**{of: pl.sum_horizontal(f"{kind}_{of}" for kind in KINDS) for of in COUNTS})
         .with_columns(
             density=pl.when(decided > 0).then(pl.col("violated") / decided),
-            consistent=jointly_consistent(coded, held, rules),
+            consistent=jointly_consistent(coded, held, np.zeros_like(held), rules),
         )
     )
     if revision_cost:

@@ -7,6 +7,7 @@ subject and the object.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -39,7 +40,26 @@ class Rules:
         """Whether there is one relation, which is an order."""
         first, *more = self.relations
         alone = not (more or self.implications or self.exclusions)
-        return alone and first.transitive and first.asymmetric
+        unique = first.functional or first.inverse_functional
+        return alone and first.transitive and first.asymmetric and not unique
+
+    @cached_property
+    def keys(self) -> Booleans:
+        """Whether each relation's statements share constraints with others about their subject.
+
+        The second row says so of their object. Of relations that constraints connect with a
+        transitive one, all do; of others, those that imply one that is (inverse) functional.
+        """
+        each = self.relations
+        found = np.array([[r.functional for r in each], [r.inverse_functional for r in each]])
+        found |= self.transitive
+        before = np.zeros_like(found)
+        while (found != before).any():
+            before = found.copy()
+            found |= found[::-1] & [r.symmetric for r in each]
+            for r, s, turned in self.implications:
+                found[:, r] |= found[::-1, s] if turned else found[:, s]
+        return found
 
 
 def close(true: Booleans, rules: Rules) -> None:
@@ -68,6 +88,10 @@ def denied(true: Booleans, rules: Rules) -> Booleans:
             false[:, r] |= swapped(true[:, r])
         if each.irreflexive:
             false[:, r] |= true[:, r] & own
+        apart = true[:, r] & ~own
+        axes = [-1] * each.functional + [-2] * each.inverse_functional
+        for axis in axes:
+            false[:, r] |= (apart.sum(axis=axis, keepdims=True) > apart) & ~own
     for r, s, turned in rules.exclusions:
         false[:, s] |= swapped(true[:, r]) if turned else true[:, r]
         false[:, r] |= swapped(true[:, s]) if turned else true[:, s]
@@ -78,6 +102,23 @@ def denied(true: Booleans, rules: Rules) -> Booleans:
         if (s, r, turned) in rules.implications:  # the two statements are equivalent
             false[:, s] |= swapped(false[:, r]) if turned else false[:, r]
     return false
+
+
+def supporting(wanted: Booleans, true: Booleans, rules: Rules) -> None:
+    """Add all statements of the closed array ``true`` from which wanted ones follow, in place."""
+    own = np.eye(true.shape[-1], dtype=bool)
+    before = -1
+    while (now := int(wanted.sum())) != before:
+        before = now
+        for r, each in enumerate(rules.relations):
+            if each.symmetric:
+                wanted[:, r] |= swapped(wanted[:, r])
+            if each.transitive:
+                ends = (wanted[:, r] & ~own).astype(np.float32)
+                steps = swapped(true[:, r] & ~own).astype(np.float32)
+                wanted[:, r] |= true[:, r] & ~own & (((ends @ steps) > 0) | ((steps @ ends) > 0))
+        for r, s, turned in rules.implications:
+            wanted[:, r] |= true[:, r] & (swapped(wanted[:, s]) if turned else wanted[:, s])
 
 
 def swapped(statements: Booleans) -> Booleans:

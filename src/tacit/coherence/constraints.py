@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from tacit.coherence.closure import Booleans, Integers, Link, Rules
-from tacit.coherence.components import connected
+from tacit.coherence.components import families
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.relation import Relation
 
@@ -44,32 +44,35 @@ def families_of(ontology: Ontology) -> Families:
     first = np.arange(count)
     for r, s, turned in rules.implications:
         first[r] = min(r, s) if turned else first[r]
-    links = [(r, s) for r, s, _ in (*rules.implications, *rules.exclusions)]
-    ends = np.array([*((r, r) for r in range(count)), *links]).T
-    family = connected(ends, np.ones(ends.shape[1], dtype=bool))[:count]
-    position, reversed_ = np.zeros(count, dtype=np.int64), first != np.arange(count)
+    reversed_ = first != np.arange(count)
+    family, position = np.zeros((2, count), dtype=np.int64)
     found = []
-    for mine in range(family.max() + 1):
-        members = np.flatnonzero((family == mine) & ~reversed_)
-        position[members] = np.arange(len(members))
+    for number, (members, mine) in enumerate(families(rules)):
+        family[members] = number
+        kept = members[~reversed_[members]]
+        position[members] = np.searchsorted(kept, first[members])
+        links = [
+            _merged(each, members, position, reversed_)
+            for each in (mine.implications, mine.exclusions)
+        ]
+        found.append(Rules(tuple(rules.relations[r] for r in kept), *links))
+    return Families(rules.relations, tuple(found), (family, position, reversed_))
 
-        def inside(links: Iterable[Link], mine: int = mine) -> tuple[Link, ...]:
-            each = {
-                (
-                    int(position[first[r]]),
-                    int(position[first[s]]),
-                    bool(reversed_[r] ^ reversed_[s] ^ turned),
-                )
-                for r, s, turned in links
-                if family[r] == mine
-            }
-            # A relation and its inverse are one, which implies itself.
-            return tuple(sorted(link for link in each if link[0] != link[1] or link[2]))
 
-        relations = tuple(rules.relations[r] for r in members)
-        found.append(Rules(relations, inside(rules.implications), inside(rules.exclusions)))
-    places = (family, position[first], reversed_)
-    return Families(rules.relations, tuple(found), places)
+def _merged(
+    links: tuple[Link, ...], members: Integers, position: Integers, reversed_: Booleans
+) -> tuple[Link, ...]:
+    """Return links between relations of which each stands for its inverse as well."""
+    each = {
+        (
+            int(position[members[r]]),
+            int(position[members[s]]),
+            bool(reversed_[members[r]] ^ reversed_[members[s]] ^ turned),
+        )
+        for r, s, turned in links
+    }
+    # A relation and its inverse are one, which implies itself.
+    return tuple(sorted(link for link in each if link[0] != link[1] or link[2]))
 
 
 @lru_cache(maxsize=64)
@@ -96,9 +99,23 @@ def clauses_of(rules: Rules, n: int) -> Clauses:
         for position, each in enumerate(rules.relations)
         if each.asymmetric and n > 1
     ]
+    links += [
+        pairs
+        for each, here in zip(rules.relations, index, strict=True)
+        for unique, of in ((each.functional, here), (each.inverse_functional, here.T))
+        for pairs in (_pairs(of) if unique else ())
+    ]
     one, other = (np.concatenate(ends) for ends in zip(*links, strict=True))
     exclusions = _sorted(np.minimum(one, other), np.maximum(one, other), len(variables))
     return Clauses(variables, implications, exclusions, index)
+
+
+def _pairs(statements: Integers) -> Iterator[tuple[Integers, Integers]]:
+    """Yield, for each row, all pairs of its statements (-1 where there is none)."""
+    for row in statements:
+        among = row[row >= 0]
+        one, other = np.triu_indices(len(among), 1)
+        yield among[one], among[other]
 
 
 def triples_of(rules: Rules, n: int) -> Integers:

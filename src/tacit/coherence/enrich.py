@@ -120,11 +120,13 @@ def _labels(given: pl.DataFrame, groups: list[str], ontology: Ontology) -> pl.Da
     every = np.ones(len(given), dtype=bool)
     found = [pl.DataFrame(schema={**dict.fromkeys("sro", pl.Int64), "label": pl.Boolean})]
     ends = mentions["node"].to_numpy().reshape(-1, 2).T
-    for nodes, (true,) in arrays(ends, relation, len(relations), every):
-        close(true, ontology.rules)
-        false = denied(true, ontology.rules)
+    for of in arrays(ends, relation, ontology.rules, every):
+        (true,) = of.sets
+        close(true, of.rules)
+        false = denied(true, of.rules)
         part, r, one, other = which = np.nonzero(true | false)
-        frame = pl.DataFrame({"s": nodes[part, one], "r": r, "o": nodes[part, other]})
+        s, o = of.items[part, one], of.items[part, other]
+        frame = pl.DataFrame({"s": s, "r": of.relations[r], "o": o})
         label = pl.when(~pl.Series(true[which] & false[which])).then(pl.Series(true[which]))
         found.append(frame.with_columns(label=label))
     labels = pl.concat(found)

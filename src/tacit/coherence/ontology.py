@@ -15,19 +15,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from tacit.coherence.closure import Rules, close, denied
 from tacit.coherence.relation import Filled, Relation
-from tacit.documents import read_as, similar
+from tacit.documents import problem_in, read_as, similar
 from tacit.errors import RequestError
 from tacit.strings import shown
 
 SHIPPED = Path(__file__).parent.parent / "data" / "ontologies"
-KINDS = ("symmetric", "asymmetric", "inverse", "transitive", "implies", "excludes")
+PAPERS = ("symmetric", "asymmetric", "inverse", "transitive")
+"""The types of constraints of Gu et al. (2023)."""
+KINDS = (*PAPERS, "implies", "excludes", "functional", "inverse_functional")
 """The types of constraints."""
 
-_FLAGS = ("symmetric", "asymmetric", "transitive", "irreflexive")
+# For each property, that of the inverse relation.
+_OF_INVERSE = {name: name for name in ("symmetric", "asymmetric", "transitive", "irreflexive")} | {
+    "functional": "inverse_functional",
+    "inverse_functional": "functional",
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,10 @@ class Ontology:
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Ontology:
         """Return the ontology with the content of an ontology file, as ``to_json`` returns it."""
-        read = _File.model_validate(content)
+        try:
+            read = _File.model_validate(content)
+        except ValidationError as error:
+            raise RequestError(f"the relations are invalid: {problem_in(error, _File)}") from None
         return cls(read.name, read.relations)
 
     def to_json(self) -> dict[str, Any]:
@@ -126,9 +135,8 @@ class Ontology:
     @property
     def kinds(self) -> list[str]:
         """The types of constraints of Gu et al. (2023), and the others that the ontology has."""
-        implies = any(relation.implies for relation in self.relations.values())
-        more = {"implies": implies, "excludes": bool(self.rules.exclusions)}
-        return [kind for kind in KINDS if more.get(kind, True)]
+        declared = [asdict(relation) for relation in self.relations.values()]
+        return [kind for kind in KINDS if kind in PAPERS or any(one[kind] for one in declared)]
 
     @property
     def symmetric(self) -> tuple[str, ...]:
@@ -249,13 +257,12 @@ def _check_inverse(relation: Relation, inverse: Relation) -> None:
             relation, "inverse", f"{name} is symmetric, so it is its own inverse; remove inverse"
         )
     mine, other = asdict(relation), asdict(inverse)
-    for flag in _FLAGS:
-        if mine[flag] and not other[flag]:
+    for flag, needed in _OF_INVERSE.items():
+        if mine[flag] and not other[needed]:
             raise _ConflictError(
                 relation,
                 flag,
-                f"{name} is {flag} but its inverse {inverse.name} is not; "
-                "a relation and its inverse must have the same properties",
+                f"{name} is {flag}, so its inverse {inverse.name} must be {needed}",
             )
 
 

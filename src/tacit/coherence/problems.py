@@ -168,20 +168,17 @@ def _buckets(variables: _Variables, families: Families, names: Sequence[str]) ->
 
 def _problems(variables: _Variables, families: Families) -> Integers:
     """For each variable, return the number of its problem; -1 if it belongs to no problem."""
-    transitive = np.array([rules.transitive for rules in families.rules])[variables.family]
-    spread = transitive & (variables.first != variables.second)
     # A statement of weight 0 can be true at no cost, so it counts as wanted, except in orders
     # without negative weights, where any statement can be true at no cost.
     wanted = np.where(variables.lossless, variables.weight > 0, variables.weight >= 0)
     ends = np.stack([variables.first, variables.second])
     width = int(ends.max(initial=0)) + 1
-    keys = (variables.group * len(families.rules) + variables.family) * width + ends
-    nodes = np.unique(keys, return_inverse=True)[1].reshape(2, -1)
-    # Without transitivity, each unordered pair of items is a separate problem, as is each item
-    # paired with itself.
-    low, high = np.sort(nodes, axis=0)
-    pairs = np.unique(low * len(keys.T) * 2 + high, return_inverse=True)[1]
-    return np.where(spread, connected(nodes, spread & wanted), pairs + nodes.size)
+    nodes = (variables.group * len(families.rules) + variables.family) * width + ends
+    keys = np.zeros(ends.shape, dtype=bool)
+    for family, rules in enumerate(families.rules):
+        mine = variables.family == family
+        keys[:, mine] = rules.keys[:, variables.position[mine]]
+    return connected(nodes, wanted, keys)
 
 
 def _statements(

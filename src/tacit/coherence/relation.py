@@ -32,9 +32,9 @@ class Relation:
     Args:
         name: The name of the relation in tables of beliefs.
         singular: The wording of a statement with a singular subject; contains ``{subject}`` and
-            ``{object}``.
+            ``{object}``. If it is empty, the name of the relation stands between them.
         plural: The wording of a statement with a plural subject; contains ``{subject}`` and
-            ``{object}``.
+            ``{object}``. If it is empty, it is that with a singular subject.
         question_singular: The wording of a question with a singular subject, or None.
         question_plural: The wording of a question with a plural subject, or None.
         category: The category under which the relation's statements are counted, or None.
@@ -46,6 +46,10 @@ class Relation:
             statements x r y and y r z imply x r z.
         irreflexive: Whether, for this relation r, a statement x r x is never true. Every asymmetric
             relation is irreflexive.
+        functional: Whether, for this relation r and three different items x, y and z, the
+            statements x r y and x r z are never both true: each subject has at most one object.
+        inverse_functional: Whether, for this relation r and three different items x, y and z, the
+            statements x r z and y r z are never both true: each object has at most one subject.
         inverse: The name of the relation s that is the inverse of this relation r, or None. If s is
             the inverse of r, the statement y s x is true if and only if x r y is true.
         implies: The names of the relations that this relation implies. If this relation r implies
@@ -62,13 +66,15 @@ class Relation:
         >>> above = Relation("above", "{subject} is above {object}", "{subject} are above {object}")
         >>> above.singular.format(subject="trunk", object="roots")
         'trunk is above roots'
+        >>> Relation("lives in", functional=True).singular
+        '{subject} lives in {object}'
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: str
-    singular: Statement
-    plural: Statement
+    singular: Statement = ""
+    plural: Statement = ""
     question_singular: Statement | None = None
     question_plural: Statement | None = None
     category: Filled | None = None
@@ -76,9 +82,14 @@ class Relation:
     asymmetric: StrictBool = False
     transitive: StrictBool = False
     irreflexive: StrictBool = False
+    functional: StrictBool = False
+    inverse_functional: StrictBool = False
     inverse: Filled | None = None
     implies: tuple[Filled, ...] = ()
     excludes: tuple[Filled, ...] = ()
 
     def __post_init__(self) -> None:
         convert_strings(self, "implies", "excludes")
+        name = self.name.replace("{", "{{").replace("}", "}}")
+        object.__setattr__(self, "singular", self.singular or f"{{subject}} {name} {{object}}")
+        object.__setattr__(self, "plural", self.plural or self.singular)

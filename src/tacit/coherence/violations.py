@@ -40,23 +40,51 @@ def count(
     counts: dict[str, Integers] = {
         f"{kind}_{name}": np.zeros(len(coded.groups), np.int64) for kind in KINDS for name in COUNTS
     }
-    for group, _, true, known in _arrays(coded, believed, disbelieved, rules):
-        for each in _constraints(true, known, rules):
-            for name, of in zip(
+    for of in arrays(coded.ends, coded.relation, rules, believed, disbelieved):
+        group, true, known = of.items[:, 0] // len(coded.items), of.sets[0], of.sets[0] | of.sets[1]
+        for each in _constraints(true, known, of.rules):
+            for name, applies in zip(
                 COUNTS, (each.violated, each.applicable, each.undecided), strict=True
             ):
-                sums = of.sum(axis=(1, 2), dtype=np.int64)
+                sums = applies.sum(axis=(1, 2), dtype=np.int64)
                 np.add.at(counts[f"{each.kind}_{name}"], group, sums)
+    for kind, keys, rows in _sharing(coded, believed, rules):
+        k, unknown = pl.col("true").sum(), (~pl.col("known")).sum()
+        pairs = k * (k - 1) // 2
+        found = (
+            rows.with_columns(known=(believed | disbelieved)[rows["row"]])
+            .group_by(keys)
+            .agg(violated=pairs, applicable=pairs + k * (pl.len() - k), undecided=k * unknown)
+        )
+        for name in COUNTS:
+            np.add.at(counts[f"{kind}_{name}"], found["g"].to_numpy(), found[name].to_numpy())
     return counts
 
 
-def jointly_consistent(coded: Coded, believed: Booleans, rules: Rules) -> Booleans:
-    """Return, for each group, whether its believed statements can all be true together."""
+def _sharing(
+    coded: Coded, believed: Booleans, rules: Rules
+) -> Iterator[tuple[str, list[str], pl.DataFrame]]:
+    """Yield the rows of functional relations, and the columns of which one row can be true."""
+    rows = coded.frame.with_columns(true=believed).with_row_index("row")
+    rows = rows.filter(pl.col("s") != pl.col("o"))
+    for kind, key, unique in (
+        ("functional", "s", [each.functional for each in rules.relations]),
+        ("inverse_functional", "o", [each.inverse_functional for each in rules.relations]),
+    ):
+        if any(unique):
+            yield kind, ["g", "r", key], rows.filter(pl.col("r").is_in(np.flatnonzero(unique)))
+
+
+def jointly_consistent(
+    coded: Coded, believed: Booleans, disbelieved: Booleans, rules: Rules
+) -> Booleans:
+    """Return, for each group, whether its statements can all be true, or false if disbelieved."""
     consistent = np.ones(len(coded.groups), dtype=bool)
-    for group, _, true, _ in _arrays(coded, believed, np.zeros_like(believed), rules):
-        close(true, rules)
-        contradictory = (true & denied(true, rules)).any(axis=(1, 2, 3))
-        consistent[group[contradictory]] = False
+    for of in arrays(coded.ends, coded.relation, rules, believed, disbelieved):
+        true, false = of.sets
+        close(true, of.rules)
+        contradictory = (true & (false | denied(true, of.rules))).any(axis=(1, 2, 3))
+        consistent[of.items[contradictory, 0] // len(coded.items)] = False
     return consistent
 
 
@@ -67,52 +95,34 @@ def violations(
 
     If ``disbelieved`` is None, all statements that are not believed are disbelieved.
     """
+    kinds = pl.Enum(KINDS)
     numbers = dict.fromkeys(_COLUMNS, pl.Int64)
-    found = [pl.DataFrame(schema={"g": pl.Int64, "kind": pl.Enum(KINDS), **numbers})]
-    for group, item, true, known in _arrays(coded, believed, disbelieved, rules):
-        for each in _constraints(true, known, rules):
+    found = [pl.DataFrame(schema={"g": pl.Int64, "kind": kinds, **numbers})]
+    sets = [believed] if disbelieved is None else [believed, disbelieved]
+    for of in arrays(coded.ends, coded.relation, rules, *sets):
+        group, item = np.divmod(of.items, len(coded.items))
+        true = of.sets[0]
+        known = np.ones_like(true) if disbelieved is None else true | of.sets[1]
+        for each in _constraints(true, known, of.rules):
             part, *statements = _statements(each, true)
-            columns = {"g": group[part]}
+            columns = {"g": group[part, 0]}
             for number, (s, r, o) in enumerate(statements, 1):
                 columns[f"s{number}"] = item[part, s]
-                columns[f"r{number}"] = np.full(len(part), r)
+                columns[f"r{number}"] = np.full(len(part), of.relations[r])
                 columns[f"o{number}"] = item[part, o]
-            found.append(pl.DataFrame(columns).with_columns(kind=pl.lit(each.kind, pl.Enum(KINDS))))
+            found.append(pl.DataFrame(columns).with_columns(kind=pl.lit(each.kind, kinds)))
+    for kind, keys, rows in _sharing(coded, believed, rules):
+        true = rows.filter("true")
+        pairs = true.join(true, on=keys).filter(pl.col("row") < pl.col("row_right"))
+        one, other = (coded.frame[pairs[name]] for name in ("row", "row_right"))
+        found.append(
+            pl.DataFrame({"g": one["g"]}).with_columns(
+                *(one[name].alias(f"{name}1") for name in "sro"),
+                *(other[name].alias(f"{name}2") for name in "sro"),
+                kind=pl.lit(kind, kinds),
+            )
+        )
     return pl.concat(found, how="diagonal")
-
-
-def minimal_clash(coded: Coded, believed: Booleans, rules: Rules, group: int) -> Integers:
-    """Return believed statements of a group that cannot all be true, without superfluous ones."""
-
-    def possible(rows: Integers) -> bool:
-        chosen = np.zeros_like(believed)
-        chosen[rows] = True
-        return bool(jointly_consistent(coded, chosen, rules)[group])
-
-    def needed(kept: Integers, rows: Integers, *, grown: bool) -> Integers:
-        """Return the rows that are needed for a clash in addition to the kept rows."""
-        if grown and not possible(kept):
-            return rows[:0]
-        if len(rows) == 1:
-            return rows
-        first, second = np.array_split(rows, 2)
-        later = needed(np.concatenate([kept, first]), second, grown=True)
-        earlier = needed(np.concatenate([kept, later]), first, grown=len(later) > 0)
-        return np.concatenate([earlier, later])
-
-    rows = np.flatnonzero(believed & (coded.group == group))
-    return np.sort(needed(rows[:0], rows, grown=False))
-
-
-def _arrays(
-    coded: Coded, believed: Booleans, disbelieved: Booleans | None, rules: Rules
-) -> Iterator[tuple[Integers, Integers, Booleans, Booleans]]:
-    """Yield the groups and items of components, and which statements are believed and known."""
-    sets = [believed] if disbelieved is None else [believed, disbelieved]
-    for nodes, found in arrays(coded.ends, coded.relation, len(rules.relations), *sets):
-        group, item = np.divmod(nodes, len(coded.items))
-        known = np.ones_like(found[0]) if disbelieved is None else found[0] | found[1]
-        yield group[:, 0], item, found[0], known
 
 
 def _constraints(true: Booleans, known: Booleans, rules: Rules) -> Iterator[_Constraints]:

@@ -60,29 +60,9 @@ def load_model(
     hashes: FileHashes | None = None,
     called: str | None = None,
 ) -> LanguageModel:
-    """Load a model from a folder or the Hugging Face hub, or connect to one on a server.
+    """Load a model, as ``tacit.load_model`` does; ``called`` is its name in messages and manifests.
 
-    Args:
-        name: A model folder, a GGUF file, a model's name on the hub, ``demo`` or ``demo-masked``, a
-            server's address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
-        options: The options for loading the model, such as revision, number format and device.
-        hashes: Cache for the SHA-256 hashes of weight files; None to compute all hashes.
-        called: The model's name in messages and manifests; None to use ``name``.
-
-    Raises:
-        ModelError: If the model does not exist, has no weights or incomplete weights, or is of an
-            unsupported kind, or if an option is invalid.
-        MissingPackage: If a package extra is not installed: ``server`` for a model on a server, or
-            ``local`` for a local model.
-        NetworkError: If the hub or the server cannot be reached.
-        ScoringError: If a server fails at every attempt, or a model file changes while it is read.
-
-    Examples:
-        >>> import tacit
-        >>> model = tacit.load_model("demo")
-        >>> (scores,) = model.answer([tacit.Prompt("Is a bear an animal?", ("Yes", "No"))])
-        >>> scores["Yes"].logprob < 0
-        True
+    ``hashes`` caches the SHA-256 hashes of weight files; None to compute all hashes.
     """
     options = options or LoadOptions()
     check_name(name, options)
