@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit.errors import DataError, RequestError
+from tacit.errors import DataError, ModelError, RequestError
 from tacit.models.registry import DEMO_MASKED
 from tacit.probes import registry as base
 from tacit.probes.parts.options import PartsOptions
@@ -247,6 +247,12 @@ def test_errors_name_the_argument_of_python_too() -> None:
         DataError, match=r"with on_duplicate \(mean or first\)\. If 'family'.* in groups$"
     ):
         tacit.check(twice)
+
+
+def test_errors_of_loading_name_the_options_of_python() -> None:
+    """A masked model cannot chat."""
+    with pytest.raises(ModelError, match=r"cannot chat: omit chat=True"):
+        tacit.load_model("demo-masked", tacit.LoadOptions(chat=True))
 
 
 class Clash(tacit.Probe):

@@ -344,14 +344,15 @@ def build_kb(dump: str | Path | Any, out: str | Path) -> Path:  # noqa: ANN401 -
 
 
 @spelled_in_python()
-def check(
+def check(  # noqa: PLR0913 - all of a check in one call
     beliefs: OwnBeliefs,
     ontology: Relations = "parts",
     believed: str = "p_true",
     *,
     groups: Sequence[str] | None = None,
     on_duplicate: OnDuplicate = "error",
-    **options: Any,  # noqa: ANN401 - as in coherence.check
+    revision_cost: bool = False,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Check:
     """Count how often a set of beliefs violates the constraints of an ontology.
 
@@ -371,7 +372,9 @@ def check(
             ``thing``, ``annotator``, ``person``, ``document``, ``model`` or ``group``.
         on_duplicate: What to do with several values of ``p_true`` for one statement: ``error``,
             ``mean`` or ``first``.
-        options: Options of ``tacit.coherence.check.check``: ``revision_cost`` and ``time_limit``.
+        revision_cost: Whether to compute the smallest number of beliefs that must change.
+        time_limit: The time after which the search for this number ends, in seconds; None for no
+            limit.
 
     Warns:
         UserWarning: If the beliefs have a column that Tacit only copies to the results, or if
@@ -398,7 +401,8 @@ def check(
     from tacit.coherence.check import check as count
 
     held = _beliefs(beliefs, ontology, on_duplicate, groups)
-    return count(held, held.believed(believed), **options)
+    truth = held.believed(believed)
+    return count(held, truth, revision_cost=revision_cost, time_limit=time_limit)
 
 
 @spelled_in_python()
