@@ -96,6 +96,12 @@ def cache_folder() -> Path:
     return (Path(chosen) if chosen else Path.home() / ".cache") / "tacit"
 
 
+def data_folder() -> Path:
+    """Return the folder of the data sets that the user let Tacit fetch."""
+    chosen = os.environ.get("XDG_DATA_HOME")
+    return (Path(chosen) if chosen else Path.home() / ".local" / "share") / "tacit"
+
+
 def publish(path: Path, write: Callable[[Path], None]) -> None:
     """Write a file atomically: ``write`` fills a temporary file, which becomes ``path``."""
     try:
@@ -106,13 +112,18 @@ def publish(path: Path, write: Callable[[Path], None]) -> None:
         try:
             temporary.chmod(0o644)
             write(temporary)
-            _sync(temporary)
-            temporary.replace(path)
-            _sync(path.parent)
+            move_into(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
     except OSError as error:
         raise WorkError(unwritable(path, error)) from error
+
+
+def move_into(temporary: Path, path: Path) -> None:
+    """Give a complete file its name, once its content is on the disk."""
+    _sync(temporary)
+    temporary.replace(path)
+    _sync(path.parent)
 
 
 def publish_text(path: Path, text: str) -> None:

@@ -91,7 +91,7 @@ REFUSED = {
     "show statements missing": "missing: there is no such file or folder",
     "show statements things --out things/annotations-7.tsv": "choose another name",
     "show statements things --things peac": "similar names: peach",
-    "show sources conceptnet5": "did you mean conceptnet?",
+    "get conceptnet5": "did you mean conceptnet?",
     f"show prompts parts --drawings none {SERVER}": "is a server, which does not show",
     "show prompts assumptions --norms none.tsv --model demo": "CSLB (",
     "show anchor runs/one q1": "contains a run of the probe parts",

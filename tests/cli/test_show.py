@@ -1,4 +1,4 @@
-"""``tacit show``: prompts, statements and sources of data."""
+"""``tacit show``: prompts and statements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import typer
 from tacit.cli import show
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
-from tacit.sources.registry import registry
 from tacit.tables import read_table
 from tests.cli.conftest import Tacit
 
@@ -148,36 +147,3 @@ def test_the_same_drawings_give_the_same_bytes(tmp_path: Path) -> None:
         subprocess.run(command, env=environment, capture_output=True, check=True)
         written.append(out.read_bytes())
     assert written[0] == written[1]
-
-
-def test_sources_are_listed_below_the_options_that_take_them(tacit: Tacit) -> None:
-    """As JSON, a list with all fields; what is not known is null."""
-    ran = tacit("show", "sources")
-    assert (ran.code, ran.err) == (0, "")
-    groups = [group.splitlines() for group in ran.out.split("\n\n")]
-    for kind, (heading, *lines) in zip(registry().kinds.values(), groups, strict=False):
-        assert all(option in heading for option in kind.options)
-        assert [line.split()[0] for line in lines] == [
-            source.name for source in registry().of_kind(kind.name)
-        ]
-    listed = json.loads(tacit("show", "sources", "--json").out)
-    assert [one["name"] for one in listed] == list(registry().sources)
-    one = json.loads(tacit("show", "sources", "cslb", "--json").out)
-    assert one in listed
-    assert (one["kind"]["name"], one["licence"]) == ("norms", None)
-
-
-def test_one_source_is_shown_with_its_files_and_steps(tacit: Tacit) -> None:
-    """Address, licence, citation, names, sizes and checksums; or that the licence is unknown."""
-    ran = tacit("show", "sources", "everyday-things")
-    assert ran.code == 0
-    source = registry().source("everyday-things")
-    for text in (source.home, "Apache-2.0", str(source.citation), *source.steps):
-        assert text in ran.out
-    for file in source.files:
-        assert f"{file.name}, {file.bytes:,} bytes, save as {file.save_as}\n" in ran.out
-        assert f"  sha256 {file.sha256}\n" in ran.out
-    out = tacit("show", "sources", "cslb").out
-    assert "unknown; see the home page" in out
-    assert "after registration" in out
-    assert "sha256" not in out

@@ -86,7 +86,7 @@ def test_a_missing_file_is_reported_with_the_sources_that_fit(
 def test_a_folder_of_files_under_other_names_is_an_error(tmp_path: Path) -> None:
     """A clone of the repository holds no annotations-*.tsv; the message says where to look."""
     (tmp_path / "Diagram-transcription - id0_tab2.tsv").touch()
-    with pytest.raises(DataError, match="see tacit show sources everyday-things"):
+    with pytest.raises(DataError, match="see tacit get everyday-things --dry-run"):
         read_drawings(tmp_path, ["above"])
 
 

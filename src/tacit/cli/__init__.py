@@ -16,7 +16,9 @@ from tacit.addresses import check_holds_no_password
 from tacit.cli import (
     beliefs,
     demo,
+    get,
     kb,
+    listing,
     predict,
     report,
     reproduce,
@@ -86,8 +88,12 @@ def _options(
 
 
 _COMMANDS: Mapping[str, Mapping[str, typer.Typer | Callable[..., None]]] = {
-    "Measure a model": {
+    "Begin": {
         "demo": demo.demo,
+        "list": listing.list_names,
+        "get": get.get,
+    },
+    "Measure a model": {
         "run": run.app,
         "suite": suite.suite,
         "score": score.score,
@@ -99,11 +105,9 @@ _COMMANDS: Mapping[str, Mapping[str, typer.Typer | Callable[..., None]]] = {
         "predict": predict.predict,
         "show": show.app,
     },
-    "Beliefs from elsewhere (no model needed)": {
+    "Without a model": {
         "check": beliefs.check,
         "repair": beliefs.repair,
-    },
-    "Data": {
         "kb": kb.app,
     },
 }

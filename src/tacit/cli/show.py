@@ -1,4 +1,4 @@
-"""``tacit show``: show a probe's prompts, an anchor question of a run, or data sources."""
+"""``tacit show``: show a probe's prompts, an anchor question of a run, or statements."""
 
 from __future__ import annotations
 
@@ -21,53 +21,13 @@ from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
 from tacit.probes.base import ModelWords, Probe, Requests
 from tacit.requests import Prompt, RankingPrompt, Request
-from tacit.sources.registry import Registry, Source, SourceFile, registry
 
 if TYPE_CHECKING:
     from tacit.models.huggingface.local import LocalModel
 
 
 _FEW = 3  # ids in a message
-_INDENT = 11  # the length of the longest heading, plus two spaces
-
-
-def _listing(known: Registry) -> Iterator[str]:
-    """Yield the output lines that list all data sources, grouped by kind of data."""
-    width = max(map(len, known.sources)) + 2
-    for kind in known.kinds.values():
-        yield f"{kind.noun}: {'; '.join(kind.options)}"
-        for source in known.of_kind(kind.name):
-            condition = f" ({source.condition})" if source.condition else ""
-            yield f"  {source.name:<{width}}{source.title}{condition}"
-        yield ""
-    yield "tacit show sources NAME shows how to get a source; Tacit downloads no data"
-
-
-def _detail(source: Source) -> Iterator[str]:
-    """Yield the output lines that describe one data source."""
-    yield f"{source.name}: {source.title}"
-    yield ""
-    for heading, text in source.facts().items():
-        yield f"{heading:<{_INDENT}}{text}"
-    yield ""
-    for file in source.files:
-        yield from _file(file)
-    yield ""
-    for number, step in enumerate(source.steps, 1):
-        yield f"{number}. {step}"
-
-
-def _file(file: SourceFile) -> Iterator[str]:
-    size = "" if file.bytes is None else f", {file.bytes:,} bytes"
-    renamed = "" if file.save_as is None else f", save as {file.save_as}"
-    yield f"{file.name}{size}{renamed}"
-    if file.url:
-        yield f"  {file.url}"
-    if file.sha256:
-        yield f"  sha256 {file.sha256}"
-
-
-app = group("Show prompts, one question of a run, or data sources.")
+app = group("Show prompts, statements, or one question of a run.")
 First = Annotated[
     int,
     typer.Option("--first", min=1, help="How many prompts of each kind are printed."),
@@ -225,26 +185,6 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
             f"{', …' if len(found) > _FEW else ''}; give more of the id"
         )
     return found[0] if found else start
-
-
-@app.command("sources")
-def sources(
-    name: Annotated[
-        str | None, typer.Argument(help="Name of a source of data [default: list all sources].")
-    ] = None,
-    as_json: given.AsJson = False,
-) -> None:
-    """Show where to get published data sets, and which options accept each data set.
-
-    Example: tacit show sources conceptnet
-    """
-    known = registry()
-    found = None if name is None else known.source(name)
-    if as_json:
-        shown = asdict(found) if found else [asdict(one) for one in known.sources.values()]
-        typer.echo(json.dumps(shown))
-        return
-    typer.echo("\n".join(_detail(found) if found else _listing(known)))
 
 
 def _report_left_out(count: int) -> None:

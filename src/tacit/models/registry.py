@@ -31,13 +31,18 @@ def backend_of(name: str) -> Backend | None:
     if not colon:
         return None
     if scheme not in _registered():
-        known = ", ".join(sorted(_registered())) or "none"
+        known = ", ".join(schemes()) or "none"
         raise ModelError(
             f"{name}: no back-end is installed for models named {scheme}:… (installed: {known}); a "
             "server's address begins with http:// or https://"
         )
     found: Backend = _registered()[scheme].load()
     return found
+
+
+def schemes() -> tuple[str, ...]:
+    """Return the schemes of the back-ends of other packages, sorted."""
+    return tuple(sorted(_registered()))
 
 
 @cache

@@ -82,12 +82,12 @@ def asking(plan: Plan) -> Iterator[Callable[[Part], None]]:
 
 
 @contextmanager
-def reading(size: int) -> Iterator[Callable[[int], None]]:
-    """Show how many of ``size`` bytes have been read."""
+def reading(size: int, verb: str = "read") -> Iterator[Callable[[int], None]]:
+    """Show how many of ``size`` bytes have been read or otherwise dealt with."""
     from rich.filesize import decimal
 
     with _bar(size) as show:
-        yield lambda read: show(read, lambda _: f"read {decimal(read)} of {decimal(size)}")
+        yield lambda done: show(done, lambda _: f"{verb} {decimal(done)} of {decimal(size)}")
 
 
 @contextmanager

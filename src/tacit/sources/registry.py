@@ -1,7 +1,7 @@
 """The published data sets that Tacit can read, declared in ``registry.yaml``.
 
-For each data set, the registry contains the address, the licence, the citation, and instructions
-for obtaining the data. Tacit does not download the data sets.
+For each data set, the registry contains the address, the licence, the citation, and what to do
+before the data can be used. ``fetching`` downloads the files with an address and a SHA-256 hash.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class SourceFile:
     bytes: int | None = None
     sha256: str | None = None
 
+    @property
+    def saved(self) -> str:
+        """The name under which the file is saved."""
+        return self.save_as or self.name
+
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
@@ -77,6 +82,17 @@ class Source:
     condition: str | None = None
     licence: str | None = None
     checksums_from: str | None = None
+
+    @property
+    def fetched(self) -> Sequence[SourceFile]:
+        """The files that can be fetched, because their address and SHA-256 hash are known."""
+        return [one for one in self.files if one.url and one.sha256]
+
+    @property
+    def size(self) -> int:
+        """The size in bytes of the files that can be fetched; 0 if it is not known."""
+        sizes = [one.bytes for one in self.fetched]
+        return sum(one for one in sizes if one) if all(sizes) else 0
 
     @property
     def access(self) -> str:
@@ -156,5 +172,5 @@ def advice(kind: str) -> str:
     known = registry()
     sources = known.of_kind(kind)
     listed = ", ".join(f"{source.label} ({source.access})" for source in sources)
-    name = f" {sources[0].name}" if len(sources) == 1 else ""
-    return f"{known.kinds[kind].noun} that Tacit reads: {listed}; see tacit show sources{name}"
+    name = sources[0].name if len(sources) == 1 else "NAME"
+    return f"{known.kinds[kind].noun} that Tacit reads: {listed}; see tacit get {name} --dry-run"

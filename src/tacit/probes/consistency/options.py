@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tacit.errors import RequestError
 from tacit.knowledge.options import BackgroundOptions
 from tacit.options import option
+from tacit.sources.fetching import fetched
 
 Preset = Literal["max", "single", "count", "calibrated", "votes"]
 
@@ -51,7 +52,9 @@ class ConsistencyOptions:
 
     questions: Path = option(
         help="A file of multiple-choice questions: CommonsenseQA or another published data set, or "
-        "a table with the columns question, choices and answer."
+        "a table with the columns question, choices and answer [default: the development split of "
+        "commonsenseqa, which tacit get fetches].",
+        absent=fetched("commonsenseqa", "dev_rand_split.jsonl"),
     )
     kb: Path = option(help="A knowledge base that tacit kb import created.", data=of_knowledge_base)
     limit: int | None = option(

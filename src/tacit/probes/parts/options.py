@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import RequestError
 from tacit.options import option, sha256_of
+from tacit.sources.fetching import fetched
 
 if TYPE_CHECKING:
     from tacit.probes.parts.questions import Template
@@ -33,8 +34,10 @@ class PartsOptions:
 
     drawings: Path = option(
         help="A folder of drawings (annotators' sketches of things), one file of annotations, or "
-        "a file that lists things and their parts.",
+        "a file that lists things and their parts [default: everyday-things, which tacit get "
+        "fetches].",
         data=_of_drawings,
+        absent=fetched("everyday-things"),
     )
     things: str | None = option(
         None, help="Use only annotators' drawings of the listed things (separated by commas)."
