@@ -24,10 +24,9 @@ from tacit.findings.spec import Column, TableSpec
 from tacit.probes.base import declared_tables, title_of
 from tacit.probes.registry import BUILT_IN, probe
 from tacit.report.writing import glossary
-from tacit.sources.registry import Source, SourceFile, registry
+from tacit.sources.registry import Source, registry
 
 MARKER = "<!-- generated when the site is built -->"
-UNKNOWN = "unknown"
 PUBLIC_NAMES = {
     "Run a probe": ("run", "suite", "compare", "load_run", "Run", "Runs", "demo_data", "marks_by"),
     "Check and repair beliefs": ("check", "repair", "enrich", "Check", "Repaired"),
@@ -165,7 +164,7 @@ def data_sets() -> Iterator[str]:
     known = registry()
     yield "| source | what it is | licence |\n|---|---|---|"
     for source in known.sources.values():
-        licence = source.licence or UNKNOWN
+        licence = source.licence or "unknown"
         yield f"| [{source.label}](#{source.name}) | {source.title} | {licence} |"
     for kind in known.kinds.values():
         yield f"\n## {kind.noun.capitalize()}\n"
@@ -178,18 +177,9 @@ def _source(source: Source) -> Iterator[str]:
     yield f"\n### {source.name}\n\n{source.title}.\n"
     yield "| property | value |\n|---|---|"
     yield from (f"| {heading} | {text} |" for heading, text in source.facts().items())
-    yield "\n| file | save as | bytes | SHA-256 |\n|---|---|---|---|"
-    yield from map(_file, source.files)
-    yield ""
+    how = f"Fetch the files with `tacit get {source.name}`" if source.fetched else "By hand"
+    yield f"\n{how}:\n"
     yield from (f"{number}. {step}" for number, step in enumerate(source.steps, 1))
-
-
-def _file(file: SourceFile) -> str:
-    name = f"[{file.name}]({file.url})" if file.url else f"`{file.name}`"
-    save_as = f"`{file.save_as}`" if file.save_as else "any name"
-    size = UNKNOWN if file.bytes is None else f"{file.bytes:,}"
-    checksum = f"`{file.sha256}`" if file.sha256 else UNKNOWN
-    return f"| {name} | {save_as} | {size} | {checksum} |"
 
 
 PAGES = {

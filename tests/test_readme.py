@@ -23,6 +23,7 @@ from tacit.sources.dumps import Dump
 from tests.models import chatting, tiny, worded
 from tests.models.openai.model import Toy
 from tests.models.openai.serving import serving
+from tests.sources.site import Site, serve_drawings, served
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = [
@@ -64,11 +65,18 @@ CONSISTENCY, ASSUMPTIONS = (
     for probe in ("consistency", "assumptions")
 )
 AFTER = {
+    "tacit run parts --model gpt2 --out": ("tacit get everyday-things",),
     "tacit show anchor": (CONSISTENCY,),
     "tacit reproduce sta": (ASSUMPTIONS,),
     "tacit report": (CONSISTENCY, ASSUMPTIONS),
     "tacit compare": (ASSUMPTIONS,),
 }
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    with served(monkeypatch) as made:
+        yield made
 
 
 @pytest.fixture(autouse=True)
@@ -82,9 +90,11 @@ def knowledge(tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, site: Site) -> None:
     """A working folder with what the README's user has: a model, drawings, prompts, beliefs."""
     monkeypatch.delenv("TACIT_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    serve_drawings(site, monkeypatch)
     monkeypatch.chdir(tmp_path)
     shutil.copytree(folder_of("demo"), tmp_path / "gpt2")
     for seed, name in enumerate(("bert-base-cased", "roberta-base")):
@@ -104,6 +114,8 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
     """So that none of them goes untested below."""
     assert {command.split()[1] for command in COMMANDS} == {
+        "get",
+        "list",
         "run",
         "suite",
         "score",

@@ -2,98 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
 
 from tacit.errors import NetworkError, RequestError, TacitError, WorkError
-from tacit.sources.drawings import demo_drawings
 from tacit.sources.fetching import fetch, folder_of, is_fetched
-from tacit.sources.registry import Source, SourceFile, registry
+from tacit.sources.registry import Source, registry
 from tests.cli.conftest import Tacit
+from tests.sources.site import NAME, Site, serve_drawings, served, source_of
 
 CONTENT = bytes(range(256)) * 40
-NAME = "everyday-things"
-
-
-@dataclass
-class Site:
-    """Files by path; ``asked`` has the path and the range of each request."""
-
-    files: dict[str, bytes] = field(default_factory=dict)
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
-    ranges: bool = True
-    cuts: int | None = None
-    address: str = ""
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Sends the files of a site; a whole one if the site knows no ranges."""
-
-    site: ClassVar[Site]
-
-    def log_message(self, *_: Any) -> None:  # noqa: ANN401 - http.server's signature
-        """Write nothing."""
-
-    def do_GET(self) -> None:
-        site, wanted = self.site, self.headers.get("Range")
-        path = self.path.rpartition("/")[2]
-        site.asked.append((path, wanted))
-        whole = site.files.get(path)
-        if whole is None:
-            self.send_error(404)
-            return
-        begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and site.ranges else 0
-        if begin >= len(whole):
-            self.send_error(416)
-            return
-        self.send_response(206 if begin else 200)
-        if begin:
-            self.send_header("Content-Range", f"bytes {begin}-{len(whole) - 1}/{len(whole)}")
-        self.send_header("Content-Length", str(len(whole) - begin))
-        self.end_headers()
-        self.wfile.write(whole[begin : site.cuts])
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    """A site, to which no proxy of the environment leads."""
-    for name in ("HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    made = Site()
-    kind = type("OfSite", (Handler,), {"site": made})
-    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        made.address = f"http://127.0.0.1:{server.server_port}"
+    with served(monkeypatch) as made:
         yield made
-        server.shutdown()
-        thread.join()
-
-
-def source_of(site: Site, files: dict[str, bytes]) -> Source:
-    """A data set with these files, all of which the site has."""
-    site.files |= files
-    listed = [
-        SourceFile(
-            name=f"{name} of the site",
-            save_as=name,
-            url=f"{site.address}/{name}",
-            bytes=len(content),
-            sha256=hashlib.sha256(content).hexdigest(),
-        )
-        for name, content in files.items()
-    ]
-    return replace(registry().source(NAME), files=listed)
 
 
 @pytest.fixture
@@ -203,8 +132,7 @@ def test_what_was_fetched_is_found_by_the_probe(
     """Before, its error names the command that fetches; the licence is printed first."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    local = source_of(site, {one.name: one.read_bytes() for one in demo_drawings().iterdir()})
-    monkeypatch.setitem(registry().sources, NAME, local)
+    local = serve_drawings(site, monkeypatch)
     run = ("run", "parts", "--model", "demo", "--limit", 1, "--fast", "--out", "run")
     refused = tacit(*run)
     assert (refused.code, refused.out) == (2, "")

@@ -159,8 +159,11 @@ def test_a_random_set_is_uniform() -> None:
 def test_the_real_norms_make_prompts_of_what_can_be_worded() -> None:
     """Most of what participants typed are bare words; all that is passed over is counted."""
     norms = read_norms(BUCHANAN)
-    reasons = [reason for _, reason in word_properties(norms, options(norms)).left_out]
-    assert reasons.count("no wording") > 22000
+    left_out = word_properties(norms, options(norms)).left_out
+    assert [reason for _, reason in left_out].count("no wording") > 22000
+    unused = sum(one.frequency for one, _ in left_out)
+    named = sum(one.frequency for one in norms.properties)
+    assert round(1 - unused / named, 3) == 0.154, "as the registry says"
     found = chosen(norms, least_people=2, most_words=6)
     assert [one.word for one in found.concepts] == [
         *("couch", "fingers", "garlic", "hammer", "house", "squirrel", "surfboard", "tree"),
