@@ -65,7 +65,7 @@ CONSISTENCY, ASSUMPTIONS = (
     for probe in ("consistency", "assumptions")
 )
 AFTER = {
-    "tacit run parts --model gpt2 --out": ("tacit get everyday-things",),
+    "tacit run parts --model gpt2 --limit": ("tacit get everyday-things",),
     "tacit show anchor": (CONSISTENCY,),
     "tacit reproduce sta": (ASSUMPTIONS,),
     "tacit report": (CONSISTENCY, ASSUMPTIONS),
