@@ -195,12 +195,16 @@ def test_conflicts_name_the_group_of_their_beliefs() -> None:
 
 
 def test_a_dense_group_lists_some_conflicts() -> None:
-    """All statements about twelve parts are believed: the output says that there are more."""
+    """All statements about twelve parts are believed: some of their conflicts and another."""
     items = [f"part {number}" for number in range(12)]
-    rows = [(x, r, y) for x, y in permutations(items, 2) for r in ("above", "inside")]
+    rows: list[tuple[object, ...]] = [
+        (x, r, y) for x, y in permutations(items, 2) for r in ("above", "inside")
+    ]
+    rows += [(x, "connects", y, p) for x, y, p in (("x", "y", 0.9), ("y", "x", 0.2))]
     found = tacit.check(rows)
     assert len(found.sentences) > 66
     assert not found.all_conflicts
+    assert "connects" in found.conflicts["relation"]
     assert found.lines(1)[1].startswith("at least ")
 
 

@@ -37,21 +37,23 @@ def conflicts(
         {statements[row]: row for row in np.flatnonzero(side).tolist()}
         for side in (believed, disbelieved)
     )
-    found: list[list[int]] = []
-    complete, steps = True, _MOST_STEPS
-    for wanted in _wanted(coded, believed, disbelieved, rules):
-        within: list[list[int]] = []
-        most, largest, left = _MOST_FOUND - len(found), _PAIR, True
-        # A search within sets of a few rows finds the smallest conflicts before it grows.
-        while left and len(within) < most and steps > 0:
-            search = _Search(rules, wanted, false, largest)
+    # A search within sets of a few rows finds the smallest conflicts everywhere before it grows.
+    pending = dict(enumerate(sorted(_wanted(coded, believed, disbelieved, rules), key=len)))
+    found: dict[int, list[list[int]]] = {number: [] for number in pending}
+    largest, steps, more = _PAIR, _MOST_STEPS, _MOST_FOUND
+    while pending and steps > 0 and more > 0:
+        for number, wanted in list(pending.items()):
+            search, before = _Search(rules, wanted, false, largest), found[number]
             for statement in wanted & true.keys():
                 search.add(statement, frozenset([true[statement]]))
-            within = max(within, search.run(most, steps), key=len)
-            left, largest, steps = search.left, largest + largest // 2, steps - search.steps
-        found += within
-        complete &= not left
-    return sorted(found, key=lambda rows: (len(rows), rows)), complete
+            found[number] = max(before, search.run(len(before) + more, steps), key=len)
+            more -= len(found[number]) - len(before)
+            steps -= search.steps
+            if not search.left:
+                del pending[number]
+        largest += largest // 2
+    every = (rows for within in found.values() for rows in within)
+    return sorted(every, key=lambda rows: (len(rows), rows)), not pending
 
 
 def _wanted(
@@ -96,7 +98,7 @@ class _Search:
 
     def add(self, statement: Statement, support: Support) -> None:
         """Note that a statement follows from rows, unless they are too many for now."""
-        self.steps += 1
+        self.steps += 1 + len(support) // 32  # large sets take longer
         if statement == _CLASH or statement[:3] in self.wanted:
             if len(support) > self.largest:
                 self.left = True
