@@ -147,6 +147,8 @@ def _relation(relation: Relation) -> str:
         "asymmetric": relation.asymmetric,
         "transitive": relation.transitive,
         "irreflexive": relation.irreflexive and not relation.asymmetric,  # which includes it
+        "functional": relation.functional,
+        "inverse functional": relation.inverse_functional,
     }
     entries = (
         relation.name,

@@ -259,3 +259,14 @@ def test_the_typical_drawing_has_the_median_of_violations() -> None:
     shown = Shown({"m": found}, {}, HOUSE)
     assert list(graph_files(shown, PARTS, None)) == ["parts_graph-egg-a2"]
     assert list(graph_files(shown, PARTS, ["egg"])) == [f"parts_graph-egg-{name}" for name in names]
+
+
+def test_two_objects_of_a_functional_relation_are_faults_of_both_edges() -> None:
+    """A thing that lies on two others, of which it can lie on one."""
+    relations = {"lies on": {"functional": True}}
+    rows = [("egg", 1, "yolk", "lies on", obj, 0.9, True, None) for obj in ("white", "shell")]
+    columns = ("thing", "annotator", "subject", "relation", "object", "p_true", "before", "label")
+    beliefs = pl.DataFrame(rows, columns, orient="row")
+    ontology = Ontology.of({"name": "own", "relations": relations})
+    ((found, _),) = edges(beliefs, ontology, "before", ["thing", "annotator"]).values()
+    assert [edge.fault for edge in found] == [0, 0]

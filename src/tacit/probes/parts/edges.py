@@ -17,6 +17,8 @@ from tacit.coherence.ontology import Ontology
 _SEVERITY = {
     "asymmetric": 0,
     "excludes": 0,
+    "functional": 0,
+    "inverse_functional": 0,
     "inverse": 1,
     "symmetric": 1,
     "implies": 1,
