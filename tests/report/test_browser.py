@@ -31,6 +31,19 @@ WIDE: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
+TABS = ("parts", "parts-as-in-the-paper", "parts-method", "assumptions", "differences")
+WORDS = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (element.checkVisibility() && !element.closest("select, .unseen, svg"))
+      words += (walker.currentNode.data.match(/\\S+/g) || []).length;
+  }
+  return words;
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api")
@@ -61,6 +74,11 @@ class Visit:
     def _request(self, address: str) -> None:
         if not address.startswith(("file:", "data:", "blob:")):
             self.wrong.append(f"asked for {address}")
+
+    def tab(self, name: str) -> None:
+        """Opens a tab by its link."""
+        self.page.locator(f"a[href='#{name.partition('-')[0]}']").first.click()
+        self.page.locator(f"a[href='#{name}']").first.click()
 
     def drawn(self) -> None:
         self.page.wait_for_selector("html[data-drawn=yes]", timeout=60_000)
@@ -120,45 +138,46 @@ def test_a_name_that_is_a_script_does_not_run(visit: Visit) -> None:
     """A thing called <script> stands as text where one chooses it, and in tables."""
     visit.page.on("dialog", lambda dialog: visit.wrong.append(dialog.message))
     visit.drawn()
-    chosen = visit.page.locator('[data-filters="parts"] select[name=thing]')
-    chosen.select_option(EVIL)
-    visit.until_count("[data-table=parts-accuracy-by-drawing] tbody tr", "=== 2")
-    assert set(visit.column("parts-accuracy-by-drawing", "thing")) == {EVIL}
-    assert EVIL in str(visit.page.locator("#parts-graphs .canvas svg").text_content())
+    visit.tab("parts-answers")
+    visit.page.locator("#parts-answers select[name=thing]").select_option(EVIL)
+    visit.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
+    assert set(visit.column("parts-0-statements", "thing")) == {EVIL}
+    visit.tab("parts")
+    visit.page.locator("#parts-graphs select[name=thing]").select_option(EVIL)
+    visit.until(
+        "(name) => document.querySelector('#parts-graphs svg').ariaLabel.includes(name)", EVIL
+    )
 
 
 def test_filter_leaves_what_fits(visit: Visit) -> None:
-    """A relation that is chosen leaves its rows in tables and its marks in charts; reset undoes."""
-    visit.drawn()
-    form = visit.page.locator('[data-filters="parts"]')
-    rows = "[data-table=parts-accuracy-by-relation] tbody tr"
-    marks = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
-    before = {each: visit.page.locator(each).count() for each in (rows, marks)}
+    """A relation that is chosen leaves its rows; reset undoes."""
+    visit.tab("parts-answers")
+    form = visit.page.locator("#parts-answers .filters")
+    rows = "[data-table=parts-0-statements] tbody tr"
+    before = visit.page.locator(rows).count()
     form.locator("select[name=relation]").select_option("above")
-    for each, count in before.items():
-        visit.until_count(each, f"< {count}")
-    assert set(visit.column("parts-accuracy-by-relation", "relation")) == {"above"}
-    # Two models, before and after repair.
-    visit.until_count(marks, "=== 4")
+    visit.until_count(rows, f"< {before}")
+    assert set(visit.column("parts-0-statements", "relation")) == {"above"}
     assert "relation: above" in form.locator("output").inner_text()
     form.locator("button[type=reset]").click()
-    for each, count in before.items():
-        visit.until_count(each, f"=== {count}")
+    visit.until_count(rows, f"=== {before}")
 
 
 def test_words_filter_rows(visit: Visit) -> None:
     """What is typed leaves the rows that hold it, and says so when there is none."""
-    box = visit.page.locator('[data-filters="parts"] input[type=search]')
-    box.fill("lamp")
-    visit.until_count("[data-table=parts-accuracy-by-drawing] tbody tr", "=== 2")
-    assert set(visit.column("parts-accuracy-by-drawing", "thing")) == {"lamp"}
+    visit.tab("parts-answers")
+    box = visit.page.locator("#parts-answers input[type=search]")
+    box.fill("vase")
+    visit.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
+    assert set(visit.column("parts-0-statements", "thing")) == {"vase"}
     box.fill("no such thing")
-    visit.page.wait_for_selector("[data-table=parts-accuracy-by-drawing] >> text=No row fits")
+    visit.page.wait_for_selector("[data-table=parts-0-statements] >> text=No row fits")
 
 
 def test_a_heading_sorts(visit: Visit) -> None:
     """A numeric heading sorts the greatest first, then the least; what is missing stays last."""
     table, heading = "parts-accuracy-by-drawing", "before repair"
+    visit.tab("parts-by-thing")
     cell = visit.page.locator(f"[data-table={table}] thead th", has_text=heading)
     found = {}
     for order in ("descending", "ascending"):
@@ -173,28 +192,20 @@ def test_a_heading_sorts(visit: Visit) -> None:
 def test_csv_holds_the_rows_that_fit(visit: Visit, runs: Path) -> None:
     """A table's CSV has the finding's columns and values, filtered as the table is."""
     page = visit.page
-    page.locator('[data-filters="parts"] select[name=relation]').select_option("inside")
-    page.wait_for_timeout(400)
+    visit.tab("parts-answers")
+    page.locator("#parts-answers select[name=thing]").select_option("cup")
+    visit.until_count("[data-table=parts-0-statements] tbody tr", "< 50")
     with page.expect_download() as waiting:
-        page.locator('[data-csv="parts-accuracy-by-relation"]').click()
+        page.locator('[data-csv="parts-0-statements"]').click()
     path = waiting.value.path()
     with path.open(encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    found = [
-        row | {"model": name}
-        for name in ("ada", "bea")
-        for row in pl.read_parquet(
-            runs / f"parts-{name}" / "findings" / "accuracy_by_relation.parquet"
-        )
-        .filter(relation="inside")
-        .to_dicts()
-    ]
-    assert waiting.value.suggested_filename == "parts-accuracy-by-relation-filtered.csv"
-    assert [(row["model"], row["stage"], row["n"]) for row in rows] == [
-        (row["model"], row["stage"], str(row["n"])) for row in found
-    ]
-    shares = [float(row["accuracy"]) if row["accuracy"] else None for row in rows]
-    assert shares == [pytest.approx(row["accuracy"], abs=1e-5) for row in found]
+    beliefs = pl.read_parquet(runs / "parts-ada" / "findings" / "beliefs.parquet")
+    wanted = beliefs.filter(thing="cup")
+    assert waiting.value.suggested_filename == "parts-0-statements-filtered.csv"
+    assert [row["relation"] for row in rows] == wanted["relation"].to_list()
+    found = [float(row["p_true"]) for row in rows]
+    assert found == pytest.approx(wanted["p_true"].to_list(), abs=1e-4)
 
 
 def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path) -> None:
@@ -204,6 +215,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
     run = parts_run(tmp_path / "run", drawings=drawings)
     write_report([run], tmp_path / "report.html")
     with visiting(browser, tmp_path / "report.html") as visit:
+        visit.tab("parts-answers")
         with visit.page.expect_download() as waiting:
             visit.page.locator('[data-csv="parts-0-statements"]').click()
         text = waiting.value.path().read_text(encoding="utf-8")
@@ -221,6 +233,7 @@ def test_no_name_is_a_formula_in_a_spreadsheet(browser: Browser, tmp_path: Path)
 def test_a_mark_says_what_it_shows(visit: Visit) -> None:
     """Under the pointer a chart's mark has a tooltip; no code is made of text for it."""
     visit.drawn()
+    visit.tab("parts-as-in-the-paper")
     place = "[data-figure=parts-accuracy-by-relation] svg path[aria-roledescription=point]"
     visit.page.locator(place).first.hover(force=True)
     tip = visit.page.locator("#vg-tooltip-element")
@@ -229,16 +242,17 @@ def test_a_mark_says_what_it_shows(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("figure", "kind", "begins"),
+    ("figure", "tab", "kind", "begins"),
     [
-        ("parts-accuracy-by-relation", "svg", b"<svg"),
-        ("parts-accuracy-by-relation", "png", b"\x89PNG"),
-        ("parts-graphs", "svg", b"<svg"),
-        ("parts-graphs", "png", b"\x89PNG"),
+        ("parts-accuracy-by-relation", "parts-as-in-the-paper", "svg", b"<svg"),
+        ("parts-accuracy-by-relation", "parts-as-in-the-paper", "png", b"\x89PNG"),
+        ("parts-graphs", "parts", "svg", b"<svg"),
+        ("parts-graphs", "parts", "png", b"\x89PNG"),
     ],
 )
-def test_figures_are_saved(visit: Visit, figure: str, kind: str, begins: bytes) -> None:
+def test_figures_are_saved(visit: Visit, figure: str, tab: str, kind: str, begins: bytes) -> None:
     visit.drawn()
+    visit.tab(tab)
     with visit.page.expect_download() as waiting:
         visit.page.locator(f"#{figure} [data-save={kind}]").click()
     assert waiting.value.path().read_bytes().startswith(begins)
@@ -280,6 +294,7 @@ def test_a_violated_edge_says_why(visit: Visit) -> None:
 def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) -> None:
     """Behind a question are its facts, and behind a fact the prompts with the run's own numbers."""
     page = visit.page
+    visit.tab("consistency-answers")
     page.locator("[data-table=consistency-0-questions] [data-open='3']").click()
     dialog = page.locator("dialog[open]")
     dialog.wait_for()
@@ -302,6 +317,7 @@ def test_a_question_opens_down_to_log_probabilities(visit: Visit, runs: Path) ->
 def test_a_concept_opens_down_to_prompts(visit: Visit) -> None:
     """Behind a concept are the prompts that ask for it, its ranks, and the best candidates."""
     page = visit.page
+    visit.tab("assumptions-answers")
     page.locator("[data-table=assumptions-0-concepts] [data-open=bear]").click()
     dialog = page.locator("dialog[open]")
     dialog.locator("h3", has_text="Best candidates of retrieval").wait_for()
@@ -312,8 +328,9 @@ def test_tables_open_on_demand_and_in_print(browser: Browser, file: Path) -> Non
     """Each shows its title first; a click opens one, printing opens all."""
     every = "[...document.querySelectorAll('main details')].every((one) => one.open)"
     with visiting(browser, file, opened=False) as visit:
-        table = visit.page.locator("details[data-table]").first
-        assert table.locator("summary h3").is_visible()
+        visit.tab("parts-as-in-the-paper")
+        table = visit.page.locator("#parts-as-in-the-paper details[data-table]").first
+        assert table.locator("summary h4").is_visible()
         assert not table.locator("table").first.is_visible()
         table.locator("summary").click()
         assert table.locator("table").first.is_visible()
@@ -326,7 +343,7 @@ def test_theme_turns_and_charts_follow(visit: Visit) -> None:
     """The button turns light into dark, and charts are drawn anew in other colours."""
     visit.drawn()
     page = visit.page
-    text = "[data-figure=parts-accuracy-at] svg text"
+    text = "[data-figure=parts-probabilities] svg text"
     before = page.locator(text).first.get_attribute("fill")
     page.locator("#theme").click()
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
@@ -345,8 +362,31 @@ def test_no_page_wider_than_its_window(
     """Tables and charts scroll in their own boxes; the page does not scroll sideways."""
     with visiting(browser, file, size, scheme) as visit:
         visit.drawn()
-        width = visit.page.evaluate("document.documentElement.scrollWidth")
-    assert width <= size["width"]
+        for tab in TABS:
+            visit.tab(tab)
+            width = visit.page.evaluate("document.documentElement.scrollWidth")
+            assert width <= size["width"], tab
+
+
+def test_first_screen_of_a_run_is_short(browser: Browser, runs: Path, tmp_path: Path) -> None:
+    """At most 400 words are visible before anything is opened."""
+    write_report([runs / "parts-ada"], tmp_path / "report.html")
+    with visiting(browser, tmp_path / "report.html", opened=False) as visit:
+        words = visit.page.evaluate(WORDS)
+    assert 100 < words <= 400
+
+
+def test_tabs_need_no_script(browser: Browser, file: Path) -> None:
+    """A link shows its tab alone, and the tiles and contradictions stand in the page."""
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    for name in TABS:
+        page.goto(f"{file.as_uri()}#{name}")
+        shown = [tab.get_attribute("id") for tab in page.locator(".tab").all() if tab.is_visible()]
+        wanted = name if "-" in name or name == "differences" else f"{name}-overview"
+        assert shown == ["differences-differences" if name == "differences" else wanted]
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -355,7 +395,10 @@ def test_axe_finds_nothing_serious(browser: Browser, file: Path, scheme: Scheme)
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with visiting(browser, file, scheme=scheme) as visit:
         visit.drawn()
-        found = axe.run(visit.page).response["violations"]
+        found = []
+        for tab in ("parts", "parts-as-in-the-paper", "parts-method", "consistency-answers"):
+            visit.tab(tab)
+            found += axe.run(visit.page).response["violations"]
         visit.page.locator("[data-table=consistency-0-questions] [data-open]").first.click()
         visit.page.wait_for_selector("dialog[open] [data-open]")
         found += axe.run(visit.page).response["violations"]

@@ -42,7 +42,7 @@ def test_undecided_constraints_are_shown_where_there_are_any(tmp_path: Path, run
             shown = found[name].spec.in_table(found[name].table)
             assert ("undecided" in [column.name for column in shown]) == undecided
     some = read_runs([tmp_path])
-    said = " ".join(section(some).headlines[some[0].name])
+    said = section(some).blocks[some[0].name].control or ""
     micro = next(row for row in some[0].summary["violation"] if row["constraint"] == "micro")
     assert f"{micro['undecided']} constraints are undecided" in said
     compared = differences(some)

@@ -65,17 +65,17 @@ def test_a_script_that_a_browser_would_read_otherwise_is_refused(within: str) ->
 
 def test_marks_stand_where_their_values_are(page: Page, runs: Path) -> None:
     """A tile's dot has a rule that places it at its share of the scale."""
-    accuracy = pl.read_parquet(runs / "parts-ada" / "findings" / "accuracy.parquet")
-    row = accuracy.filter(set="all", gold="all", stage="before").row(0, named=True)
+    table = pl.read_parquet(runs / "parts-ada" / "findings" / "discrimination.parquet")
+    row = table.filter(set="all", stage="before").row(0, named=True)
     rules = dict(re.findall(r"\.scale \.((?:left|right)-\d+) \{ (.*?); \}", page.html))
     classes = [str(a["class"]).split() for tag, a in Elements(page.html).found if tag == "i"]
     dot, interval = (
         next(names[1:] for names in classes if names[0] == kind) for kind in ("dot", "interval")
     )
-    assert [rules[each] for each in dot] == [f"left: {100 * row['accuracy']:.2f}%"]
+    assert [rules[each] for each in dot] == [f"left: {100 * row['share_true']:.2f}%"]
     assert [rules[each] for each in interval] == [
-        f"left: {100 * row['accuracy_low']:.2f}%",
-        f"right: {100 - 100 * row['accuracy_high']:.2f}%",
+        f"left: {100 * row['share_true_low']:.2f}%",
+        f"right: {100 - 100 * row['share_true_high']:.2f}%",
     ]
 
 
@@ -103,8 +103,9 @@ def test_first_screen_has_the_block_of_each_model(runs: Path, page: Page) -> Non
     text = unescape(page.html)
     for run in read_runs([runs]):
         assert run.block is not None
-        for line in run.block.lines:
-            assert line in text
+        assert run.verdict is not None
+        assert run.block.asked in text
+        assert run.verdict.reason in text
 
 
 def test_size_stays_small(file: Path) -> None:

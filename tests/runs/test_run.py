@@ -28,7 +28,7 @@ def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
     (other,) = read_runs([assumptions_run(tmp_path / "other")])
     table = other.tables["elicitation_by_relation"].filter(preface=True, over="vocabulary")
     for relation, value in table.select("relation", "map").rows():
-        label = f"property_elicitation_mean_average_precision_{relation}".replace(" ", "_")
+        label = f"mean_average_precision_{relation}".replace(" ", "_")
         assert other.metrics[f"assumptions/{label}"] == pytest.approx(value)
 
 

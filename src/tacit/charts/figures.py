@@ -14,7 +14,7 @@ import altair as alt
 from tacit.charts.theme import Chart
 from tacit.findings.declared import shipped
 from tacit.findings.display import FigureSpec
-from tacit.findings.spec import TableSpec
+from tacit.findings.spec import PAPER, TableSpec
 
 if TYPE_CHECKING:
     from tacit.charts.shown import Shown
@@ -34,6 +34,8 @@ class Text:
     title: str
     reading: str
     caption: tuple[str, ...] = ()
+    tab: str = PAPER
+    wide: bool = False
 
     def filled(self, values: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of the caption with their values.
@@ -58,7 +60,7 @@ class Figures(Mapping[str, FigureSpec]):
     def __getitem__(self, name: str) -> FigureSpec:
         text = self._texts[name]
         draw = partial(_page, text, self._draw[name])
-        return FigureSpec(name, text.title, text.reading, draw)
+        return FigureSpec(name, text.title, text.reading, draw, text.tab, text.wide)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._draw)

@@ -25,9 +25,9 @@ from tacit.charts.panels import (
 from tacit.charts.theme import Palette, Series, series
 from tacit.findings.spec import Column
 
-_LANE, _ROW = 17, 24  # height in pixels: of a series within a row, and of a row with one lane
-_BETWEEN = 8  # pixels between rows with several lanes
-_WORDS = 74  # width in pixels of a column of text
+_LANE, _ROW = 13, 24  # height in pixels: of a series within a row, and of a row with one lane
+_BETWEEN = 6  # pixels between rows with several lanes
+_WORDS = 78  # width in pixels of a column of text
 _BAR = "M0,-1.2L0,1.2"  # the shape of a reference mark: an SVG path in a square from -1 to 1
 
 
@@ -206,8 +206,9 @@ class Rows(Marks):
 
     def _words(self) -> Iterator[alt.Chart]:
         style: dict[str, Any] = {"align": "right", "fontSize": SIZE}
+        x: Any = alt.value("width")
         for at, column in enumerate(self.words, start=1):
-            kind, x = column.kind, alt.value(self.width + _WORDS * at)
+            kind, style["dx"] = column.kind, _WORDS * at
             rows = self.drawn.drop_nulls(column.name) if kind == "text" else self.drawn
             rows = rows.unique("label", maintain_order=True) if self.joined else rows
             texts = [written(each, kind).removesuffix(" points") for each in rows[column.name]]

@@ -17,7 +17,7 @@ from tacit.findings.numbers import formatted
 from tacit.findings.spec import Column, Kind
 
 DASH = "\N{EN DASH}"
-SIZE = 12  # font size of text, in pixels
+SIZE = 13  # font size of text, in pixels
 _LETTERS = 112  # maximum characters per line of a caption
 POINTS: dict[str, Any] = {"size": 60, "opacity": 1, "strokeWidth": 1.6, "aria": True}
 HOLLOW: dict[str, Any] = {"filled": False, "fill": PAPER}
@@ -79,7 +79,7 @@ def axis(column: Column, domain: tuple[float, float]) -> dict[str, Any]:
 
 def heading(text: str, offset: int = 6) -> dict[str, Any]:
     """Return Altair's title options for the heading of a panel."""
-    return {"text": text, "fontSize": 12, "frame": "group", "offset": offset}
+    return {"text": text, "fontSize": SIZE, "frame": "group", "offset": offset}
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def page(title: str, caption: Sequence[str], rows: Iterable[Sequence[alt.LayerCh
         for row in rows
     ]
     wrapped = [part for line in caption for part in wrap(line, _LETTERS, break_on_hyphens=False)]
-    small: Any = {"subtitleFontSize": 11, "subtitlePadding": 5, "offset": 14}
+    small: Any = {"subtitleFontSize": 12, "subtitlePadding": 5, "offset": 14}
     titled = alt.TitleParams(text=title, subtitle=wrapped, **small)
     whole = alt.vconcat(*lines, spacing=36, title=titled, usermeta={"caption": list(caption)})
     found: Chart = whole.resolve_scale(**apart)

@@ -59,7 +59,7 @@ class Scatter(Panel):
             ),
         ]
         if self.text:
-            words = alt.Chart(drawn).mark_text(dx=9, dy=-6, fontSize=10, **muted)
+            words = alt.Chart(drawn).mark_text(dx=9, dy=-6, fontSize=12, **muted)
             layers.append(self._at(words).encode(text=f"{self.text}:N"))
         layered = alt.LayerChart(layer=[layer for layer in layers if layer is not None])
         return layered.properties(width=self.side, height=self.side, title=heading(text))

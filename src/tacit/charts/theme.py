@@ -16,7 +16,7 @@ Spec: TypeAlias = dict[str, Any]
 """A Vega-Lite chart, or a part of one, as JSON."""
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
-_TEXT = 12  # the smallest font size of charts, in pixels
+_TEXT = 13  # the smallest font size of charts, in pixels
 # Combined with the hues of ``Palette.series``, so that series never differ in colour alone.
 SHAPES = (
     "circle",

@@ -23,6 +23,7 @@ class Entry:
 
     row: Mapping[str, Any]
     column: Column
+    against: float | None = None
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - a cell of any type
@@ -39,6 +40,8 @@ class Entry:
     def chance(self) -> float | None:
         """The chance level; None if there is none."""
         level = self.column.chance
+        if level is None:
+            return self.against
         return self.row[level] if isinstance(level, str) else level
 
     def __str__(self) -> str:
@@ -116,8 +119,10 @@ def measured(
     table = findings.table(spec)
     if table is not None:
         rows = selected(table, headline.where)
+        other = measured(headline.against, findings, tables) if headline.against else iter(())
+        against = next((entry.value for entry in other), None)
         for row in (rows if headline.by else rows.head(1)).iter_rows(named=True):
-            yield Entry(row, spec.column(headline.column))
+            yield Entry(row, spec.column(headline.column), against)
 
 
 def block_of(

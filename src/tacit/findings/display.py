@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.findings.spec import TableSpec, Value
+from tacit.findings.spec import OVERVIEW, TableSpec, Value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Headline:
-    """A main result at the top of a report: one value of a table for each model.
+    """A main result: one value of a table for each model; a report begins with the first five.
 
     Args:
         label: The name of the result.
@@ -28,6 +28,7 @@ class Headline:
         by: The columns whose cells label the rows; if empty, only the first row is shown.
         among: The column with the number of candidate answers and the singular noun for one of
             them, which the report shows with the chance level.
+        against: The headline whose value is the chance level, if the column declares none.
 
     Examples:
         >>> from tacit import Headline
@@ -44,6 +45,7 @@ class Headline:
     scale: tuple[float, float] = (0.0, 1.0)
     by: tuple[str, ...] = ()
     among: tuple[str, str] | None = None
+    against: Headline | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class GraphSet:
     reading: str
     graphs: tuple[tuple[Mapping[str, str], Mapping[str, Any]], ...]
     first: int = 0
+    tab: str = OVERVIEW
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class FigureSpec:
         reading: A text that explains the figure and names the corresponding figure of the paper.
         draw: A function that takes a ``tacit.charts.shown.Shown`` and returns the chart. The
             function returns None if the findings lack the data for the figure.
+        tab: The tab of the report that shows the figure.
+        wide: Whether the figure takes the whole width of the tab ``Overview``.
 
     Examples:
         >>> from tacit import figure
@@ -109,6 +114,8 @@ class FigureSpec:
     title: str
     reading: str
     draw: Callable[[Any], Any]
+    tab: str = OVERVIEW
+    wide: bool = False
 
     def __call__(self, shown: Any) -> Any:  # noqa: ANN401 - types of the charts layer
         """Return the chart."""

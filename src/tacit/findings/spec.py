@@ -41,6 +41,9 @@ Value: TypeAlias = str | int | bool | None
 QUESTIONS = "questions"
 """The name of the table that contains the questions and answers, one row per question."""
 
+OVERVIEW, ANSWERS, PAPER, TABLES = "Overview", "Answers", "As in the paper", "Tables"
+"""Tabs of a report; a declaration may name others, such as ``By relation``."""
+
 _REAL = frozenset({"percent", "points", "score", "signed", "nats", "p", "number"})
 
 
@@ -61,8 +64,6 @@ class Column:
         chance: The chance level, or the name of the column with the chance level.
         within: For a column of prompts, the column with the text that replaces ``{question}``.
         sparse: Whether the column is hidden if all its values are zero or null.
-        filter: The report filter (of the probe's ``filters``) for the values of this column; by
-            default, the filter with the name of the column.
 
     Examples:
         >>> from tacit import Column
@@ -83,7 +84,6 @@ class Column:
     chance: float | str | None = None
     within: str | None = None
     sparse: bool = False
-    filter: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -140,6 +140,7 @@ class TableSpec:
         keys: The number of key columns, which come first and identify a row.
         printed: The layout in which ``tacit run`` prints the table; None if it does not.
         shown: Whether reports show the table.
+        tab: The tab of the report that shows the table.
         optional: Whether the table may be missing from a run's findings.
         open: Whether the table may contain undeclared columns, such as those of a user's file.
         cluster: The column of ``questions`` whose values are resampled for intervals; None to
@@ -161,6 +162,7 @@ class TableSpec:
     keys: int = 1
     printed: Layout | None = None
     shown: bool = True
+    tab: str = TABLES
     optional: bool = False
     open: bool = False
     cluster: str | None = None

@@ -15,7 +15,7 @@ from tacit.english import several
 from tacit.errors import FindingsError, RequestError
 from tacit.findings.display import FigureSpec, Headline
 from tacit.findings.findings import Findings
-from tacit.findings.spec import QUESTIONS, Column, Layout, TableSpec
+from tacit.findings.spec import ANSWERS, QUESTIONS, Column, Layout, TableSpec
 from tacit.probes.base import Answers, Probe, Requests, declared_tables
 from tacit.requests import Prompt, RankingPrompt, Request, Samples, Scores, Votes
 
@@ -188,6 +188,7 @@ def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
         "Each question with its answers.",
         (*keys, *values),
         len(keys),
+        tab=ANSWERS,
         open=True,
     )
     total = TableSpec(

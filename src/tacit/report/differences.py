@@ -16,7 +16,7 @@ from tacit.findings.spec import Column
 from tacit.models.options import ModelOptions
 from tacit.options import declarations, names_of
 from tacit.probes.registry import probe
-from tacit.report.sections import Section
+from tacit.report.sections import Section, Tab
 from tacit.runs.comparison import by_probe, unsized, warnings_of_questions
 from tacit.runs.run import Run, Runs
 
@@ -87,15 +87,16 @@ def differences(runs: Sequence[Run], only: Collection[str] | None = None) -> Sec
     warnings = [warning for mine in together for warning in warnings_of_questions(mine)]
     if not tables["slopes"].is_empty():
         warnings += unsized(run for mine in together for run in mine.runs)
+    shown = tuple(
+        Details(replace(SHARED[name], columns=(_PROBE, *SHARED[name].columns)), table)
+        for name, table in tables.items()
+        if not table.is_empty()
+    )
     return Section(
         id="differences",
         title="Differences",
         question="How do the models differ, and could chance explain the differences?",
-        tables=tuple(
-            Details(replace(SHARED[name], columns=(_PROBE, *SHARED[name].columns)), table)
-            for name, table in tables.items()
-            if not table.is_empty()
-        ),
+        tabs=(Tab("Differences", tables=shown),),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
 from tacit.charts.save import charts
 from tacit.charts.theme import HOUSE, Palette
 from tacit.english import several
-from tacit.findings.block import Entry, counted, measured
+from tacit.findings.block import Block, Entry, counted, measured
 from tacit.findings.display import Details, GraphSet, Headline
-from tacit.findings.numbers import formatted, interval
-from tacit.findings.spec import Column, TableSpec
+from tacit.findings.numbers import bracketed, formatted
+from tacit.findings.spec import ANSWERS, OVERVIEW, PAPER, TABLES, Column, TableSpec
 from tacit.probes.base import declared_figures, declared_tables, title_of
 from tacit.probes.registry import probe
 from tacit.report.charts import Figure, figure, themed
@@ -27,6 +27,9 @@ MOST_ROWS = 30_000
 MOST_SCORES = 250_000
 """Maximum number of rows of details (see ``Details``), summed over all models."""
 
+_MOST_TILES = 5
+_MOST_CHOICES = 200  # of a filter
+
 Position: TypeAlias = Literal["dot", "low", "high", "reference"]
 
 
@@ -34,7 +37,6 @@ Position: TypeAlias = Literal["dot", "low", "high", "reference"]
 class Mark:
     """A model's value of a headline, on the headline's scale."""
 
-    model: str
     headline: Headline
     entry: Entry
 
@@ -44,19 +46,20 @@ class Mark:
         return self.entry.of(self.entry.column.name)
 
     @property
+    def interval(self) -> str:
+        """The ends of the interval in brackets; empty if there is none."""
+        entry = self.entry
+        return bracketed(entry.value, *entry.ends, entry.column.kind)[len(self.value) + 1 :]
+
+    @property
     def about(self) -> str:
-        """The interval, the chance level and the sample size as text."""
-        entry, among, kind = self.entry, self.headline.among, self.entry.column.kind
-        parts = []
-        if entry.column.ends:
-            parts.append(interval(*entry.ends, kind))
-        if isinstance(entry.column.chance, str) and not among:
-            parts.append(f"chance level {formatted(entry.chance, kind)}")
+        """The chance level and the sample size as text."""
+        entry, among, parts = self.entry, self.headline.among, []
+        if entry.chance is not None:
+            candidates = f" among {entry.row[among[0]]:,}" if among else ""
+            parts.append(f"chance {formatted(entry.chance, entry.column.kind)}{candidates}")
         if self.headline.n is not None:
             parts.append(f"n = {counted(self.headline, entry.row)}")
-        if among and entry.chance is not None:
-            candidates = several(entry.row[among[0]], among[1])
-            parts.append(f"chance level {formatted(entry.chance, kind)} among {candidates}")
         return ", ".join(parts)
 
     @property
@@ -79,71 +82,126 @@ class Mark:
 
 @dataclass(frozen=True)
 class Tile:
-    """The box of a headline: its value for each model."""
+    """The box of a headline: its value for each model, by the model's name."""
 
-    headline: Headline
-    scale: str
-    marks: tuple[Mark, ...]
+    label: str
+    meaning: str
+    marks: Mapping[str, Mark]
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A tab of a section; the declarations have the names of their elements on the page."""
+
+    title: str
+    figures: tuple[Figure, ...] = ()
+    graphs: tuple[GraphSet, ...] = ()
+    tables: tuple[Details, ...] = ()
+
+    @property
+    def contents(self) -> tuple[Figure | GraphSet | Details, ...]:
+        return (*self.graphs, *self.figures, *self.tables)
+
+    @property
+    def id(self) -> str:
+        """The name of the tab's element, without the name of the section."""
+        return self.title.lower().replace(" ", "-")
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the report; the declarations have the names of their elements on the page."""
+    """A section of the report."""
 
     id: str
     title: str
     question: str
-    headlines: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tabs: tuple[Tab, ...]
+    runs: tuple[Run, ...] = ()
+    blocks: Mapping[str, Block] = field(default_factory=dict)
+    behind: tuple[Details, ...] = ()
     tiles: tuple[Tile, ...] = ()
-    graphs: tuple[GraphSet, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Details, ...] = ()
     filters: Mapping[str, Sequence[str]] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property
-    def shown(self) -> list[Details]:
-        """The tables, except those that open from a row of another table."""
-        return [table for table in self.tables if table.behind is None]
+    def tables(self) -> list[Details]:
+        """The tables that the page's script draws, those behind rows of others included."""
+        own = [each for tab in self.tabs if tab.title != OVERVIEW for each in tab.tables]
+        return [*own, *self.behind]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [each for tab in self.tabs for each in tab.figures]
+
+    @property
+    def graphs(self) -> list[GraphSet]:
+        return [each for tab in self.tabs for each in tab.graphs]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """The verdicts of all models, each once."""
+        return list(dict.fromkeys(run.verdict.name for run in self.runs if run.verdict))
 
 
 def section(runs: Sequence[Run], colours: Palette = HOUSE) -> Section:
     """Return a probe's section of the report, with tiles, figures, graphs and tables."""
     kind = probe(runs[0].probe)
-    drawn = charts(declared_figures(kind), shown_of(runs, colours))
+    given = [*tables(runs), *details(runs)]
+    tabs = _tabs(runs, [each for each in given if each.behind is None], colours)
+    answers = [each for tab in tabs if tab.title == ANSWERS for each in tab.tables]
     return Section(
         id=kind.name,
         title=title_of(kind),
         question=kind.question or kind.summary,
-        headlines={run.name: run.block.lines for run in runs if run.block},
-        notes={run.name: run.notes for run in runs},
-        tiles=tuple(tile(headline, runs) for headline in kind.headlines),
-        graphs=tuple(graphs(runs, colours)),
-        figures=tuple(figure(kind.name, spec, chart, colours) for spec, chart in drawn),
-        tables=(*tables(runs), *details(runs)),
-        filters={name: values_of(name, runs) for name in kind.filters},
+        tabs=tabs,
+        runs=tuple(runs),
+        blocks={
+            run.name: replace(block, control=_control(run)) for run in runs if (block := run.block)
+        },
+        behind=tuple(each for each in given if each.behind is not None),
+        tiles=tuple(tiles(runs)),
+        filters={name: values for name in kind.filters if (values := values_of(name, answers))},
     )
 
 
-def values_of(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
-    """Return a filter's choices: the values of the columns that belong to the filter."""
-    shown = [
-        (spec.name, column)
-        for spec in declared_tables(probe(runs[0].probe)).values()
-        for column in spec.columns
-        if column.shown
-    ]
-    declaring = [(table, column.name) for table, column in shown if column.filter == name]
-    columns = declaring or [(table, name) for table, column in shown if column.name == name]
+def _control(run: Run) -> str | None:
+    """Return the control or caution of a run, without the likeliest tokens, which have a card."""
+    own = probe(run.probe).block(run.findings)
+    return own.control if own else None
+
+
+def _tabs(runs: Sequence[Run], shown: Sequence[Details], colours: Palette) -> tuple[Tab, ...]:
+    """Return the tabs of a section: the overview first, and the papers' and all others last."""
+    kind = probe(runs[0].probe)
+    drawn = charts(declared_figures(kind), shown_of(runs, colours))
+    figures = [figure(kind.name, spec, chart, colours) for spec, chart in drawn]
+    sets = list(graphs(runs, colours))
+    names = [OVERVIEW, ANSWERS, *(each.spec.tab for each in shown)]
+    names += [*(each.declared.tab for each in figures), *(each.tab for each in sets)]
+    last = (PAPER, TABLES)
+    names = [*(name for name in dict.fromkeys(names) if name not in last), *last]
+    tabs = (
+        Tab(
+            name,
+            tuple(each for each in figures if each.declared.tab == name),
+            tuple(each for each in sets if each.tab == name),
+            tuple(each for each in shown if each.spec.tab == name),
+        )
+        for name in names
+    )
+    return tuple(tab for tab in tabs if tab.title == OVERVIEW or any(tab.contents))
+
+
+def values_of(name: str, shown: Sequence[Details]) -> tuple[str, ...]:
+    """Return a filter's choices: the values of the column; none if they are too many."""
     values = {
         value
-        for run in runs
-        for table, column in columns
-        if table in run.tables and column in run.tables[table].columns
-        for value in run.tables[table][column].unique()
+        for each in shown
+        if name in each.table.columns
+        for value in each.table[name].unique()
+        if isinstance(value, str)
     }
-    return tuple(sorted(value for value in values if isinstance(value, str)))
+    return tuple(sorted(values)) if 1 < len(values) <= _MOST_CHOICES else ()
 
 
 def tables(runs: Sequence[Run]) -> Iterator[Details]:
@@ -168,10 +226,8 @@ def _of_all_models(spec: TableSpec, runs: Sequence[Run]) -> Details | None:
             f"Only the first {MOST_ROWS:,} of {several(frame.height, 'row')} are shown."
         )
     name = f"{runs[0].probe}-{spec.name}".replace("_", "-")
-    renamed = {each.name: each.filter for each in spec.in_table(frame) if each.filter}
-    columns = (replace(each, name=each.filter or each.name) for each in spec.columns)
-    spec = replace(spec, name=name, columns=(Column("model", "model"), *columns))
-    return Details(spec, frame.head(MOST_ROWS).rename(renamed))
+    spec = replace(spec, name=name, columns=(Column("model", "model"), *spec.columns))
+    return Details(spec, frame.head(MOST_ROWS))
 
 
 def details(runs: Sequence[Run]) -> Iterator[Details]:
@@ -180,7 +236,8 @@ def details(runs: Sequence[Run]) -> Iterator[Details]:
         stem = f"{run.probe}-{number}"
         for each in probe(run.probe).details(run.findings, run.request, MOST_SCORES // len(runs)):
             if each.spec.shown:
-                title = each.spec.title if each.behind else f"{each.spec.title}: {run.name}"
+                of = "" if each.behind or len(runs) == 1 else f": {run.name}"
+                title = f"{each.spec.title}{of}"
                 spec = replace(each.spec, name=f"{stem}-{each.spec.name}", title=title)
                 opens = tuple(f"{stem}-{name}" for name in each.opens)
                 yield replace(each, spec=spec, opens=opens)
@@ -194,22 +251,35 @@ def graphs(runs: Sequence[Run], colours: Palette) -> Iterator[GraphSet]:
         yield replace(found, name=f"{runs[0].probe}-{found.name}", graphs=drawn)
 
 
-def tile(headline: Headline, runs: Sequence[Run]) -> Tile:
-    """Return the box of a headline, with a mark for each value of each model."""
-    declared = declared_tables(probe(runs[0].probe))
-    marks = tuple(
-        Mark(", ".join([run.name, *_labels(headline, declared, entry.row)]), headline, entry)
-        for run in runs
-        for entry in measured(headline, run.findings, declared)
-    )
-    kind = declared[headline.table].column(headline.column).kind
-    ends = " to ".join(formatted(end, kind) for end in headline.scale)
-    return Tile(headline, ends, marks)
+def tiles(runs: Sequence[Run]) -> Iterator[Tile]:
+    """Yield the boxes of the first results that any model has."""
+    kind = probe(runs[0].probe)
+    declared = declared_tables(kind)
+    number = 0
+    for headline in kind.headlines:
+        found: dict[str, dict[str, Mark]] = {}
+        for run in runs:
+            entries = list(measured(headline, run.findings, declared))
+            for entry in entries:
+                if entry.value is not None:
+                    label = ", ".join(_labels(headline, declared, entry, entries))
+                    found.setdefault(label, {})[run.name] = Mark(headline, entry)
+        for label, marks in found.items():
+            number += 1
+            if number <= _MOST_TILES:
+                name = ", ".join(filter(None, (headline.label, label)))
+                yield Tile(name, headline.about, marks)
 
 
 def _labels(
-    headline: Headline, declared: Mapping[str, TableSpec], row: Mapping[str, Any]
-) -> Iterable[str]:
+    headline: Headline,
+    declared: Mapping[str, TableSpec],
+    entry: Entry,
+    entries: Sequence[Entry],
+) -> Iterator[str]:
+    """Yield what tells an entry from the other entries of a model."""
     for name in headline.by:
-        column = declared[headline.table].column(name)
-        yield row[name] if column.kind == "text" else f"{column.heading}: {row[name]}"
+        if len({each.row[name] for each in entries}) > 1:
+            column = declared[headline.table].column(name)
+            value = entry.row[name]
+            yield value if column.kind == "text" else f"{column.heading}: {value}"

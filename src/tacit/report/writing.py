@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -12,13 +13,13 @@ from typing import Any, Literal
 
 import yaml
 
-from tacit.english import number_of, several
+from tacit.english import number_of
 from tacit.files import publish_text
-from tacit.findings.display import GraphSet
+from tacit.findings.numbers import formatted, percent
 from tacit.models.registry import DEMOS
 from tacit.probes.registry import probes
 from tacit.report import charts
-from tacit.report.charts import Figure, unchecked
+from tacit.report.charts import unchecked
 from tacit.report.differences import differences, refusals
 from tacit.report.packing import packed, shared, table_data
 from tacit.report.sections import Section
@@ -41,6 +42,8 @@ def report(
 ) -> str:
     """Return the report as HTML."""
     sections, warnings = _sections(runs, force=force)
+    if kind == "report":  # a comparison begins with the differences
+        sections.sort(key=lambda one: not one.runs)
     names = list(dict.fromkeys(run.name for run in runs))
     style = _asset("report.css") + _position_rules(sections)
     runtime, script = charts.charts_script(), charts.checked(_asset("report.js"))
@@ -48,12 +51,10 @@ def report(
         policy=_policy(scripts=(runtime, script), style=style),
         version=__version__,
         kind=kind,
-        title=f"Conceptual knowledge of {_listed(names)}",
-        lead=_lead(runs),
+        title=_listed(names),
         warnings=warnings,
         sections=sections,
-        example=_example(sections),
-        runs=[(run, _shown(run.request), _shown(run.manifest)) for run in runs],
+        glossary=glossary(),
         blobs=_blobs(sections),
         style=style,
         charts=runtime,
@@ -79,7 +80,8 @@ def _source(text: str) -> str:
 
 def _position_rules(sections: Sequence[Section]) -> str:
     """Return the CSS rules that position models' values on the scales of the main results."""
-    marks = [mark for section in sections for tile in section.tiles for mark in tile.marks]
+    tiles = [tile for section in sections for tile in section.tiles]
+    marks = [mark for tile in tiles for mark in tile.marks.values()]
     positions = {each for mark in marks for each in mark.positions.values()}
     return "".join(
         f".scale .{side}-{at} {{ {side}: {int(at) / 100:.2f}%; }}\n"
@@ -95,12 +97,10 @@ def _sections(runs: Sequence[Run], *, force: bool) -> tuple[list[Section], list[
     warnings += [each for mine in by_probe(runs).values() for each in warnings_of_elicitation(mine)]
     taught = sorted({name for run in runs if (name := str(run.request.get("model"))) in DEMOS})
     if taught:
-        kind = number_of(len(taught), "a bundled demo model", "bundled demo models")
+        kind = number_of(len(taught), "a demo model", "demo models")
         warnings.append(
-            f"{_listed(taught)}: {kind}, trained for demonstration on data with deliberate gaps "
-            "and errors. The results illustrate what Tacit finds, but are no evidence about "
-            "models other than the demo models. If the data are Tacit's demo data, they are "
-            "invented, too: nobody was asked for the properties that “people” name."
+            f"{_listed(taught)}: {kind}, trained on invented data with deliberate errors. The "
+            "results are no evidence about other models."
         )
     compared = differences(runs, only=None if force else set(probes()) - set(refused))
     with unchecked():
@@ -119,25 +119,10 @@ def _refused(probe: str, why: Sequence[str], *, force: bool) -> str:
     )
 
 
-def _lead(runs: Sequence[Run]) -> str:
-    named = _listed([f"“{probe}”" for probe in by_probe(runs)])
-    return (
-        f"{several(len(runs), 'run')} of the {number_of(len(by_probe(runs)), 'probe')} {named}. "
-        "CI: confidence interval. The sections below contain all charts and tables."
-    )
-
-
 def _listed(names: Sequence[str]) -> str:
     """Return names as text, joined with commas and "and"."""
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _example(sections: Sequence[Section]) -> GraphSet | Figure | None:
-    """Return what stands at the top of the page: the first graphs, or else the first chart."""
-    graphs: list[GraphSet | Figure] = [each for one in sections for each in one.graphs]
-    drawn: list[GraphSet | Figure] = [each for one in sections for each in one.figures]
-    return next(iter(graphs + drawn), None)
 
 
 def without_folders(value: Any) -> Any:  # noqa: ANN401 - YAML
@@ -179,6 +164,11 @@ def _blobs(sections: Sequence[Section]) -> dict[str, str]:
     }
 
 
+def _json(text: str) -> str:
+    """Return a token as text, in quotation marks and with white space escaped."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 @cache
 def glossary() -> dict[str, dict[str, Any]]:
     """Return the terms of the glossary in alphabetical order, each with its meaning and forms."""
@@ -208,4 +198,5 @@ def _template() -> Any:  # noqa: ANN401 - a Jinja template; Jinja is imported on
 
     # The template marks our own styles and scripts as safe; everything else is escaped.
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters |= {"cell": formatted, "shown": _shown, "percent": percent, "json": _json}
     return environment.from_string(_asset("report.html.j2"))

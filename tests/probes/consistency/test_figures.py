@@ -50,7 +50,6 @@ def in_context(clear: Findings) -> Findings:
         ("consistency_by_concept", "consistency_by_concept", ("consistency", "lift")),
         ("controls", "controls", ("lift",)),
         ("controls", "anchor_baselines", ("accuracy",)),
-        ("prediction", "prediction", ("auroc", "brier")),
         ("accuracy_by_score", "accuracy_by_score", ("accuracy",)),
         ("intervention", "intervention", ("change",)),
     ],

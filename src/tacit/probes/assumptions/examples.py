@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import altair as alt
@@ -22,7 +22,6 @@ from tacit.probes.assumptions.template import load_templates
 
 PAPERS = "bear"  # the concept of the paper's Figure 1
 BEST = 5
-_SHARES = (0.75, 0.5, 0.25)  # of concepts that rank below the shown one
 _RESULTS: Mapping[str, Kind] = {"rank": "count", "probability": "percent"}
 _COLUMNS = ("best", "2.", "3.", "4.", "5.", *_RESULTS)
 
@@ -36,11 +35,9 @@ def retrieval_examples(shown: Shown) -> Drawn | None:
     table, top = (by_wording(each.with_columns(probability=probability)) for each in (table, top))
     table = table.filter(pl.col("category").is_null(), order=MAIN)
     top = top.filter(pl.col("place") <= BEST)
-    shares = _SHARES if table["of"].n_unique() == 1 else _SHARES[1:2]
-    names = chosen(table, shares)
+    name = chosen(table)
     panels = [
         [_panel(part, best, str(of), shown.colours)]
-        for name in names
         for (of,), part in table.filter(concept=name).group_by("of", maintain_order=True)
         if not (best := top.filter(concept=name, of=of)).is_empty()
     ]
@@ -51,9 +48,6 @@ def retrieval_examples(shown: Shown) -> Drawn | None:
         "best": BEST,
         "candidates": spread(counts),
         "chance": " to ".join(dict.fromkeys(score(chance_mrr(n)) for n in counts if n)),
-        "paper": PAPERS if PAPERS in names else None,
-        "percentiles": ", ".join(f"{100 * share:.0f}th" for share in shares),
-        "concepts": several(table["concept"].n_unique(), "concept"),
         "whole": "sentence" if table["whole_sentence"].any() else None,
         "wording": examples_of(table),
     }
@@ -74,8 +68,8 @@ def examples_of(table: pl.DataFrame) -> str:
     return " and ".join(f"“{name}” ({text.rstrip('.')})" for name, text in texts.items())
 
 
-def chosen(table: pl.DataFrame, shares: Sequence[float]) -> list[str]:
-    """Choose the paper's example, and the concepts above these shares of the others by MRR."""
+def chosen(table: pl.DataFrame) -> str | None:
+    """Choose the paper's example if all models have it, else the median concept by MRR."""
     of = table["of"].n_unique()
     means = (
         table.drop_nulls("rank")
@@ -85,8 +79,8 @@ def chosen(table: pl.DataFrame, shares: Sequence[float]) -> list[str]:
         .sort("mean", maintain_order=True)
     )
     ranked = means["concept"].to_list()
-    typical = [ranked[round(share * (len(ranked) - 1))] for share in shares if ranked]
-    return list(dict.fromkeys([PAPERS, *typical] if PAPERS in ranked else typical))
+    median = ranked[(len(ranked) - 1) // 2] if ranked else None
+    return PAPERS if PAPERS in ranked else median
 
 
 def _panel(part: pl.DataFrame, top: pl.DataFrame, of: str, colours: Palette) -> alt.LayerChart:

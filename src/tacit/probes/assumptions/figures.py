@@ -13,7 +13,7 @@ from tacit.charts.figures import Drawn, Figures
 from tacit.charts.grid import Grid
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
-from tacit.charts.shown import Shown, counted, spread
+from tacit.charts.shown import Shown, counted
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
@@ -24,9 +24,6 @@ from tacit.probes.assumptions.measures import measures
 from tacit.probes.assumptions.tables import MAIN, TABLES
 
 ALL = "all categories"
-_MOST = 5
-"""Maximum number of favoured words (frequent top candidates) shown per relation."""
-
 _RETRIEVED = {
     "mrr": "mean reciprocal rank",
     "probability": "probability",
@@ -141,34 +138,6 @@ def ablation(shown: Shown) -> Drawn | None:
     return panels, {"model": _only(shown), "intervals": shown.intervals()}
 
 
-def favoured(shown: Shown) -> Drawn | None:
-    """The share of prompts for which each favoured word ranks first."""
-    table = shown.table("favoured")
-    if table is None:
-        return None
-    table = table.filter(pl.col("preface"), pl.col("first") > 0).drop_nulls("share")
-    table = table.group_by("model", "relation", maintain_order=True).head(_MOST)
-    if table.is_empty():
-        return None
-    column = TABLES["favoured"].column
-    rows = Rows(
-        table.with_columns(correct=pl.col("right") / pl.col("prompts")),
-        column("share"),
-        shown.colours,
-        label="word",
-        reference=Column("correct", "first and correct", "percent"),
-        told=[column("first"), column("prompts")],
-        within=(0.0,),
-        words=[replace(column("share"), heading="first")],
-        width=100,
-    )
-    panels: list[Sequence[alt.LayerChart]] = []
-    for (model,), of in rows.table.group_by("model", maintain_order=True):
-        drawn = rows.of(of).panels("relation", f"{model}: {{}}")
-        panels += in_rows(drawn, 3)
-    return panels, {"most": _MOST, "prompts": spread(table["prompts"])}
-
-
 def size_of_models(shown: Shown) -> Drawn | None:
     """The mean reciprocal rank against model size (not a figure of Weir et al. 2020)."""
     return sizes(shown, measures)
@@ -182,7 +151,6 @@ FIGURES = Figures(
     retrieval_orders,
     elicitation,
     ablation,
-    favoured,
     size_of_models,
 )
 

@@ -15,9 +15,9 @@ NUMBERS = (1, 4, 10)
 _RETRIEVED = {"category": None, "order": MAIN, "n": NUMBERS}
 HEADLINES = (
     Headline(
-        "Concept retrieval: mean reciprocal rank",
-        "one value per number of properties in the prompt; 1 means that the correct concept always "
-        "ranks first; a tick shows the chance level",
+        "Mean reciprocal rank",
+        "of the concept's word, by number of properties in the prompt; 1 means that the correct "
+        "concept always ranks first",
         "retrieval_by_number",
         "mrr",
         where=_RETRIEVED,
@@ -26,7 +26,18 @@ HEADLINES = (
         among=("candidates", "candidate"),
     ),
     Headline(
-        "Concept retrieval: probability",
+        "Mean average precision",
+        "of people's properties, by relation; 1 means that people's responses always rank above "
+        "all other words",
+        "elicitation_by_relation",
+        "map",
+        where={"preface": True, "over": "vocabulary"},
+        n=("prompts", "prompt"),
+        by=("relation",),
+        among=("candidates", "candidate"),
+    ),
+    Headline(
+        "Probability",
         "probability of the correct word, by number of properties in the prompt; a causal model "
         "that scores whole sentences has none",
         "retrieval_by_number",
@@ -34,16 +45,5 @@ HEADLINES = (
         where=_RETRIEVED,
         n=("concepts", "concept"),
         by=("wording", "n"),
-    ),
-    Headline(
-        "Property elicitation: mean average precision",
-        "one value per relation; 1 means that people's responses always rank above all other "
-        "words; a tick shows the chance level",
-        "elicitation_by_relation",
-        "map",
-        where={"preface": True, "over": "vocabulary"},
-        n=("prompts", "prompt"),
-        by=("relation",),
-        among=("candidates", "candidate"),
     ),
 )

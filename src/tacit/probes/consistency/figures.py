@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Drawn, Figures
+from tacit.charts.histograms import Histograms
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import bounds, in_rows
 from tacit.charts.scatter import Scatter
@@ -186,20 +187,27 @@ def controls(shown: Shown) -> Drawn | None:
     return list(zip(*panels, strict=True)), values
 
 
-def prediction(shown: Shown) -> Drawn | None:
-    """How well features predict which answers are correct (not in Sahu et al. 2022)."""
-    found = [_rows(shown, "prediction", name, label="predictor") for name in ("auroc", "brier")]
-    panels, n = [], None
-    looks: tuple[dict[str, Any], ...] = ({"dotted": _HALF}, {"labelled": False})
-    texts = ("{}: a) AUROC", "b) Brier score")
-    for rows, text, look in zip(found, texts, looks, strict=True):
-        if rows is None:
-            return None
-        named = rows.table.with_columns(pl.col("predictor").str.replace_all("_", " "))
-        own = replace(rows, table=named, words=rows.words[:1], **look)
-        panels.append(own.panels("model", text))
-        n = counted(named["n"], "anchor question")
-    return list(zip(*panels, strict=True)), {"intervals": shown.intervals("others"), "n": n}
+def probabilities(shown: Shown) -> Drawn | None:
+    """P(yes) of facts and of their negatives (not in Sahu et al. 2022)."""
+    table = shown.defined("fact_answers", "margin")
+    if table is None:
+        return None
+    voted = any("votes" in found.questions.columns for found in shown.found.values())
+    margin, names = pl.col("margin"), {"yes": "facts", "no": "negatives"}
+    drawn = Histograms(
+        table.drop_nulls("margin")
+        .with_columns(
+            side=pl.col("expected").replace_strict(names),
+            p_yes=(1 + margin) / 2 if voted else 1 / (1 + (-margin).exp()),
+        )
+        .unique(["model", "question", "side"], maintain_order=True),
+        Column("p_yes", "P(yes)", "score"),
+        shown.colours,
+        by="side",
+        series=series(names.values(), shown.colours),
+        unit="questions",
+    )
+    return in_rows(drawn.panels("model"), 2), {}
 
 
 def accuracy_by_score(shown: Shown) -> Drawn | None:
@@ -218,7 +226,7 @@ def accuracy_by_score(shown: Shown) -> Drawn | None:
         domain=(0.0, 1.0),
     )
     values = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
-    return [[curves.chart("accuracy by background score")]], values
+    return [[curves.chart("")]], values
 
 
 def size_of_models(shown: Shown) -> Drawn | None:
@@ -241,6 +249,8 @@ def intervention(shown: Shown) -> Drawn | None:
 
 FIGURES = Figures(
     "consistency",
+    accuracy_by_score,
+    probabilities,
     consistency,
     background_and_anchors,
     background_against_consistency,
@@ -249,8 +259,6 @@ FIGURES = Figures(
     consistency_by_relation,
     consistency_by_concept,
     controls,
-    prediction,
-    accuracy_by_score,
     size_of_models,
     intervention,
 )

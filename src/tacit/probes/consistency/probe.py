@@ -56,7 +56,7 @@ class ConsistencyProbe(Probe):
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
     headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
     figures = "tacit.probes.consistency.figures:FIGURES"
-    filters: ClassVar[tuple[str, ...]] = ("relation", "concept")
+    filters: ClassVar[tuple[str, ...]] = ("concept",)
 
     options: ConsistencyOptions
     anchors: Sequence[Anchor]

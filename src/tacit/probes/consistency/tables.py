@@ -9,16 +9,48 @@ TABLES = Tables("consistency")
 DETAILS = Tables("consistency", "details")
 HEADLINES = (
     Headline(
-        "Conceptual consistency (CC)",
-        "average precision of the background score as a predictor of correct answers; tick: chance "
-        "level",
+        "Says yes",
+        "share of “yes” among the answers about facts and negatives (false versions), of which "
+        "there are equally many",
+        "background_answers",
+        "yes",
+        n=("n", "question"),
+    ),
+    Headline(
+        "AUROC of the yes-margin",
+        "how well the scores of “yes” and “no” tell facts from negatives",
+        "background_answers",
+        "auroc",
+        n=("n", "question"),
+    ),
+    Headline(
+        "Anchor accuracy",
+        "share of correct answers among the model's answers to anchor questions; chance: guessing",
+        "anchor_accuracy",
+        "value",
+        where={"of": "all"},
+        n=("n", "anchor question"),
+        against=Headline(*("", "", "anchor_baselines", "accuracy"), where={"baseline": "random"}),
+    ),
+    Headline(
+        "Adjusted lift",
+        "whether the background score predicts correct answers among questions with equally many "
+        "facts; 0: chance level, 1: perfectly",
+        "adjusted",
+        "lift_adjusted",
+        n=("n", "anchor question"),
+        scale=(-1.0, 1.0),
+    ),
+    Headline(
+        "Conceptual consistency",
+        "average precision of the background score as a predictor of correct answers",
         "consistency",
         "consistency",
         n=("n", "anchor question"),
     ),
     Headline(
         "Lift above chance",
-        "0 (tick): chance level; 1: every correctly answered question has a higher background "
+        "0: chance level; 1: every correctly answered question has a higher background "
         "score than every incorrectly answered one",
         "consistency",
         "lift",
@@ -26,22 +58,18 @@ HEADLINES = (
         scale=(-1.0, 1.0),
     ),
     Headline(
-        "AUROC", "0.5 (tick): chance level", "consistency", "auroc", n=("n", "anchor question")
+        "AUROC",
+        "how well the background score tells correct from incorrect answers",
+        "consistency",
+        "auroc",
+        n=("n", "anchor question"),
     ),
     Headline(
         "Background score",
         "mean over relations of the accuracies on facts and on their negatives (false versions); "
-        "tick: a model that always gives the same answer",
+        "chance: a model that always gives the same answer",
         "background_score",
         "value",
         n=("relations", "relation"),
-    ),
-    Headline(
-        "Anchor accuracy",
-        "share of correct answers among the model's answers to anchor questions",
-        "anchor_accuracy",
-        "value",
-        where={"of": "all"},
-        n=("n", "anchor question"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Graphs and tables of statements about individual drawings, as shown in the report."""
+"""Graphs, violations and statements of individual drawings, as shown in the report."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tacit.findings.display import Details, GraphSet
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.edges import worst_violations
 from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ MOST_STATEMENTS = 30_000
 
 def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | None:
     """Return the parts graphs of each model and drawing; None if there are no beliefs."""
-    from tacit.coherence.ontology import Ontology
     from tacit.probes.parts.figures import FIGURES
     from tacit.probes.parts.graph import parts_graphs
 
@@ -37,11 +37,9 @@ def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | Non
     faults: list[tuple[bool, int]] = []
     sample = ""
     for model, findings in found.items():
-        own = findings.summary.get("ontology")
-        ontology = Ontology.of(own) if own else Ontology.load("parts")
         chosen, sample = sampled(findings.tables["violation_by_drawing"], MOST_GRAPHS)
         rows = findings.tables["beliefs"].join(chosen, on=DRAWING, how="semi")
-        drawn = parts_graphs(rows, ontology, colours)
+        drawn = parts_graphs(rows, ontology_of(findings), colours)
         for one in chosen.iter_rows(named=True):
             thing, annotator = (one[name] for name in DRAWING)
             if (thing, annotator) in drawn:
@@ -52,7 +50,13 @@ def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | Non
         return None
     text = FIGURES.text("graphs")
     reading, first = f"{text.reading} {sample}", faults.index(max(faults))
-    return GraphSet("graphs", text.title, reading, tuple(graphs), first)
+    return GraphSet("graphs", text.title, reading, tuple(graphs), first, text.tab)
+
+
+def ontology_of(findings: Findings) -> Ontology:
+    """Return the ontology of a run."""
+    own = findings.summary.get("ontology")
+    return Ontology.of(own) if own else Ontology.load("parts")
 
 
 def graph_files(
@@ -76,8 +80,11 @@ def graph_files(
 
 
 def details(findings: Findings, request: Mapping[str, Any], most: int) -> Iterator[Details]:
-    """Yield a table of statements, prompts and beliefs for all drawings or for a sample."""
+    """Yield the worst violations, and the statements of all drawings or of a sample."""
     del request
+    worst = worst_violations(findings, ontology_of(findings))
+    if not worst.is_empty():
+        yield Details(DETAILS["worst"], worst)
     beliefs, drawings = findings.tables["beliefs"], findings.tables["violation_by_drawing"]
     if beliefs.is_empty():
         return

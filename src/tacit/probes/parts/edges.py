@@ -13,6 +13,8 @@ import polars as pl
 from tacit.coherence.beliefs import STATEMENT, Beliefs
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
+from tacit.findings.findings import Findings
+from tacit.findings.numbers import score
 
 _SEVERITY = {
     "asymmetric": 0,
@@ -70,6 +72,51 @@ def edges(
     return {group: (found.get(group, []), row) for group, row in counts.items()}
 
 
+def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> pl.DataFrame:
+    """Return the worst violations in words: of each thing first, exclusions first, the surest.
+
+    A violation is as sure as the least sure of its beliefs.
+    """
+    rows = findings.tables["beliefs"]
+    table = rows.select("thing", "annotator", *STATEMENT, "p_true")
+    checked = check(Beliefs(table, ontology, ("thing", "annotator")), rows["before"])
+    numbers = (1, 2, 3)
+    sure = [
+        pl.when(f"believed_{n}").then(f"p_true_{n}").otherwise(1 - pl.col(f"p_true_{n}"))
+        for n in numbers
+    ]
+    return (
+        checked.violations.select(
+            "thing",
+            fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
+            sure=pl.min_horizontal(sure),
+            violation=_in_words(probabilities=True),
+        )
+        .unique(["thing", "violation"], maintain_order=True)
+        .sort("fault", "sure", descending=[False, True], maintain_order=True)
+        .sort(pl.int_range(pl.len()).over("thing"), maintain_order=True)
+        .select("thing", "violation")
+        .head(most)
+    )
+
+
+def _in_words(*, probabilities: bool = False) -> pl.Expr:
+    """Return the statements of a violation in words: those believed, and the one that is not."""
+
+    def worded(joint: str, *, believed: bool) -> pl.Expr:
+        statements = []
+        for n in (1, 2, 3):
+            words = pl.concat_str([f"{name}_{n}" for name in STATEMENT], separator=" ")
+            p = pl.col(f"p_true_{n}").map_elements(score, pl.String)
+            words = pl.format("{} ({})", words, p) if probabilities else words
+            statements.append(pl.when(pl.col(f"believed_{n}") == believed).then(words))
+        return pl.concat_list(statements).list.drop_nulls().list.join(joint)
+
+    absent = worded(" nor ", believed=False)
+    but = pl.when(absent != "").then(pl.format(", but not {}", absent)).otherwise(pl.lit(""))
+    return pl.format("{}{}", worded(", and ", believed=True), but)
+
+
 def _ends(ontology: Ontology) -> dict[str, pl.Expr]:
     """Return the relation, tail and head of a statement's edge."""
     relations = ontology.relations
@@ -89,21 +136,9 @@ def _ends(ontology: Ontology) -> dict[str, pl.Expr]:
 
 def _faults(violations: pl.DataFrame, ontology: Ontology, key: Sequence[str]) -> pl.DataFrame:
     """Return the severity of each edge's worst violation, and its violations in words."""
-
-    def worded(joint: str, *, believed: bool) -> pl.Expr:
-        statements = (
-            pl.when(pl.col(f"believed_{n}") == believed).then(
-                pl.concat_str([f"{name}_{n}" for name in STATEMENT], separator=" ")
-            )
-            for n in (1, 2, 3)
-        )
-        return pl.concat_list(list(statements)).list.drop_nulls().list.join(joint)
-
-    absent = worded(" nor ", believed=False)
-    but = pl.when(absent != "").then(pl.format(", but not {}", absent)).otherwise(pl.lit(""))
     each = violations.with_columns(
         fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
-        why=pl.format("violated: {}{}", worded(", and ", believed=True), but),
+        why=pl.format("violated: {}", _in_words()),
     )
     believed = pl.concat(
         each.filter(f"believed_{n}").select(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tacit.charts.figures import Figures
+from tacit.charts.histograms import Histograms
 from tacit.charts.marks import Curves, Rows
+from tacit.charts.panels import in_rows
 from tacit.charts.shown import Shown, counted
 from tacit.charts.sizes import sizes
 from tacit.charts.theme import Palette, Series
@@ -16,15 +18,43 @@ from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import Column
 from tacit.probes.parts.measures import measures
+from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES
 
 if TYPE_CHECKING:
     from tacit.charts.figures import Drawn
 
 _COLUMN = 20  # things per column
+_UNLABELLED = "statements"
 _BEFORE = "before repair"
 _AFTER = "after repair (paper)"
 _ALL = {"drawings": 300, "statements": 216_580}  # of the 300 published drawings
+
+
+def probabilities(shown: Shown) -> Drawn | None:
+    """The beliefs in statements with the gold label true and false (not in Gu et al. 2023)."""
+    table = shown.table("beliefs")
+    if table is None:
+        return None
+    labelled = table.drop_nulls("label")
+    table = (table if labelled.is_empty() else labelled).drop_nulls("p_true")
+    names = ("true statements", "false statements")
+    side = pl.when("label").then(pl.lit(names[0])).otherwise(pl.lit(names[1]))
+    table = table.with_columns(
+        side=side.replace({} if labelled.height else {names[1]: _UNLABELLED})
+    )
+    table = table.unique(["model", *QUESTION, "side", "p_true"], maintain_order=True)
+    if table.is_empty():
+        return None
+    hues = zip(names if labelled.height else [_UNLABELLED], shown.colours.series, strict=False)
+    drawn = Histograms(
+        table,
+        Column("p_true", "P(true)", "score"),
+        shown.colours,
+        by="side",
+        series=[Series(*each) for each in hues],
+    )
+    return in_rows(drawn.panels("model"), 2), {}
 
 
 def violations(shown: Shown) -> Drawn | None:
@@ -126,6 +156,7 @@ def size_of_models(shown: Shown) -> Drawn | None:
 
 FIGURES = Figures(
     "parts",
+    probabilities,
     violations,
     accuracy_at,
     accuracy_by_relation,

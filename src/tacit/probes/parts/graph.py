@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,7 +24,6 @@ from tacit.probes.parts.ring import (
     lines_of,
     name_box,
     name_lines,
-    short,
     spots_of,
 )
 
@@ -31,30 +31,21 @@ if TYPE_CHECKING:
     from tacit.probes.parts.ring import Line, Point
 
 
-MOST_LINES = 24
-"""Maximum number of lines in a graph; the relations of other drawings are shown as grids."""
+MOST_EDGES = 8
+"""Maximum number of edges in a graph; the violated ones come first."""
 
+_FEWEST_EDGES = 5  # unless they have no room on the largest ring
 _GROUPS = ("model", "thing", "annotator")
-_DOT = "M-.3,0A.3,.3,0,1,1,.3,0A.3,.3,0,1,1,-.3,0"
-# By severity, and last without a violation: name in the legend, dashes of lines, shape in grids.
+# By severity, and last without a violation: the name in the legend, and the dashes of lines.
 _KINDS = (
-    (
-        "violated: two statements that exclude each other are believed",
-        *((7, 3), "M-1,-1L1,1M-1,1L1,-1"),
-    ),
-    (
-        "violated: a statement is believed, but another statement that follows from it is not",
-        *((2, 3), "circle"),
-    ),
-    (
-        "violated: two statements are believed, but a third that follows from them is not",
-        *((9, 3, 2, 3), "triangle-up"),
-    ),
-    ("believed; violates no constraint", (1, 0), _DOT),
+    ("violated: two statements exclude each other", (7, 3)),
+    ("violated: one statement implies another that is not believed", (2, 3)),
+    ("violated: two statements imply a third that is not believed", (9, 3, 2, 3)),
+    ("believed; violates no constraint", (1, 0)),
 )
 _SOUND = len(_KINDS) - 1
 
-_GAP, _NARROWEST, _CELL = 6.0, 290.0, 17  # pixels
+_GAP, _NARROWEST = 6.0, 300.0  # pixels
 
 
 @dataclass(frozen=True)
@@ -87,10 +78,9 @@ def parts_graphs(
                 "subtitle": ", ".join([several(len(parts), "part"), *about]),
                 "offset": 14,
             },
-            "concat": _ring(parts, kept, ontology, colours)
-            or list(_grids(parts, kept, ontology, colours)),
+            "concat": _ring(parts, kept, ontology, colours),
             "columns": len(kept),
-            "spacing": 30,
+            "spacing": 16,
         }
     return graphs
 
@@ -105,8 +95,7 @@ def _stage(
     believed, violated = count["believed"], count["violated"]
     if stage == "label":
         false = beliefs["label"].count() - believed
-        about = [f"{several(believed, 'statement')} true, {false:,} false,"]
-        about.append("including implied statements")
+        about = [f"{several(believed, 'statement')} true, {false:,} false (with implied ones)"]
         return _Stage("Gold: the annotator's mental model", about, colours.gold, found)
     decided, missing = count["applicable"] - count["undecided"], beliefs["p_true"].null_count()
     share = f" ({percent(violated / decided)})" if decided else ""
@@ -114,7 +103,7 @@ def _stage(
         f"{believed:,} of {several(count['statements'], 'statement')} believed",
         f"{violated:,} of {several(decided, 'constraint')} violated{share}",
     ]
-    about += [f"{count['undecided']:,} undecided"] * (count["undecided"] > 0)
+    about[1] += f", {count['undecided']:,} undecided" * (count["undecided"] > 0)
     if stage != "before":
         return _Stage(f"After repair ({stage})", about, colours.of(stage), found)
     about += [f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)
@@ -124,27 +113,42 @@ def _stage(
 def _ring(
     parts: Sequence[str], stages: Sequence[_Stage], ontology: Ontology, colours: Palette
 ) -> list[Spec]:
-    """Return a graph per stage, on the smallest ring that has room for all labels; or []."""
-    transitive = [name for name, relation in ontology.relations.items() if relation.transitive]
-    shown = []
-    for stage in stages:
-        drawn = without_implied(stage.edges, transitive)
-        every, left_out = len(stage.edges), len(stage.edges) - len(drawn)
-        note = f"{left_out} of {several(every, 'edge')} not drawn: implied by the drawn edges"
-        about = [*stage.about, *([note] if left_out else [])]
-        shown.append(replace(stage, about=about, edges=drawn))
-    shown = _level(shown)
-    lines = [lines_of(stage.edges, ontology) for stage in shown]
-    for factor in FACTORS if max(map(len, lines)) <= MOST_LINES else ():
-        spots = spots_of(parts, [line for each in lines for line in each], factor)
-        places = [label_positions(each, spots) for each in lines]
-        if all(each is not None for each in places):
-            key = _legend(shown, colours, "stroke")
+    """Return a graph per stage, with as many edges as have room on the ring."""
+    many = range(MOST_EDGES, _FEWEST_EDGES - 1, -1)
+    few = product(FACTORS[-1:], range(_FEWEST_EDGES - 1, -1, -1))
+    for factor, most in chain(product(FACTORS, many), few):
+        shown = _fewer(stages, ontology, most)
+        lines = [lines_of(stage.edges, ontology) for stage in shown]
+        ends = {part for each in lines for line in each for part in (line.tail, line.head)}
+        own = [part for part in parts if part in ends] or parts[:MOST_EDGES]
+        spots = spots_of(own, [line for each in lines for line in each], factor)
+        found = [label_positions(each, spots) for each in lines]
+        if all(each is not None for each in found):
+            key = _legend(shown, colours)
             return [
                 _panel(stage, _rows(stage, each or {}, spots, colours), spots, key, colours)
-                for stage, each in zip(shown, places, strict=True)
+                for stage, each in zip(shown, found, strict=True)
             ]
     return []
+
+
+def _fewer(stages: Sequence[_Stage], ontology: Ontology, most: int) -> list[_Stage]:
+    """Leave out implied edges and, of the others, those between parts other than at first."""
+    transitive = [name for name, relation in ontology.relations.items() if relation.transitive]
+    pairs: set[frozenset[str]] = set()
+
+    def order(edge: Edge) -> tuple[int, bool]:
+        return _kind(edge.fault), frozenset((edge.tail, edge.head)) not in pairs
+
+    shown = []
+    for stage in stages:
+        drawn = sorted(without_implied(stage.edges, transitive), key=order)[:most]
+        pairs |= {frozenset((edge.tail, edge.head)) for edge in drawn}
+        note = f"{len(drawn)} of {several(len(stage.edges), 'edge')} drawn"
+        first, *more = stage.about
+        about = [f"{first}, {note}" if len(drawn) < len(stage.edges) else first, *more]
+        shown.append(replace(stage, about=about, edges=drawn))
+    return _level(shown)
 
 
 def _level(stages: Sequence[_Stage]) -> list[_Stage]:
@@ -192,8 +196,10 @@ def _panel(
 ) -> Spec:
     """Draw the graph of one stage; the column ``mark`` says to which layer a row belongs."""
     boxes = [name_box(part, spot) for part, spot in spots.items()]
-    reach = max(_NARROWEST / 2, *(max(-left, right) for left, _, right, _ in boxes)) + 10
-    depth = max(max(-top, bottom) for _, top, _, bottom in boxes) + 24
+    left, right = min(box[0] for box in boxes) - 10, max(box[2] for box in boxes) + 10
+    narrow = max(0.0, _NARROWEST - (right - left)) / 2
+    left, right = left - narrow, right + narrow
+    top, bottom = min(box[1] for box in boxes) - 12, max(box[3] for box in boxes) + 12
     text = {"type": "text", "font": FONT, "fontSize": LABEL, "lineBreak": "\n", "lineHeight": 16}
     text["baseline"] = "middle"
     side = "datum.x > 0 ? {} : {}".format
@@ -217,10 +223,10 @@ def _panel(
     ]
     return {
         **_titled(stage.title, stage.about),
-        "width": 2 * reach,
-        "height": 2 * depth,
+        "width": right - left,
+        "height": bottom - top,
         "data": {"values": list(rows)},
-        "encoding": {"x": _axis("x", -reach, reach), "y": _axis("y", depth, -depth)},
+        "encoding": {"x": _axis("x", left, right), "y": _axis("y", bottom, top)},
         "layer": [
             {
                 "transform": [{"filter": f"datum.mark === '{name}'"}],
@@ -259,57 +265,15 @@ def _titled(text: str, about: Sequence[str]) -> Spec:
     }
 
 
-def _grids(
-    parts: Sequence[str], stages: Sequence[_Stage], ontology: Ontology, colours: Palette
-) -> Iterator[Spec]:
-    """Yield a row of headings, then a grid per relation and stage: subjects and objects."""
-    numbers = {part: str(rank) for rank, part in enumerate(parts, start=1)}
-    names = {part: f"{short(part, 26)}  {number}" for part, number in numbers.items()}
-    side = max(100, _CELL * len(parts))
-    axis = {"domain": False, "ticks": False, "grid": True, "tickBand": "extent", "title": None}
-    top = {"orient": "top", "labelAngle": 0}
-    key = _legend(stages, colours)
-    grid = {
-        "height": _CELL * len(parts),
-        "mark": {"type": "point", "strokeWidth": 1.8, "size": 44, "opacity": 1, "aria": True},
-        "encoding": {
-            "x": {"field": "head", "scale": {"domain": list(numbers.values())}, "axis": axis | top},
-            "y": {"field": "tail", "scale": {"domain": list(names.values())}, "axis": axis},
-            "description": {"field": "tip"},
-            **_only(key, "color", "shape"),
-        },
-    }
-    blank = {"height": 1, "data": {"values": []}, "mark": "point"}
-    for stage in _level(stages):
-        yield {"width": side, **blank, **_titled(stage.title, stage.about)}
-    for relation in ontology.relations:
-        held = [[edge for edge in stage.edges if edge.relation == relation] for stage in stages]
-        for mine in held if any(held) else ():
-            violated = sum(edge.fault is not None for edge in mine)
-            about = f"{several(len(mine), 'edge')}, {violated} violated" if mine else "no edges"
-            rows = [
-                {
-                    "tail": names[edge.tail],
-                    "head": numbers[edge.head],
-                    "kind": _KINDS[_kind(edge.fault)][0],
-                    "tip": edge.tip,
-                }
-                for edge in mine
-            ]
-            shown = {**grid, "data": {"values": rows}} if mine else blank
-            yield {"width": side, **shown, **_titled(relation, [about])}
-
-
-def _legend(stages: Sequence[_Stage], colours: Palette, symbol: str | None = None) -> Spec:
+def _legend(stages: Sequence[_Stage], colours: Palette) -> Spec:
     """Return the encodings of the kinds of edges, with a legend of the kinds that occur."""
     faults = sorted({_kind(edge.fault) for stage in stages for edge in stage.edges} - {_SOUND})
     hues = (*colours.faults, colours.muted)
-    looks = ((_KINDS[kind][0], hues[kind], *_KINDS[kind][1:]) for kind in (_SOUND, *faults))
+    looks = ((_KINDS[kind][0], hues[kind], _KINDS[kind][1]) for kind in (_SOUND, *faults))
     names, *ranges = zip(*looks, strict=True)
-    legend = {"title": None, "orient": "bottom", "direction": "vertical", "offset": 20}
-    legend |= {"labelLimit": 0, "rowPadding": 6}
-    legend |= {"symbolType": symbol, "symbolSize": 900} if symbol else {}
+    legend = {"title": None, "orient": "bottom", "columns": 2, "offset": 2, "labelLimit": 0}
+    legend |= {"symbolType": "stroke", "symbolSize": 900}
     return {
         channel: {"field": "kind", "scale": {"domain": names, "range": values}, "legend": legend}
-        for channel, values in zip(("color", "strokeDash", "shape"), ranges, strict=True)
+        for channel, values in zip(("color", "strokeDash"), ranges, strict=True)
     }

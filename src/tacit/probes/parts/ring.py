@@ -23,11 +23,12 @@ NAME, LABEL = 13.0, 12.0
 LINE = 1.25
 """The height of a line of text, relative to the font size."""
 
-FACTORS = (1.0, 1.25, 1.5)
+FACTORS = (0.75, 1.0, 1.25, 1.5)
 """The sizes of the ring to try until all labels fit."""
 
-_LETTER = 0.66  # the width of a letter, relative to the font size; rarely exceeded
-_WIDEST, _LONGEST = 16, 48  # letters per line of a part's name, and in total
+_FLAT = 0.72  # the height of the ring, relative to its width
+_LETTER = 0.62  # the width of a letter, relative to the font size; rarely exceeded
+_WIDEST, _LONGEST = 13, 48  # letters per line of a part's name, and in total
 _SHARES = (0.5, 0.43, 0.57, 0.36, 0.64, 0.3, 0.7, 0.24, 0.76)  # where on its line a label may be
 
 
@@ -86,7 +87,9 @@ def spots_of(parts: Sequence[str], lines: Sequence[Line], factor: float) -> dict
     radius = factor * max(95.0, 40 + 13.0 * n)
     start = 0.5 if n % 2 == 0 else 0.25
     angles = {part: (rank + start) * 2 * math.pi / n for part, rank in rank_of.items()}
-    return {part: (radius * math.sin(at), -radius * math.cos(at)) for part, at in angles.items()}
+    return {
+        part: (radius * math.sin(at), -_FLAT * radius * math.cos(at)) for part, at in angles.items()
+    }
 
 
 def label_positions(lines: Sequence[Line], spots: Mapping[str, Point]) -> dict[Line, Point] | None:

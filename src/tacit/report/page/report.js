@@ -235,60 +235,48 @@
   // ---- charts -------------------------------------------------------------------------------
   // The page's policy allows no code made of text (ast), and no style but the page's own.
   const EMBED = { mode: "vega-lite", actions: false, renderer: "svg", ast: true, defaultStyle: false, tooltip: { theme: "custom", disableDefaultStyle: true } };
-  const charts = {}, pictures = [];
+  const pictures = [];
+  /* A chart out of sight is drawn for a card of the whole width, and again once it is seen. */
+  const roomFor = (canvas) => canvas.parentElement.clientWidth || get("main").clientWidth - 80;
+  const fits = (drawnFor, room) => drawnFor !== null && drawnFor <= room && drawnFor > room - 60;
   let page = { tables: [], charts: {}, datasets: {}, graphs: {}, terms: {}, headings: {} };
   function redraw() { for (const picture of pictures) picture.stale(); }
-  const bare = (label) => String(label).replace(/^\d+\. /, "").replace(/ \([\d,]+\)$/, "");
-  /* The rows of a chart's data that fit the filter; data that know nothing of it stay whole. */
-  function rowsOf(name, filter) {
+  /* The rows of a chart's data. */
+  function rowsOf(name) {
     const data = page.datasets[name];
-    const places = {};
-    for (const key of Object.keys(filter ? filter.keys : {})) {
-      places[key] = [key, "name", "label"].map((each) => data.columns.indexOf(each)).find((at) => at >= 0 && (data.columns[at] === key || data.values[at].some((v) => filter.known[key].has(bare(v)))));
-    }
-    const rows = [];
-    for (let row = 0; row < data.rows; row++) {
-      const fits = Object.entries(places).every(([key, at]) => at === undefined || !filter.keys[key] || bare(data.values[at][row]) === filter.keys[key]);
-      const named = Object.values(places).filter((at) => at !== undefined);
-      const reads = !filter || !filter.text || !named.length || named.some((at) => String(data.values[at][row]).toLowerCase().includes(filter.text));
-      if (fits && reads) rows.push(Object.fromEntries(data.columns.map((column, at) => [column, data.values[at][row]])));
-    }
-    return rows;
+    return [...Array(data.rows).keys()].map((row) => Object.fromEntries(data.columns.map((column, at) => [column, data.values[at][row]])));
   }
-  /* Rows that the filter leaves keep their height; the chart gets lower. */
-  function shrink(node) {
-    for (const inner of [...(node.vconcat || []), ...(node.hconcat || []), ...(node.concat || [])]) shrink(inner);
-    if (typeof node.height !== "number") return;
-    for (const unit of node.layer || [node]) {
-      const y = unit.encoding && unit.encoding.y;
-      if (y && y.field && y.type === "nominal" && Array.isArray(y.sort) && y.sort.length > 1) {
-        node.height = { step: node.height / y.sort.length, for: "position" };
-        return;
-      }
-    }
+  /* The panels of a chart get as wide as its card lets them, given how wide the chart is now. */
+  const beside = (node) => (node.hconcat ? node.hconcat : [node]);
+  function fitted(spec, now, room) {
+    const rows = spec.vconcat || [spec];
+    const wide = (row) => beside(row).reduce((sum, panel) => sum + (panel.width || 0), 0);
+    const most = Math.max(...rows.map(wide));
+    const cells = rows.some((row) => beside(row).some((panel) => (panel.layer || []).some((layer) => layer.mark.limit)));
+    const factor = Math.max(cells ? 1 : 0.55, Math.min(4, (room - now + most) / most));
+    for (const row of rows) for (const panel of beside(row)) if (panel.width) panel.width = Math.floor(panel.width * factor);
+    return spec;
   }
   function Chart(figure) {
     const id = figure.dataset.figure, canvas = figure.querySelector(".canvas");
-    let fresh = false, near = false, filter = null, view = null, running = Promise.resolve();
-    async function draw() {
-      if (fresh) return;
-      fresh = true;
+    let drawnFor = null, near = false, view = null, running = Promise.resolve();
+    const specOf = (more) => {
       const chart = page.charts[id];
-      const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
-      const spec = JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets })));
-      if (active(filter)) shrink(spec);
-      if (view) view.finalize();
-      view = null;
-      const fewer = Object.entries(chart.data).filter(([own, name]) => datasets[own].length < page.datasets[name].rows);
-      if (fewer.length && fewer.every(([own]) => !datasets[own].length)) {
-        canvas.replaceChildren(make("p", { class: "hint" }, "No row of this chart fits the filter."));
-        return;
-      }
-      const result = await window.vegaEmbed(canvas, spec, EMBED);
-      view = result.view;
+      const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name)]));
+      return JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, ...more })));
+    };
+    async function draw() {
+      const room = roomFor(canvas);
+      if (fits(drawnFor, room)) return;
+      drawnFor = room;
+      const embed = async (spec) => {
+        if (view) view.finalize();
+        view = (await window.vegaEmbed(canvas, spec, EMBED)).view;
+        return canvas.querySelector("svg");
+      };
+      let svg = await embed(specOf());
+      svg = await embed(fitted(specOf(), svg.getBoundingClientRect().width || Number(svg.getAttribute("width")), room));
       canvas.dataset.drawn = "yes";
-      const svg = canvas.querySelector("svg");
-      if (!svg) return;
       // One picture to who hears it; its numbers stand in the tables.
       svg.setAttribute("role", "img");
       svg.setAttribute("aria-label", figure.dataset.title);
@@ -296,19 +284,11 @@
     }
     const queue = () => (running = running.then(draw).catch((error) => { console.error(error); canvas.textContent = "This chart cannot be drawn."; }));
     const picture = {
-      stale: () => { fresh = false; if (near) queue(); },
-      filter: (wanted) => { filter = wanted; picture.stale(); },
+      stale: () => { drawnFor = null; if (near) queue(); },
       seen: () => { near = true; return queue(); },
     };
-    /* Saved with its title, on paper of the page's colour. */
-    function titled() {
-      const chart = page.charts[id];
-      const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name, filter)]));
-      return JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, background: "#ffffff", ...(chart.title ? { title: chart.title } : {}) })));
-    }
-    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => saved(titled(), id, button.dataset.save)));
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => { const { title } = page.charts[id]; return saved(specOf({ background: "#ffffff", ...(title ? { title } : {}) }), id, button.dataset.save); }));
     pictures.push(picture);
-    charts[id] = picture;
     figure.picture = picture;
     return picture;
   }
@@ -321,30 +301,6 @@
   const blobOf = (canvas) => new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 
   // ---- terms ------------------------------------------------------------------------------
-  /* The first use of each term in a section gets its meaning, on hover, focus and tap. */
-  function explain(section) {
-    const seen = new Set();
-    const forms = Object.keys(page.terms).sort((a, b) => b.length - a.length);
-    const escaped = forms.map((form) => form.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const pattern = new RegExp("(?<![\\w-])(" + escaped.join("|") + ")(?![\\w+-])", "gi");
-    for (const element of section.querySelectorAll(".lead, .headline, .question, .tile h3, .meaning, figcaption p, .told li, .said, .block > p, .note")) {
-      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      const texts = [];
-      while (walker.nextNode()) texts.push(walker.currentNode);
-      for (const text of texts) {
-        const parts = [];
-        let from = 0;
-        for (const match of text.data.matchAll(pattern)) {
-          const meaning = page.terms[match[0].toLowerCase()];
-          if (seen.has(meaning)) continue;
-          seen.add(meaning);
-          parts.push(text.data.slice(from, match.index), make("span", { role: "button", tabindex: "0", class: "term", "data-tip": meaning }, match[0]));
-          from = match.index + match[0].length;
-        }
-        if (parts.length) text.replaceWith(...parts, text.data.slice(from));
-      }
-    }
-  }
   function meaningOf(heading) { const name = heading.trim().toLowerCase(); return page.terms[name] || page.headings[name]; }
 
   // ---- sharing ----------------------------------------------------------------------------
@@ -367,7 +323,7 @@
     const context = sheet.getContext("2d");
     context.scale(2, 2);
     const font = (size, weight) => { context.font = weight + " " + size + "px " + family; };
-    const paragraphs = [...article.querySelectorAll(".headline")].map((each) => [each.querySelector("strong").textContent.replace(/\.$/, ""), [...each.childNodes].slice(1).map((one) => one.textContent).join("").trim()]);
+    const paragraphs = [...article.querySelectorAll(".headline")].map((each) => [each.querySelector("strong").textContent.replace(/\.$/, ""), each.textContent.trim()]);
     const sized = (size) => {
       font(size, 400);
       return paragraphs.map(([, text]) => wrapped(context, text, width - 128));
@@ -381,7 +337,7 @@
     context.fillRect(0, 0, 16, height);
     context.fillStyle = colour("--muted");
     font(22, 400);
-    context.fillText(document.querySelector("#" + CSS.escape(id) + " > .question").textContent, 64, 74, width - 128);
+    context.fillText(article.querySelector("h2").textContent, 64, 74, width - 128);
     let y = 110;
     paragraphs.forEach(([model], at) => {
       y += 1.3 * size;
@@ -398,7 +354,7 @@
     context.fillText("Measured with " + document.querySelector("meta[name=generator]").content.replace(/ (report|comparison) /, " "), 64, height - 40);
     save(await blobOf(sheet), "tacit-" + id + ".png");
   }
-  for (const button of document.querySelectorAll("[data-share]")) button.addEventListener("click", () => share(button.dataset.share, button.closest("article")));
+  for (const button of document.querySelectorAll("[data-share]")) button.addEventListener("click", () => share(button.dataset.share, button.closest("section")));
 
   // ---- the parts graphs ---------------------------------------------------------------------
   const tip = get("tip");
@@ -414,7 +370,7 @@
   }
   function untell() { tip.hidden = true; document.querySelectorAll(".on-it").forEach((each) => each.classList.remove("on-it")); }
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") untell(); });
-  const explained = (event) => event.target.closest && event.target.closest(".term, thead button[data-tip]");
+  const explained = (event) => event.target.closest && event.target.closest("thead button[data-tip]");
   function tellAt(element) {
     const box = element.getBoundingClientRect();
     tell(element, box.left, box.bottom - 14);
@@ -422,15 +378,15 @@
   for (const kind of ["pointerover", "focusin", "click"]) document.addEventListener(kind, (event) => { const each = explained(event); if (each) tellAt(each); });
   for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, (event) => { if (explained(event)) untell(); });
   /* Where the stages do not fit beside one another, each stage is put below the one before. */
-  function stacked(spec) {
-    const at = (panel) => spec.concat.indexOf(panel) % spec.columns;
-    return { ...spec, concat: [...spec.concat].sort((a, b) => at(a) - at(b)), columns: 1 };
+  function stacked(spec, room) {
+    const width = spec.spacing + Math.max(...spec.concat.map((panel) => panel.width));
+    return { ...spec, columns: Math.max(1, Math.floor(room / width)) };
   }
   function Graphs(figure) {
     const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
     const names = Object.keys(list[0]);
     const chosen = { ...list[Number(figure.dataset.first)] };
-    let fresh = false, near = false, text = "", view = null;
+    let drawnFor = null, near = false, text = "", view = null;
     const pickers = figure.querySelector(".pickers");
     const selects = {};
     for (const name of names) {
@@ -453,21 +409,24 @@
       picture.stale();
     }
     async function draw() {
-      if (fresh) return;
-      fresh = true;
+      const room = roomFor(canvas);
+      if (fits(drawnFor, room)) return;
+      drawnFor = room;
       const which = list.findIndex((each) => names.every((name) => each[name] === chosen[name]));
       text = JSON.stringify(await unpack("graph-" + id + "-" + which));
-      const wide = JSON.parse(coloured(text)), room = canvas.parentElement.clientWidth;
+      const wide = JSON.parse(coloured(text)), { title } = wide;
+      delete wide.title;
       const embed = async (spec) => {
         if (view) view.finalize();
         view = (await window.vegaEmbed(canvas, spec, { ...EMBED, tooltip: false })).view;
         return canvas.querySelector("svg");
       };
       let svg = await embed(wide);
-      if (room && svg.getBoundingClientRect().width > room) svg = await embed(stacked(wide));
+      const left = room - (svg.getBoundingClientRect().width || Number(svg.getAttribute("width")));
+      svg = await embed(left < 0 ? stacked(wide, room) : { ...wide, spacing: wide.spacing + Math.min(150, left / wide.columns) });
       svg.querySelectorAll("[role]").forEach((each) => each.removeAttribute("role"));
       svg.setAttribute("role", "group");
-      svg.setAttribute("aria-label", wide.title.text);
+      svg.setAttribute("aria-label", title.text);
       const told = [...svg.querySelectorAll("line[aria-label], path[aria-label]")];
       told.forEach((each) => { each.setAttribute("role", "img"); each.dataset.tip = each.getAttribute("aria-label"); });
       const violated = told.filter((each) => /(^|\n)violated:/.test(each.dataset.tip));
@@ -498,10 +457,7 @@
     let running = Promise.resolve();
     const queue = () => (running = running.then(draw));
     const picture = {
-      stale: () => { fresh = false; if (near) queue(); },
-      filter: (wanted) => {
-        if (wanted.keys.thing && list.some((each) => each.thing === wanted.keys.thing)) { chosen.thing = wanted.keys.thing; settle(); }
-      },
+      stale: () => { drawnFor = null; if (near) queue(); },
       seen: () => { near = true; return queue(); },
     };
     figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
@@ -517,16 +473,14 @@
 
   // ---- filters ------------------------------------------------------------------------------
   function Filters(form, views) {
-    const known = {};
-    form.querySelectorAll("select").forEach((select) => { known[select.name] = new Set([...select.options].map((o) => o.value).filter(Boolean)); });
     let waiting = null;
     function apply() {
       const keys = Object.fromEntries([...form.querySelectorAll("select")].map((select) => [select.name, select.value]));
-      const wanted = { keys, known, text: form.elements.text.value.trim().toLowerCase() };
+      const wanted = { keys, text: form.elements.text.value.trim().toLowerCase() };
       for (const view of views) view.filter(wanted);
       const some = Object.entries(keys).filter(([, value]) => value).map(([key, value]) => key + ": " + value);
       if (wanted.text) some.push("\u201c" + wanted.text + "\u201d");
-      form.querySelector("output").textContent = some.length ? "Tables and charts show " + some.join(", ") : "";
+      form.querySelector("output").textContent = some.length ? "Tables show " + some.join(", ") : "";
     }
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 150); });
@@ -537,32 +491,32 @@
   root.dataset.theme = wishes.matches ? "dark" : "light";
   showTheme();
   page = await unpack("page");
-  /* Links lead into closed blocks too. */
+  /* Links lead into closed blocks too; the link to what is shown says so. */
   function reveal() {
     const target = location.hash && get(decodeURIComponent(location.hash.slice(1)));
     for (let each = target; each; each = each.parentElement) if (each.localName === "details") each.open = true;
-    if (target) target.scrollIntoView();
+    for (const link of document.querySelectorAll(".top nav a, .tabs a")) {
+      if (get(link.hash.slice(1)).checkVisibility()) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
   }
   page.tables.forEach(keep);
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) if (entry.isIntersecting) { watcher.unobserve(entry.target); entry.target.picture.seen(); }
+    for (const entry of entries) if (entry.isIntersecting) entry.target.picture.seen();
   }, { rootMargin: "600px" });
-  for (const section of document.querySelectorAll("main > section")) {
-    const views = [];
-    for (const block of section.querySelectorAll("[data-table]")) views.push(TableView(block.querySelector(".host"), tables[block.dataset.table]));
-    // The example on the first screen follows the filter of its section.
-    for (const figure of document.querySelectorAll("[data-of='" + section.id + "']")) {
-      views.push(figure.dataset.figure ? Chart(figure) : Graphs(figure));
-      watcher.observe(figure);
-    }
-    const form = section.querySelector("[data-filters]");
+  for (const tab of document.querySelectorAll(".tab")) {
+    const views = [...tab.querySelectorAll("[data-table]")].map((block) => TableView(block.querySelector(".host"), tables[block.dataset.table]));
+    const form = tab.querySelector(".filters");
     if (form) Filters(form, views);
+  }
+  for (const figure of document.querySelectorAll("figure")) {
+    if (figure.dataset.figure) Chart(figure); else Graphs(figure);
+    watcher.observe(figure);
   }
   addEventListener("beforeprint", () => {
     for (const closed of document.querySelectorAll("main details")) closed.open = true;
     for (const picture of pictures) picture.seen();
   });
-  for (const section of document.querySelectorAll("main > section")) explain(section);
   addEventListener("hashchange", reveal);
   let wide = innerWidth;
   addEventListener("resize", () => { if (innerWidth !== wide) { wide = innerWidth; redraw(); } });
