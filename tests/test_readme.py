@@ -66,6 +66,7 @@ CONSISTENCY, ASSUMPTIONS = (
 )
 AFTER = {
     "tacit run parts --model gpt2 --limit": ("tacit get everyday-things",),
+    "tacit suite papers": ("tacit get everyday-things",),
     "tacit show anchor": (CONSISTENCY,),
     "tacit reproduce sta": (ASSUMPTIONS,),
     "tacit report": (CONSISTENCY, ASSUMPTIONS),

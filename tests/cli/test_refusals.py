@@ -54,6 +54,7 @@ REFUSED = {
     f"{DEMO} --graphs peach": "--graphs requires --figures",
     f"{DEMO} --figures svg --graphs moon": "no drawing of moon",
     "run parts --drawings things --model demo": "--out is missing",
+    "run part": "there is no probe 'part'; expected parts, consistency, assumptions, or",
     "run --model demo": "name one of parts, consistency, assumptions first",
     "show prompts --model demo": "as in: tacit show prompts parts --model MODEL",
     f"{DEMO},demo": "given twice",

@@ -43,7 +43,7 @@ def test_the_first_that_holds(
         clusters,
         5,
         measures,
-        noun="thing",
+        noun=("thing",),
         also=also,
         control=control,
     )

@@ -21,7 +21,8 @@ _INDENT = 11  # the length of the longest heading, plus two spaces
 
 def get(
     source: Annotated[
-        str, typer.Argument(help="Name of a data set; tacit list shows all of them.")
+        str,
+        typer.Argument(metavar="SOURCE", help="Name of a data set; tacit list shows all of them."),
     ],
     out: Annotated[
         Path | None,
@@ -67,7 +68,7 @@ def get(
     if as_json:
         typer.echo(json.dumps(asdict(found) | {"paths": [str(path) for path in paths]}))
         return
-    typer.echo("\n".join([*(f"Written: {path}" for path in paths), *_steps(found)]))
+    typer.echo("\n".join([f"Files: {', '.join(path.name for path in paths)}", *_steps(found)]))
 
 
 def _facts(source: Source, *headings: str) -> Iterator[str]:

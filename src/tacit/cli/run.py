@@ -21,6 +21,7 @@ from tacit.cli.options import (
     Output,
     declared,
 )
+from tacit.documents import similar
 from tacit.engine.options import EngineOptions
 from tacit.english import several
 from tacit.errors import RequestError
@@ -65,11 +66,13 @@ class ProbeCommands(Commands):
         return list(probes())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's signature
-        """Return the command of a probe, given by name or Python file; None if there is none."""
-        del ctx
+        """Return the command of a probe, given by name or Python file."""
         own, file = type(self), Path(cmd_name)
         if cmd_name not in probes() and file.suffix != ".py":
-            return None
+            names = f"{', '.join(probes())}, or a Python file"
+            ctx.fail(
+                f"there is no probe {cmd_name!r}; expected {names}{similar(cmd_name, probes())}"
+            )
         try:
             kind = load_file(file) if file.suffix == ".py" else probe(cmd_name)
         except RequestError as error:

@@ -103,15 +103,15 @@ def verdict(  # noqa: PLR0913 - all of the rule in one call
     fewest: int,
     measures: Sequence[Measured],
     *,
-    noun: str,
+    noun: tuple[str, ...],
     also: Sequence[Measured] = (),
     control: str | None = None,
 ) -> Verdict:
-    """Return the first of the five verdicts that holds; ``noun`` is what a cluster is."""
+    """Return the first of the five verdicts that holds; ``noun`` is a cluster, and its plural."""
     if top is not None and top.share >= CONSTANT:
         return Verdict("constant", f"{percent(top.share)} of {top.n:,} answers are “{top.answer}”")
     if clusters < fewest:
-        return Verdict("too few data", f"{several(clusters, noun)}; at least {fewest} are needed")
+        return Verdict("too few data", f"{several(clusters, *noun)}; at least {fewest} are needed")
     for one in measures:
         if not one.usable:
             reason = one.why or f"the interval of {one.name} is missing or too wide"

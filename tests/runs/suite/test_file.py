@@ -46,7 +46,7 @@ def planned(folder: Path, text: str) -> Suite:
         ("limit: 1", "models: [gpt2]", 5, "names 'gpt2'; expected models of this suite: demo, "),
         ("probe: parts", "probe: prats", 5, r"probe is 'prats'.*\(did you mean parts\?\)"),
         ("probe: parts, ", "", 5, r"runs\.0\.probe is missing"),
-        ("drawings: things, ", "", 5, "drawings is missing: A folder of drawings"),
+        ("drawings: things, ", "", 5, "drawings is missing: fetch the published data"),
         ("things", "nowhere", 5, "nowhere: there is no such file"),
         ("{probe: parts, drawings: things, limit: 1}", "parts", 5, "runs.0 must be a mapping"),
         ("dtype: bf16", "dtype: float12", 3, "dtype is 'float12'; it must be one of auto"),
@@ -195,5 +195,5 @@ def test_the_papers_suite_is_complete(workplace: Path) -> None:
     assert len(plan.models) == len(content["models"]) == 17
     given_of = [of.described for of in plan.settings.values()]
     assert all(described.family and described.parameters for described in given_of)
-    with pytest.raises(DataError, match=f"{Path.cwd() / 'everyday-things'}: there is no such"):
+    with pytest.raises(DataError, match="drawings is missing: fetch the published data with tacit"):
         Suite("papers", only=["parts"]).check()

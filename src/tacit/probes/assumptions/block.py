@@ -61,7 +61,7 @@ def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
         min((row["concepts"] for row in rows), default=0),
         _FEWEST,
         [_measured(row) for row in rows],
-        noun="concept",
+        noun=("concept",),
         control=control if within else None,
     )
     top = (

@@ -81,7 +81,7 @@ def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Ver
         tables["consistency"]["clusters"].item(),
         FEWEST_CLUSTERS,
         (lift, area),
-        noun="concept",
+        noun=("concept",),
         also=(balanced,),
         control=_control(lift, tables["controls"]),
     )

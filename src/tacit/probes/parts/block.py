@@ -17,6 +17,7 @@ from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
 
+_WITH_LABEL = ("thing with the rarer gold label", "things with the rarer gold label")
 _SMALL = 1e-3  # a smaller probability of either answer is warned about
 _MAIN = {"set": WITHOUT_SYMMETRIC, "stage": "before"}
 _VIOLATION = {"constraint": "micro", "stage": "before"}
@@ -86,7 +87,7 @@ def verdict(findings: Findings) -> Verdict:
     if things is None:
         known = findings.questions.drop_nulls("p_true")
         n = known["thing"].n_unique()
-        return rule.verdict(_answers(known), n, FEWEST_CLUSTERS, [violations], noun="thing")
+        return rule.verdict(_answers(known), n, FEWEST_CLUSTERS, [violations], noun=("thing",))
     known = findings.tables["beliefs"].drop_nulls(["label", "p_true"])
     names = {"auroc": "the AUROC", "balanced": "the balanced accuracy"}
     return rule.verdict(
@@ -97,7 +98,7 @@ def verdict(findings: Findings) -> Verdict:
             Measured(name, *_interval(cell("discrimination", column, **_MAIN)), 1 / 2)
             for column, name in names.items()
         ],
-        noun="thing",
+        noun=_WITH_LABEL,
         also=[violations],
         control=_control(cell),
     )
