@@ -29,6 +29,7 @@ _LANE, _ROW = 13, 24  # height in pixels: of a series within a row, and of a row
 _BETWEEN = 6  # pixels between rows with several lanes
 _WORDS = 78  # width in pixels of a column of text
 _BAR = "M0,-1.2L0,1.2"  # the shape of a reference mark: an SVG path in a square from -1 to 1
+_TICKS = (_BAR, "triangle-down", "cross", "diamond")  # the shapes of several references
 
 
 @dataclass(frozen=True)
@@ -196,8 +197,8 @@ class Rows(Marks):
         if self.ticks:
             of = self.colours
             hues = (of.faults[0], of.gold, of.after["margin"], of.after["log-odds"])
-            pairs = zip(self.ticks.values(), hues, strict=False)
-            styles = [Series(name, hue, _BAR) for name, hue in pairs]
+            looks = zip(self.ticks.values(), hues, _TICKS, strict=False)
+            styles = [Series(*look) for look in looks]
             wide = self.drawn.select("label", *self.ticks).rename(dict(self.ticks))
             values = wide.unpivot(index="label", variable_name="series", value_name="reference")
             bars = alt.Chart(values.drop_nulls("reference"))

@@ -146,7 +146,9 @@ def _fewer(stages: Sequence[_Stage], ontology: Ontology, most: int) -> list[_Sta
         pairs |= {frozenset((edge.tail, edge.head)) for edge in drawn}
         note = f"{len(drawn)} of {several(len(stage.edges), 'edge')} drawn"
         first, *more = stage.about
-        about = [f"{first}, {note}" if len(drawn) < len(stage.edges) else first, *more]
+        if len(drawn) < len(stage.edges):
+            first, more = (f"{first}, {note}", more) if more else (first, [note])
+        about = [first, *more]
         shown.append(replace(stage, about=about, edges=drawn))
     return _level(shown)
 
