@@ -144,6 +144,8 @@ def test_what_was_fetched_is_found_by_the_probe(
     assert ran.out.index("Apache-2.0") < ran.out.index("Fetching 2 files")
     assert tacit(*run).code == 0
     assert str(folder_of(local)) in (tmp_path / "run" / "run.yaml").read_text()
+    unsized = replace(local, files=[replace(one, bytes=None) for one in local.files])
+    monkeypatch.setitem(registry().sources, NAME, unsized)
     again = json.loads(tacit("get", NAME, "--json").out)
     assert again["paths"] == [str(folder_of(local) / one.saved) for one in local.files]
     assert "(fetched)" in tacit("list").out

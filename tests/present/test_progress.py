@@ -13,7 +13,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.present import progress
-from tacit.present.progress import show_warnings
+from tacit.present.progress import show_warnings, silence_libraries
 from tacit.requests import Prompt
 from tacit.requests.block import Part
 
@@ -98,12 +98,15 @@ def test_times_are_told_in_the_unit_that_fits(seconds: float, told: str) -> None
 
 
 def test_a_warning_starts_with_the_package_that_logs_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """What torchao logs because transformers imports it is not shown."""
     root = logging.getLogger()
     before, root.handlers = root.handlers, []
     try:
         show_warnings()
         logging.getLogger("tacit.models").warning("a %s", "file")
         logging.getLogger("peft.tuners").warning("not loaded")
+        silence_libraries()
+        logging.getLogger("torchao").warning("Failed to load %s", "a kernel")
     finally:
         root.handlers = before
     assert capsys.readouterr().err == "tacit: a file\npeft: not loaded\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -63,7 +64,8 @@ def get(
         typer.echo("\n".join([f"{found.name}: {found.title}", *facts]))
         files = several(len(found.fetched), "file")
         typer.echo(f"Fetching {files}{f' of {size:,} bytes' if size else ''} to {folder}")
-    with progress.reading(size, "fetched") as advance:
+    showing = progress.reading(size, "fetched") if size else nullcontext(lambda _: None)
+    with showing as advance:
         paths = fetch(found, folder, advance)
     if as_json:
         typer.echo(json.dumps(asdict(found) | {"paths": [str(path) for path in paths]}))
