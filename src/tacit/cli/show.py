@@ -1,4 +1,4 @@
-"""``tacit show``: show a probe's prompts, an anchor question of a run, or statements."""
+"""``tacit show``: prompts of a probe, statements of drawings, tables and questions of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _FEW = 3  # ids in a message
-app = group("Show prompts, statements, or one question of a run.")
+app = group("Show prompts, statements, and tables or one question of a run.")
 First = Annotated[
     int,
     typer.Option("--first", min=1, help="How many prompts of each kind are printed."),
