@@ -46,7 +46,8 @@ def figure(probe: str, declared: FigureSpec, chart: Chart, colours: Palette) -> 
     lines = (heading or {}).get("subtitle", ())
     lines = spec.pop("usermeta", {}).get("caption", [lines] if isinstance(lines, str) else lines)
     named = replace(declared, name=f"{probe}-{declared.name.replace('_', '-')}")
-    return Figure(named, spec, heading, tuple(lines))
+    caption = tuple(line for line in lines if line != declared.reading)
+    return Figure(named, spec, heading, caption)
 
 
 def themed(chart: Mapping[str, Any], colours: Palette) -> Spec:
