@@ -10,7 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 import tacit
 from tacit.findings.findings import Findings
-from tacit.probes.parts.block import verdict
+from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
 from tacit.probes.parts.repair import shuffled
@@ -178,6 +178,19 @@ def test_verdicts(findings: Findings, right: Findings) -> None:
     assert verdict_of(few, knowing(few)) == "too few data"
     found = believing(few, random_beliefs(few)).tables["discrimination"]
     assert found["auroc_low"].null_count() == found.height
+
+
+def test_the_example_is_the_surest_pair_that_excludes_each_other(right: Findings) -> None:
+    """Of relations that hold in one direction only; beliefs that are right have none."""
+    assert block(right).example is None
+    rows = PROBE.questions.select(STATEMENT[0], *STATEMENT[2:]).rows()
+    n = next(at for at, row in enumerate(rows) if row[2] == "above")
+    thing, one, _, other = rows[n]
+    p = dict(zip(rows, knowing(PROBE), strict=True)) | {rows[n]: 0.875}
+    p[thing, other, "above", one] = 0.75
+    example = block(believing(PROBE, p.values())).example
+    assert example is not None
+    assert all(text in example for text in (thing, "0.875", "0.750", f"“{other} above {one}”"))
 
 
 @pytest.mark.parametrize(("reached", "expected"), [(0.9, "clear"), (1.0, "weak")])

@@ -13,6 +13,7 @@ from tacit.findings.block import Block, Entries, Entry, sentence
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
+from tacit.probes.parts.details import ontology_of
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
@@ -45,7 +46,30 @@ def block(findings: Findings) -> Block:
         f"Says true to {share} of {asked} about {things}.",
         sentence(main),
         _caution(summary, cell) or (_gain(cell) if found.shows_something else None),
+        _example(findings) if found.shows_something else None,
     )
+
+
+def _example(findings: Findings) -> str | None:
+    """Return the surest pair of believed statements that exclude each other, if there is one."""
+    relations = ontology_of(findings).relations.items()
+    asymmetric = [name for name, relation in relations if relation.asymmetric]
+    believed = findings.questions.filter(
+        pl.col("p_true") > 1 / 2, pl.col("relation").is_in(asymmetric)
+    )
+    turned = believed.select(
+        *("thing", "relation"), subject="object", object="subject", p_turned="p_true"
+    )
+    pairs = believed.join(turned, on=QUESTION, maintain_order="left").sort(
+        pl.min_horizontal("p_true", "p_turned"), descending=True, maintain_order=True
+    )
+    for row in pairs.head(1).iter_rows(named=True):
+        one, relation, other = row["subject"], row["relation"], row["object"]
+        return (
+            f"For example, {row['thing']}: “{one} {relation} {other}” ({score(row['p_true'])}) and "
+            f"“{other} {relation} {one}” ({score(row['p_turned'])})."
+        )
+    return None
 
 
 def _gain(cell: Entries) -> str | None:
