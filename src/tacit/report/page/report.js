@@ -238,7 +238,6 @@
   const pictures = [];
   /* A chart out of sight is drawn for a card of the whole width, and again once it is seen. */
   const roomFor = (canvas) => canvas.parentElement.clientWidth || get("main").clientWidth - 80;
-  const fits = (drawnFor, room) => drawnFor !== null && drawnFor <= room && drawnFor > room - 60;
   let page = { tables: [], charts: {}, datasets: {}, graphs: {}, terms: {}, headings: {} };
   function redraw() { for (const picture of pictures) picture.stale(); }
   /* The rows of a chart's data. */
@@ -257,40 +256,53 @@
     for (const row of rows) for (const panel of beside(row)) if (panel.width) panel.width = Math.floor(panel.width * factor);
     return spec;
   }
-  function Chart(figure) {
-    const id = figure.dataset.figure, canvas = figure.querySelector(".canvas");
+  /* A figure is drawn when it is seen, and again if its room, its theme or its choice changes. */
+  function Picture(figure, draw, sheet, options) {
+    const canvas = figure.querySelector(".canvas");
     let drawnFor = null, near = false, view = null, running = Promise.resolve();
+    async function embed(spec) {
+      if (view) view.finalize();
+      view = (await window.vegaEmbed(canvas, spec, { ...EMBED, ...options })).view;
+      const svg = canvas.querySelector("svg");
+      return { svg, width: svg.getBoundingClientRect().width || Number(svg.getAttribute("width")) };
+    }
+    async function once() {
+      const room = roomFor(canvas);
+      if (drawnFor !== null && drawnFor <= room && drawnFor > room - 60) return;
+      drawnFor = room;
+      await draw(embed, room);
+      canvas.dataset.drawn = "yes";
+    }
+    const queue = () => (running = running.then(once).catch((error) => { console.error(error); canvas.textContent = "This figure cannot be drawn."; }));
+    const picture = {
+      stale: () => { drawnFor = null; if (near) queue(); },
+      seen: () => { near = true; return queue(); },
+    };
+    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
+      await picture.seen();
+      const { spec, stem } = sheet();
+      await saved({ ...spec, background: coloured("#ffffff") }, stem, button.dataset.save);
+    }));
+    pictures.push(picture);
+    figure.picture = picture;
+    return picture;
+  }
+  function Chart(figure) {
+    const id = figure.dataset.figure;
     const specOf = (more) => {
       const chart = page.charts[id];
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name)]));
       return JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, ...more })));
     };
-    async function draw() {
-      const room = roomFor(canvas);
-      if (fits(drawnFor, room)) return;
-      drawnFor = room;
-      const embed = async (spec) => {
-        if (view) view.finalize();
-        view = (await window.vegaEmbed(canvas, spec, EMBED)).view;
-        return canvas.querySelector("svg");
-      };
-      let svg = await embed(specOf());
-      svg = await embed(fitted(specOf(), svg.getBoundingClientRect().width || Number(svg.getAttribute("width")), room));
-      canvas.dataset.drawn = "yes";
+    async function draw(embed, room) {
+      const { width } = await embed(specOf());
+      const { svg } = await embed(fitted(specOf(), width, room));
       // One picture to who hears it; its numbers stand in the tables.
       svg.setAttribute("role", "img");
       svg.setAttribute("aria-label", figure.dataset.title);
       for (const child of svg.children) child.setAttribute("aria-hidden", "true");
     }
-    const queue = () => (running = running.then(draw).catch((error) => { console.error(error); canvas.textContent = "This chart cannot be drawn."; }));
-    const picture = {
-      stale: () => { drawnFor = null; if (near) queue(); },
-      seen: () => { near = true; return queue(); },
-    };
-    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => { const { title } = page.charts[id]; return saved(specOf({ background: "#ffffff", ...(title ? { title } : {}) }), id, button.dataset.save); }));
-    pictures.push(picture);
-    figure.picture = picture;
-    return picture;
+    Picture(figure, draw, () => ({ spec: specOf(page.charts[id].title && { title: page.charts[id].title }), stem: id }));
   }
   async function saved(spec, stem, kind) {
     const { view } = await window.vegaEmbed(make("div"), spec, EMBED);
@@ -383,10 +395,10 @@
     return { ...spec, columns: Math.max(1, Math.floor(room / width)) };
   }
   function Graphs(figure) {
-    const id = figure.dataset.graphs, canvas = figure.querySelector(".canvas"), list = page.graphs[id];
+    const id = figure.dataset.graphs, list = page.graphs[id];
     const names = Object.keys(list[0]);
     const chosen = { ...list[Number(figure.dataset.first)] };
-    let drawnFor = null, near = false, text = "", view = null;
+    let text = "";
     const pickers = figure.querySelector(".pickers");
     const selects = {};
     for (const name of names) {
@@ -408,22 +420,13 @@
       });
       picture.stale();
     }
-    async function draw() {
-      const room = roomFor(canvas);
-      if (fits(drawnFor, room)) return;
-      drawnFor = room;
+    async function draw(embed, room) {
       const which = list.findIndex((each) => names.every((name) => each[name] === chosen[name]));
       text = JSON.stringify(await unpack("graph-" + id + "-" + which));
       const wide = JSON.parse(coloured(text)), { title } = wide;
       delete wide.title;
-      const embed = async (spec) => {
-        if (view) view.finalize();
-        view = (await window.vegaEmbed(canvas, spec, { ...EMBED, tooltip: false })).view;
-        return canvas.querySelector("svg");
-      };
-      let svg = await embed(wide);
-      const left = room - (svg.getBoundingClientRect().width || Number(svg.getAttribute("width")));
-      svg = await embed(left < 0 ? stacked(wide, room) : { ...wide, spacing: wide.spacing + Math.min(150, left / wide.columns) });
+      const left = room - (await embed(wide)).width;
+      const { svg } = await embed(left < 0 ? stacked(wide, room) : { ...wide, spacing: wide.spacing + Math.min(150, left / wide.columns) });
       svg.querySelectorAll("[role]").forEach((each) => each.removeAttribute("role"));
       svg.setAttribute("role", "group");
       svg.setAttribute("aria-label", title.text);
@@ -432,7 +435,6 @@
       const violated = told.filter((each) => /(^|\n)violated:/.test(each.dataset.tip));
       const stops = violated.length ? violated : told;
       stops.forEach((each, at) => each.setAttribute("tabindex", at === 0 ? "0" : "-1"));
-      canvas.dataset.drawn = "yes";
       const marked = (event) => event.target.closest("[data-tip]");
       svg.addEventListener("pointermove", (event) => { const each = marked(event); if (each) tell(each, event.clientX, event.clientY); else untell(); });
       svg.addEventListener("pointerleave", untell);
@@ -454,21 +456,9 @@
         next.focus();
       });
     }
-    let running = Promise.resolve();
-    const queue = () => (running = running.then(draw));
-    const picture = {
-      stale: () => { drawnFor = null; if (near) queue(); },
-      seen: () => { near = true; return queue(); },
-    };
-    figure.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", async () => {
-      await picture.seen();
-      const stem = [id, ...names.map((name) => chosen[name])].join("-").replace(/[^0-9A-Za-z.]+/g, "-");
-      await saved({ ...JSON.parse(coloured(text)), background: coloured("#ffffff") }, stem, button.dataset.save);
-    }));
+    const stem = () => [id, ...names.map((name) => chosen[name])].join("-").replace(/[^0-9A-Za-z.]+/g, "-");
+    const picture = Picture(figure, draw, () => ({ spec: JSON.parse(coloured(text)), stem: stem() }), { tooltip: false });
     settle();
-    pictures.push(picture);
-    figure.picture = picture;
-    return picture;
   }
 
   // ---- filters ------------------------------------------------------------------------------
