@@ -78,7 +78,9 @@ def test_a_run_shows_itself() -> None:
         made.report("mine")
     made.report("mine", force=True)
     assert len({made, made}) == 1
-    with pytest.raises(RequestError, match="has no figure 'pie'; its figures are probabilities, violations"):
+    with pytest.raises(
+        RequestError, match="has no figure 'pie'; its figures are probabilities, violations"
+    ):
         made.figure("pie")
     with pytest.raises(RequestError, match=r"no table 'violations' \(did you mean violation\?\)"):
         made.tables["violations"]
