@@ -43,7 +43,7 @@ PUBLIC_NAMES = {
     "Write a probe": (
         *("Probe", "Requests", "Answers", "Findings", "TableSpec", "Column", "Layout", "Details"),
         *("Headline", "FigureSpec", "figure", "option", "template", "read_table", "Block"),
-        *("ShareProbe", "share"),
+        *("ShareProbe", "share", "Shown"),
     ),
     "Errors": ("TacitError",),
 }

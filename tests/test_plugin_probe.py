@@ -7,25 +7,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-import altair as alt
 import polars as pl
 import pytest
 
 import tacit
-from tacit import figure
-from tacit.charts.save import drawn
 from tacit.charts.shown import Shown
 from tacit.charts.theme import HOUSE
 from tacit.errors import DataError, FindingsError, RequestError
 from tacit.findings.findings import Findings
 from tacit.models.registry import DEMO_MASKED
 from tacit.probes import registry as base
-from tacit.probes.base import declared_tables
-from tacit.report.charts import figure as report_figure
+from tacit.probes.base import declared_figures, declared_tables
 from tests import manifests
 from tests.cli.conftest import Tacit, workplace
 from tests.cli.conftest import tacit as command
@@ -40,13 +36,6 @@ fast\tslow\tno
 cat\tdog\tno
 huge\tlarge\tyes
 """
-
-
-@figure("Beliefs", "P(yes) of each pair.")
-def beliefs(shown: Shown) -> alt.Chart | None:
-    """A bar for each pair."""
-    table = shown.table("questions")
-    return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +53,8 @@ def pairs(workplace: Path) -> Path:
 
 def test_it_is_registered_by_its_entry_point() -> None:
     """In a process of its own, whose path holds the package."""
-    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    path = os.pathsep.join(map(str, (PLUGINS, Path(tacit.__file__).parents[1])))
+    environment = {**os.environ, "PYTHONPATH": path}
     listed = subprocess.run(
         [sys.executable, "-m", "tacit", "run", "--help"],
         env=environment,
@@ -94,7 +84,8 @@ def test_it_runs_prints_compares_draws_and_is_reported(
     assert ran.code == 0, ran.err
     for shown in ("demo: By label", "Synonyms: from demo to demo-masked", "n = 6 pairs"):
         assert shown in ran.out
-    assert (workplace / "runs" / "figures" / "right_by_label.svg").read_text().startswith("<svg")
+    for name in ("right_by_label", "beliefs"):
+        assert (workplace / f"runs/figures/{name}.svg").read_text().startswith("<svg")
     together = pl.read_parquet(workplace / "runs" / "comparison.parquet")
     assert together["measure"].to_list() == [
         "accuracy",
@@ -107,7 +98,7 @@ def test_it_runs_prints_compares_draws_and_is_reported(
     page = command("report", "runs", "--out", "report.html")
     assert page.code == 0, page.err
     html = (workplace / "report.html").read_text(encoding="utf-8")
-    for shown in ('id="synonyms"', "All questions", "Accuracy by label"):
+    for shown in ('id="synonyms"', "All questions", "Accuracy by label", "Beliefs"):
         assert shown in html
     assert command("compare", "runs", "--out", "comparison.html").code == 0
 
@@ -141,16 +132,42 @@ def test_a_figure_shows_questions_as_well(pairs: Path) -> None:
     assert right == dict(run.questions.select("synonym", "right").iter_rows())
 
 
-def test_a_figure_of_ones_own_is_drawn(pairs: Path) -> None:
-    """Any Altair chart, as a file and in the report."""
-    run = tacit.run("synonyms", model="demo", pairs=str(pairs), progress=False)
-    shown = Shown({"demo": run.findings}, {}, HOUSE)
-    assert beliefs.name == "beliefs"
-    chart = beliefs(shown)
-    assert chart is not None
-    assert drawn(chart.to_dict(), HOUSE).startswith("<svg")
-    page = report_figure("synonyms", beliefs, chart, HOUSE)
-    assert (page.declared.name, page.declared.title) == ("synonyms-beliefs", "Beliefs")
+def test_figures_of_the_class_are_added_to_those_by_group() -> None:
+    """Also in a class derived from it; one that is in the class alone is refused."""
+    kind = base.probe("synonyms")
+    again = type("Again", (kind,), {"by": "word", "figures": ()})
+    assert list(declared_figures(kind)) == ["right_by_label", "beliefs"]
+    assert list(declared_figures(again)) == ["right_by_word", "beliefs"]
+    drawn = tacit.figure("Words", "The words.")(lambda _: None)
+    with pytest.raises(RequestError, match=r"figures = \(<lambda>,\)"):
+        base.check_class(type("Drawn", (kind,), {"words": drawn}))
+
+
+@pytest.mark.usefixtures("workplace")
+@pytest.mark.parametrize(
+    ("words", "says", "verdict"),
+    [
+        ("abcdef", lambda *_: "yes", "constant"),
+        ("abcdef", lambda right, _: right, "clear"),
+        ("abcdef", lambda right, word: "yes" if word == "a" else right, "clear"),
+        ("abcdef", lambda right, _: "no" if right == "yes" else "yes", "no signal"),
+        ("abcd", lambda right, _: right, "too few data"),
+    ],
+)
+def test_shares_have_the_verdict_of_all_probes(
+    words: str, says: Callable[[str, str], str], verdict: str
+) -> None:
+    """By the first result, its chance level and the clusters; a missing interval is explained."""
+    rows = [(word, f"{word}{label}", label) for word in words for label in ("yes", "no")]
+    table = pl.DataFrame(rows, ["word", "synonym", "label"], orient="row")
+    given = {
+        f"Is {word} a synonym of {other}? Answer:": (label, word) for word, other, label in rows
+    }
+    model = tacit.FakeModel(lambda prompt, one: -1.0 - (one != says(*given[prompt.text])))
+    run = tacit.run("synonyms", model=model, pairs=table, progress=False)
+    assert run.verdict is not None
+    assert run.verdict.name == run.metrics["synonyms/verdict"] == verdict
+    assert ("no interval" in str(run.block)) == (run.tables["total"]["right_low"].item() is None)
 
 
 def test_findings_that_are_not_as_declared_are_refused(
@@ -216,7 +233,12 @@ def test_a_probe_of_a_file_is_run_and_reported(command: Tacit, pairs: Path) -> N
     base._HERE.pop("mine")
     refused = command("report", "run", "--out", "b.html")
     assert refused.code == 2
-    assert "give this file before the run" in refused.err
+    assert "tacit report FILE.py RUN" in refused.err
+    with pytest.raises(DataError, match=r"tacit\.load_run"):
+        tacit.load_run("run")
+    assert tacit.load_run("run", probe=file).probe == "mine"
+    kind = base._HERE.pop("mine")
+    assert tacit.load_run("run", probe=kind).probe == "mine"
 
 
 @pytest.mark.parametrize(
@@ -224,6 +246,7 @@ def test_a_probe_of_a_file_is_run_and_reported(command: Tacit, pairs: Path) -> N
     [
         ("", "must define one class derived from tacit.Probe; found none"),
         ("import nothing_of_the_kind", "cannot be run: ModuleNotFoundError"),
+        ("x = 1\ny = (", "SyntaxError: '(' was never closed (mine.py, line 2)"),
         (
             "import tacit\nclass One(tacit.ShareProbe):\n    'One.'\n    name = 'one'",
             "defines no ask, no judge, no key, no asks, no results, no Options",
@@ -280,6 +303,14 @@ def test_an_empty_cell_is_refused_or_told(command: Tacit, pairs: Path) -> None:
     given = ("run", "synonyms", "--pairs", pairs, "--model", "demo", "--no-report")
     pairs.write_text(PAIRS + "wet\t\tyes\n", encoding="utf-8")
     assert "the column synonym of synonyms has an empty cell" in command(*given, "--out", "a").err
+
+
+def test_a_row_that_occurs_twice_is_named(command: Tacit, pairs: Path) -> None:
+    """By its rows and its key."""
+    pairs.write_text(PAIRS + "fast\tquick\tno\n", encoding="utf-8")
+    ran = command("run", "synonyms", "--pairs", pairs, "--model", "demo", "--out", "a")
+    assert "the rows 3, 7 of the requests 'belief'" in ran.err
+    assert "(word 'fast', synonym 'quick')" in ran.err
 
 
 def test_a_template_keeps_its_placeholders(pairs: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tacit.api import build_kb, check, compare, load_model, load_run, repair, run, suite
+    from tacit.charts.shown import Shown
     from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
     from tacit.coherence.ontology import Ontology
@@ -75,6 +76,7 @@ _MODULES = {
     "tacit.probes.shares": ("ShareProbe", "share"),
     "tacit.tables": ("read_table",),
     "tacit.charts.figures": ("marks_by",),
+    "tacit.charts.shown": ("Shown",),
     "tacit.requests": (
         *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
         *("SamplingPrompt", "Scores", "Standing", "Vocabulary", "Votes"),
@@ -118,6 +120,7 @@ __all__ = [
     "Scores",
     "ServerOptions",
     "ShareProbe",
+    "Shown",
     "Standing",
     "Store",
     "TableSpec",

@@ -295,11 +295,18 @@ def load_model(name: str, options: LoadOptions | None = None) -> LanguageModel:
 
 
 @spelled_in_python()
-def load_run(folder: str | Path) -> Run:
+def load_run(folder: str | Path, *, probe: type[Probe] | str | Path | None = None) -> Run:
     """Read a finished run.
 
+    Args:
+        folder: The folder of the run.
+        probe: The class of the run's probe, or the Python file that defines it, if the probe is
+            neither one of Tacit's nor one of an installed package. It is registered in this
+            process.
+
     Raises:
-        RequestError: If the folder contains no run, or it contains more than one run.
+        RequestError: If the folder contains no run, or it contains more than one run; or if
+            ``probe`` is not a complete probe.
         DataError: If the run is unfinished or damaged.
 
     Examples:
@@ -311,6 +318,10 @@ def load_run(folder: str | Path) -> Run:
         >>> tacit.load_run(out).name == run.name
         True
     """
+    if isinstance(probe, str | Path):
+        registry.load_file(Path(probe))
+    elif probe is not None:
+        registry.register(probe)
     return read_run(Path(folder))
 
 

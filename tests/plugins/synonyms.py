@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+import altair as alt
 import polars as pl
 
-from tacit import Prompt, ShareProbe, option, read_table, share, template
+from tacit import Prompt, ShareProbe, Shown, figure, option, read_table, share, template
+
+
+@figure("Beliefs", "P(yes) of each pair.")
+def beliefs(shown: Shown) -> alt.Chart | None:
+    """A bar for each pair."""
+    table = shown.table("questions")
+    return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
 
 
 @dataclass(frozen=True)
@@ -18,6 +26,7 @@ class Synonyms(ShareProbe):
     key, by, cluster, unit = ("word", "synonym"), "label", "word", "pair"
     asks = ("belief",)
     results = (share("right", "accuracy", chance=0.5),)
+    figures = (beliefs,)
 
     pairs: Path = option(help="Pairs of words, with the columns word, synonym and label (yes, no).")
     template: str = template(

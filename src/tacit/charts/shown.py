@@ -21,7 +21,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shown:
-    """The models and findings that a figure shows."""
+    """The models and findings that a figure shows: the argument of a function with ``@figure``.
+
+    Args:
+        found: The findings of each model, by its name.
+        sizes: The number of parameters of each model; None if it is unknown.
+        colours: The palette.
+        known_families: The family of each model, such as ``gpt2``; None if it is unknown.
+
+    Examples:
+        >>> import polars as pl
+        >>> from tacit import Findings, Shown
+        >>> from tacit.charts.theme import HOUSE
+        >>> found = Findings(pl.DataFrame({"belief": [0.5]}), {})
+        >>> Shown({"gpt2": found}, {}, HOUSE).table("questions").rows()
+        [(0.5, 'gpt2')]
+    """
 
     found: Mapping[str, Findings]
     sizes: Mapping[str, int | None]

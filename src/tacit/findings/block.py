@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tacit.english import several
 from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import bracketed, formatted
 from tacit.findings.spec import Column, TableSpec, selected
-
-if TYPE_CHECKING:
-    from tacit.findings.verdict import Verdict
+from tacit.findings.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -128,14 +126,16 @@ def measured(
 def block_of(
     headlines: Iterable[Headline], findings: Findings, tables: Mapping[str, TableSpec]
 ) -> Block | None:
-    """Return a block of the headlines' values; None if none is measured."""
+    """Return a block of the verdict and the headlines' values; None if there are none."""
     main = [
         ", ".join([f"{one.label} {entry}", *_beside(one, entry)])
         for one in headlines
         for entry in islice(measured(one, findings, tables), 1)
         if entry.value is not None
     ]
-    return Block(None, "", sentence(main)) if main else None
+    verdict = findings.summary.get("verdict")
+    made = Verdict.of(verdict) if verdict else None
+    return Block(made, "", sentence(main)) if main or made else None
 
 
 def sentence(clauses: Sequence[str]) -> str:
@@ -144,7 +144,9 @@ def sentence(clauses: Sequence[str]) -> str:
 
 
 def _beside(headline: Headline, entry: Entry) -> Iterator[str]:
-    """Yield the chance level and the sample size of a value."""
+    """Yield why a value has no interval, its chance level and its sample size."""
+    if entry.column.ends and entry.ends == (None, None):
+        yield "no interval (too few clusters, or no variation)"
     if entry.chance is not None:
         yield f"chance {formatted(entry.chance, entry.column.kind)}"
     if headline.n is not None:

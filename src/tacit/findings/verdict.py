@@ -17,7 +17,7 @@ CONSTANT = 0.95
 
 _NEXT_STEPS: Mapping[Name, str] = {
     "constant": "Next: other prompts, or --chat, may lead to other answers (see tacit compare).",
-    "too few data": "Next: ask more questions (a higher --limit, or none).",
+    "too few data": "Next: ask more questions (a higher --limit, if there is one).",
 }
 
 WIDEST = 0.5

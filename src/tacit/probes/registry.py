@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import RequestError
-from tacit.probes.base import Probe
+from tacit.findings.display import FigureSpec
+from tacit.probes.base import Probe, declared_figures
 
 GROUP = "tacit.probes"
 """The entry-point group in which other packages declare their probe classes."""
@@ -63,7 +64,7 @@ def load_file(file: Path) -> type[Probe]:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise RequestError(f"{file} cannot be run: {error!r}") from error
+        raise RequestError(f"{file} cannot be run: {type(error).__name__}: {error}") from error
     found = [
         one
         for one in vars(module).values()
@@ -98,6 +99,13 @@ def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any objec
         raise RequestError(f"{named} defines no {', no '.join(lacking)}")
     if not re.fullmatch(r"[\w-]+", kind.name):
         raise RequestError(f"{named} has the name {kind.name!r}; use letters, digits, _ and -")
+    members = {id(value): value for each in kind.__mro__ for value in vars(each).values()}
+    figures = [one for one in members.values() if isinstance(one, FigureSpec)]
+    if lost := [one.name for one in figures if one not in declared_figures(kind).values()]:
+        raise RequestError(
+            f"{named} has the figure {lost[0]}, which is not among its figures; add the line "
+            f"figures = ({', '.join(lost)},) to the class"
+        )
     hooks = {name for each in ours for name in vars(each) if not name.startswith("_")}
     own = {
         name

@@ -16,8 +16,10 @@ from tacit.errors import FindingsError, RequestError
 from tacit.findings.display import FigureSpec, Headline
 from tacit.findings.findings import Findings
 from tacit.findings.spec import ANSWERS, QUESTIONS, Column, Layout, TableSpec
-from tacit.probes.base import Answers, Probe, Requests, declared_tables
+from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
+from tacit.probes.base import Answers, Probe, Requests, declared_figures, declared_tables
 from tacit.requests import Prompt, RankingPrompt, Request, Samples, Scores, Votes
+from tacit.statistics import FEWEST_CLUSTERS
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +53,8 @@ def share(column: str, heading: str, *, chance: float | None = None) -> Share:
 class ShareProbe(Probe):
     """A probe that asks prompts of a table's rows, and counts in how many rows something holds.
 
-    The tables, the figure, the main results, and the comparison of models follow from the class
-    attributes. The subclass is a dataclass whose fields are the options.
+    The tables, the figures by group, the verdict, the main results, and the comparison of models
+    follow from the class attributes. The subclass is a dataclass whose fields are the options.
 
     Attributes:
         key: The columns that identify a row, by which models are paired.
@@ -61,6 +63,7 @@ class ShareProbe(Probe):
         by: The column that divides the rows into groups; None for no groups.
         cluster: The column whose values are resampled for intervals; None to resample rows.
         unit: The singular noun for a row.
+        figures: Further figures, beside those by group.
 
     Examples:
         >>> from dataclasses import dataclass
@@ -89,13 +92,16 @@ class ShareProbe(Probe):
     by: ClassVar[str | None] = None
     cluster: ClassVar[str | None] = None
     unit: ClassVar[str] = "question"
+    _own_figures: ClassVar[Mapping[str, FigureSpec]] = {}
     _required: ClassVar[tuple[str, ...]] = ("ask", "judge", "key", "asks", "results")
 
     def __init_subclass__(cls) -> None:
         """Derive the declarations of tables, figures and headlines."""
         super().__init_subclass__()
+        if "figures" in vars(cls):
+            cls._own_figures = {**cls._own_figures, **declared_figures(cls)}
         cls.tables = _tables(cls)
-        cls.figures = _figures(cls, cls.tables)
+        cls.figures = {**_figures(cls, cls.tables), **cls._own_figures}
         cls.headlines = tuple(
             Headline(one.heading, one.heading, "total", one.column, n=("n", cls.unit))
             for one in cls.results
@@ -147,7 +153,7 @@ class ShareProbe(Probe):
         return {name: Requests(table.select(self.key), prompts[name]) for name in self.asks}
 
     def measure(self, answers: Answers) -> Findings:
-        """Compute the share of each result, in all rows and by group."""
+        """Compute the share of each result, in all rows and by group, and the verdict."""
         table, prompts = self.asked
         columns = [
             pl.Series(name, list(map(_value, prompts[name], answers.groups[name].answers)))
@@ -160,7 +166,40 @@ class ShareProbe(Probe):
         questions = judged.with_columns(pl.col(one.column).cast(pl.Float64) for one in self.results)
         declared = declared_tables(type(self)).values()
         tables = {one.name: one.of(questions) for one in declared if one.name != QUESTIONS}
-        return Findings(questions, tables)
+        answered = [
+            one.answers[0 if belief > 1 / 2 else 1]
+            for column in columns
+            for one, belief in zip(prompts[column.name], column, strict=True)
+            if isinstance(one, Prompt) and belief is not None
+        ]
+        shown = self._verdict(TopAnswer.of(answered), questions, tables["total"])
+        summary = {} if shown is None else {"verdict": shown.to_json()}
+        return Findings(questions, tables, summary)
+
+    def _verdict(
+        self, top: TopAnswer | None, questions: pl.DataFrame, total: pl.DataFrame
+    ) -> Verdict | None:
+        """Return the verdict; without a chance level, only that answers are constant or few."""
+        (row,) = total.to_dicts()
+        clusters: dict[str, int] = {}
+        measures = []
+        for one in self.results:
+            rows = questions.drop_nulls(one.column)
+            clusters[one.column] = rows[self.cluster].n_unique() if self.cluster else rows.height
+            if one.chance is not None:
+                low, high = (row[f"{one.column}_{end}"] for end in ("low", "high"))
+                if low is None and clusters[one.column] >= FEWEST_CLUSTERS:
+                    low = high = row[one.column]  # equal in all resamples
+                measures.append(Measured(f"“{one.heading}”", low, high, one.chance))
+        found = verdict(
+            top,
+            clusters[self.results[0].column],
+            FEWEST_CLUSTERS,
+            measures[:1],
+            noun=(self.cluster or self.unit,),
+            also=measures[1:],
+        )
+        return found if measures or found.name != "no signal" else None
 
 
 def _value(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any answer
@@ -202,10 +241,10 @@ def _tables(kind: type[ShareProbe]) -> dict[str, TableSpec]:
     return found
 
 
-def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> tuple[FigureSpec, ...]:
+def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> dict[str, FigureSpec]:
     if kind.by is None:
-        return ()
-    return tuple(
+        return {}
+    figures = (
         replace(
             marks_by(tables[f"by_{kind.by}"], one.column, kind.by),
             name=f"{one.column}_by_{kind.by}",
@@ -213,3 +252,4 @@ def _figures(kind: type[ShareProbe], tables: Mapping[str, TableSpec]) -> tuple[F
         )
         for one in kind.results
     )
+    return {one.name: one for one in figures}

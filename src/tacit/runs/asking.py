@@ -27,10 +27,19 @@ def requests_of(probe: Probe) -> Mapping[str, Requests]:
     """Return a probe's requests in named groups: a mapping from group names to requests."""
     groups = probe.requests()
     for name, group in groups.items():
-        if group.keys.height != len(group.requests) or group.keys.is_duplicated().any():
+        if group.keys.height != len(group.requests):
             raise RequestError(
                 f"the probe has {several(len(group.requests), 'request')} {name!r} but "
-                f"{several(group.keys.n_unique(), 'distinct key')}; each request needs a unique key"
+                f"{several(group.keys.height, 'key')}; each request needs a key"
+            )
+        repeated = group.keys.filter(group.keys.is_duplicated())
+        if not repeated.is_empty():
+            key = repeated.row(0)
+            rows = [str(n) for n, row in enumerate(group.keys.iter_rows(), 1) if row == key]
+            texts = [f"{of} {value!r}" for of, value in zip(repeated.columns, key, strict=True)]
+            raise RequestError(
+                f"the rows {', '.join(rows)} of the requests {name!r} have the same key "
+                f"({', '.join(texts)}); each request needs a unique key"
             )
     return groups
 

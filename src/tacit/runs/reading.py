@@ -71,7 +71,8 @@ def _read(folder: Path) -> Run:
     if name not in probes():
         raise DataError(
             f"names the unknown probe {name!r}; expected one of {', '.join(probes())}. If a "
-            "Python file defines the probe, give this file before the run",
+            "Python file defines the probe, give this file: tacit report FILE.py RUN or, in "
+            "Python, tacit.load_run(RUN, probe='FILE.py')",
             folder / "run.yaml",
         )
     specs = declared_tables(probe(name))
