@@ -197,8 +197,12 @@ def test_a_command_of_the_readme_works_elsewhere(
 
 
 @pytest.mark.parametrize("block", PYTHON)
-def test_the_python_of_the_readme_works(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_of_the_readme_works(
+    block: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It prints nothing, or a log-probability."""
+    given("tacit get everyday-things", monkeypatch)
+    capsys.readouterr()
     exec(compile(block, "README.md", "exec"), {})  # noqa: S102 - our own README
     printed = capsys.readouterr().out
     assert not printed or float(printed) < 0

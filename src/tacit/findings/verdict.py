@@ -16,8 +16,8 @@ CONSTANT = 0.95
 """The share of equal answers from which a model counts as constant."""
 
 _NEXT_STEPS: Mapping[Name, str] = {
-    "constant": "Next: other prompts, or --chat, may lead to other answers (see tacit compare).",
-    "too few data": "Next: ask more questions (a higher --limit, if there is one).",
+    "constant": "Next: other prompts, or the chat format, may lead to other answers.",
+    "too few data": "Next: use more data (a higher --limit, if there is one).",
 }
 
 WIDEST = 0.5

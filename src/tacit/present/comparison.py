@@ -30,11 +30,15 @@ def print_comparison(runs: Runs) -> None:
             for table in (runs.comparison, runs.flips)
             if table is not None
         )
-        most = max(1, MOST_ROWS // len(pairs))
-        shown = measured.sort("main", descending=True, maintain_order=True).head(most)
+        most, shown = max(1, MOST_ROWS // len(pairs)), measured
+        if measured.height > most:
+            shown = measured.sort("main", descending=True, maintain_order=True).head(most)
         rows = [_row(row, first, second) for row in shown.iter_rows(named=True)]
         print_rows(f"{title}: from {first} to {second}", pl.DataFrame(rows), most=None)
-        for note in shown.drop_nulls(["difference", "note"])["note"].unique(maintain_order=True):
+        for name in (first, second):
+            if (verdict := runs[name].verdict) and not verdict.shows_something:
+                typer.echo(f"{name}: {verdict} Its results are no evidence of knowledge.")
+        for note in shown["note"].drop_nulls().unique(maintain_order=True):
             typer.echo(f"Note: {note}")
         for row in flipped.filter(pl.col("n") > 0).iter_rows(named=True):
             typer.echo(
@@ -50,11 +54,10 @@ def print_comparison(runs: Runs) -> None:
 def _row(row: Mapping[str, Any], first: str, second: str) -> dict[str, str]:
     """Return the printed row of a measure, whose change has its 95 % CI in brackets."""
     ends = (row["difference_low"], row["difference_high"])
-    change = row["note"] if row["difference"] is None else None
     return {
         "measure": row["measure"],
         first: formatted(row["first_value"], "score"),
         second: formatted(row["second_value"], "score"),
-        "change [95 % CI]": change or bracketed(row["difference"], *ends, "signed"),
+        "change [95 % CI]": bracketed(row["difference"], *ends, "signed"),
         "n": f"{row['n']:,}",
     }

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.probes.consistency.new_question import AnswerPrediction
 
 
+_QUICK = ("fast", "limit")  # options by which a run asks less than the data
 _FEW = 4  # next tokens in the block
 
 
@@ -101,7 +102,12 @@ class Run:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings
         found = kind.block(findings) or block_of(kind.headlines, findings, declared_tables(kind))
-        if found is None or found.verdict is None or found.verdict.shows_something:
+        if found is None:
+            return None
+        if quick := [f"--{name}" for name in _QUICK if self.request.get(name)]:
+            asked = f"{found.asked} Not everything is asked ({', '.join(quick)})."
+            found = replace(found, asked=asked)
+        if found.verdict is None or found.verdict.shows_something:
             return found
         written = next(next_tokens_of(self.summary, _FEW), None)
         return replace(

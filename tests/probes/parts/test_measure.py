@@ -119,7 +119,12 @@ def test_a_missing_belief_is_left_out_and_a_constraint_that_needs_it_is_undecide
     assert row["rate"] == 0.0
     assert findings.summary["drawings_with_violation"] == 0
     assert counts(findings, "paper")[-1][::2] == (0, 0)
-    *_, violation = measures({"one": findings, "other": but()})
+    found = {"one": findings, "other": but()}
+    says_true, balanced, *_, violation = measures(found)
+    rows = [each.tables["discrimination"].rows_by_key("set", named=True) for each in found.values()]
+    assert says_true.values == tuple(row["all"][0]["share_true"] for row in rows)
+    without = tuple(row["without symmetric relations"][0]["balanced"] for row in rows)
+    assert balanced.values == pytest.approx(without, abs=1e-15)
     assert violation.values == (0.0, 0.0)
     assert violation.note == "undecided constraints are left out: 1 for one, 0 for other"
 

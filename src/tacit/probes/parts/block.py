@@ -81,8 +81,8 @@ def _gain(cell: Entries) -> str | None:
     if not (gain and after and shuffled):
         return None
     return (
-        f"Repair changes accuracy by {gain} to {percent(after.value)}; shuffled beliefs reach "
-        f"{percent(shuffled.value)}."
+        f"Repair changes the accuracy without symmetric relations by {gain} to "
+        f"{percent(after.value)}; shuffled beliefs reach {percent(shuffled.value)}."
     )
 
 

@@ -87,17 +87,26 @@ def _share(rows: pl.DataFrame) -> Estimate:
 
 
 def _shares(distinct: pl.DataFrame, labelled: pl.DataFrame) -> dict[str, Estimate]:
-
-    true, label = pl.col("true"), pl.col("label")
-    right = {"hits": (true & label).sum(), "rejected": (~true & ~label).sum()}
-    of = labelled.group_by("thing").agg(**right, of_true=label.sum(), of_false=(~label).sum())
-    over, under = ([of[name] for name in names] for names in (right, ("of_true", "of_false")))
+    of = hits_by_thing(labelled)
+    names = (("hits", "rejected"), ("of_true", "of_false"))
+    over, under = ([of[name] for name in some] for some in names)
     return {
         "share_true": _share(distinct),
         "true_if_true": _share(labelled.filter("label")),
-        "true_if_false": _share(labelled.filter(~label)),
+        "true_if_false": _share(labelled.filter(~pl.col("label"))),
         "balanced": Bootstrap().mean_of_ratios(of["thing"], over, under, all_defined=True),
     }
+
+
+def hits_by_thing(labelled: pl.DataFrame) -> pl.DataFrame:
+    """Count for each thing the true and false statements, and which of them are judged so."""
+    true, label = pl.col("true"), pl.col("label")
+    return labelled.group_by("thing").agg(
+        hits=(true & label).sum(),
+        rejected=(~true & ~label).sum(),
+        of_true=label.sum(),
+        of_false=(~label).sum(),
+    )
 
 
 def _violation(groups: pl.DataFrame, kinds: Collection[str]) -> Estimate:
