@@ -54,4 +54,4 @@ def test_what_is_missing_is_printed_and_reported(
     assert questions > 0
     assert missing in capsys.readouterr().out
     assert missing in page
-    assert f"7 answers have no score: {OUTSIDE}." in page
+    assert f"7 answers have no score: {OUTSIDE}" in page

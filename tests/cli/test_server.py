@@ -113,7 +113,7 @@ def test_why_answers_are_missing_stays_with_the_run(
     assert unscored[0][OUTSIDE] > 0
     assert tacit("report", "b", "--out", "b.html").code == 0
     for reason, count in unscored[1].items():
-        assert f"{count:,} answers have no score: {reason}." in (workplace / "b.html").read_text()
+        assert f"{count:,} answers have no score: {reason}" in (workplace / "b.html").read_text()
 
 
 class Elsewhere(BaseHTTPRequestHandler):
@@ -201,7 +201,7 @@ def test_sampled_replies_answer_the_parts_probe(
     assert len(server.requests) - asked < 60  # it was tried, and nothing else asked
     assert tacit("report", "r", "--out", "report.html").code == 0
     page = (workplace / "report.html").read_text()
-    assert "Elicitation: votes of 12 samples, in chat." in page
+    assert "Elicitation: votes of 12 samples, in chat" in page
 
 
 def test_first_tokens_answer_the_parts_probe(chat: Run, server: Serving, workplace: Path) -> None:
