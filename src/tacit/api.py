@@ -369,10 +369,11 @@ def check(  # noqa: PLR0913 - all of a check in one call
 
     Args:
         beliefs: A polars or pandas data frame, an iterable of mappings (one per row), a file, or an
-            iterable of tuples. The required columns are ``subject``, ``relation``, ``object`` and
-            ``p_true``. Optional columns, such as ``thing`` or ``model``, identify the group to
-            which a belief belongs. A tuple has the subject, relation and object of a statement,
-            and its ``p_true``, which is 1 if the tuple has no fourth value.
+            iterable of tuples. The required columns are ``subject``, ``relation`` and
+            ``object``; ``p_true`` is 1 if there is no such column. Other columns, such as
+            ``thing`` or ``model``, identify the group to which a belief belongs. A tuple has the
+            subject, relation and object of a statement, and its ``p_true``, which is 1 if the tuple
+            has no fourth value. There may be no beliefs at all.
         ontology: The name of a built-in ontology (``parts``, ``taxonomy``, ``time`` or ``space``),
             the path of a YAML file, an ``Ontology``, or a mapping from the names of relations to
             their properties, such as ``{"manages": {"asymmetric": True}}``.
@@ -388,8 +389,8 @@ def check(  # noqa: PLR0913 - all of a check in one call
             limit.
 
     Warns:
-        UserWarning: If the beliefs have a column that Tacit only copies to the results, or if
-            nearly every row is in a group of its own.
+        UserWarning: If the beliefs have no column ``p_true``, or a column that Tacit only copies to
+            the results, or if nearly every row is in a group of its own.
 
     Raises:
         DataError: If the beliefs are malformed, or several values of ``p_true`` are an error.
@@ -420,7 +421,7 @@ def check(  # noqa: PLR0913 - all of a check in one call
 def repair(
     beliefs: OwnBeliefs,
     ontology: Relations = "parts",
-    objective: Objective = "paper",
+    objective: Objective | None = None,
     *,
     groups: Sequence[str] | None = None,
     on_duplicate: OnDuplicate = "error",
@@ -431,7 +432,8 @@ def repair(
     Args:
         beliefs: The same as the argument ``beliefs`` of ``check``.
         ontology: The same as the argument ``ontology`` of ``check``.
-        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``. The objective
+        objective: The objective to maximise: ``paper``, ``log-odds`` or ``margin``; by default,
+            ``paper`` with the ontology ``parts``, and ``log-odds`` with any other. The objective
             ``paper``, that of ParRoT (Gu et al. 2023), assigns even an improbable statement true
             unless a constraint forbids it: prefer ``log-odds``, unless you reproduce the paper.
         groups: The same as the argument ``groups`` of ``check``.
@@ -510,12 +512,14 @@ _COLUMNS = ("subject", "relation", "object", "p_true")
 
 def _table(given: Any) -> pl.DataFrame:  # noqa: ANN401 - any kind of table
     frame = frame_of(given)
-    if frame is not None:
+    if frame is not None and frame.columns:
         return frame
     try:
         rows = [_row(number, row) for number, row in enumerate(given)]
     except TypeError as error:
         raise RequestError(f"the beliefs are {type(given).__name__}; {_TABLES}") from error
+    if not rows:
+        return pl.DataFrame(schema=dict.fromkeys(_COLUMNS, pl.String))
     try:
         return pl.DataFrame(rows, infer_schema_length=None)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:

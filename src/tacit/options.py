@@ -168,6 +168,8 @@ def python_names(text: str, *kinds: type) -> str:
     known = {name: one for kind in kinds for name, one in declarations(kind).items()}
 
     def spelled(match: re.Match[str]) -> str:
+        if match["command"]:
+            return match["command"]
         name, value = match["name"].replace("-", "_"), match["value"]
         one = known.get(name, Option("", kind=bool if name == "force" else None))
         if one.kind is bool:
@@ -181,7 +183,11 @@ def python_names(text: str, *kinds: type) -> str:
     return _FLAG.sub(spelled, text)
 
 
-_FLAG = re.compile(r"--(?P<name>[a-z]+(?:-[a-z]+)*)(?: (?P<value>\w[\w-]*))?")
+# An option of a command, such as "tacit get NAME --dry-run", is not one of Python's.
+_FLAG = re.compile(
+    r"(?P<command>\btacit(?: [\w./-]+){1,3}? --[\w-]+)"
+    r"|--(?P<name>[a-z]+(?:-[a-z]+)*)(?: (?P<value>\w[\w-]*))?"
+)
 
 
 def declarations(kind: type) -> Mapping[str, Option]:

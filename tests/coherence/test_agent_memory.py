@@ -51,6 +51,27 @@ def test_a_tuple_without_a_probability_is_certain() -> None:
 
 
 @pytest.mark.parametrize(
+    "beliefs", [[], iter(()), FRAME.head(0), pl.DataFrame(), FRAME.head(0).to_pandas()]
+)
+def test_an_empty_memory_has_no_conflicts(beliefs: object) -> None:
+    """Nor anything to repair."""
+    assert tacit.check(beliefs, RELATIONS).sentences == []
+    assert tacit.repair(beliefs, RELATIONS).beliefs.is_empty()
+
+
+def test_a_statement_of_an_item_and_itself_is_a_conflict_of_one() -> None:
+    """If the relation is asymmetric; the other statements are checked as ever."""
+    rows = [("A", "manages", "A", 0.8), ("A", "manages", "B", 0.9)]
+    relations = {"manages": {"asymmetric": True, "transitive": True}}
+    found = tacit.check(rows, relations, revision_cost=True)
+    assert found.sentences == [
+        '"A manages A" (0.80) cannot be true: drop "A manages A" (cost 1.39)'
+    ]
+    assert found.revision_cost == 1
+    assert tacit.repair(rows, relations).beliefs["repaired"].to_list() == [False, True]
+
+
+@pytest.mark.parametrize(
     ("relations", "message"),
     [
         ({"lives in": {"functionl": True}}, r"unknown key functionl; .* \(did you mean functional"),

@@ -24,7 +24,6 @@ TWICE = f"{HEADER}egg\tx\tabove\ty\t0.2\negg\ty\tabove\tx\t0.2\n\negg\tx\tabove\
         ("egg\tx\tabove\ty\tinf", "p_true 'inf'"),
         ("egg\tx\tover\ty\t0.5", "expected one of part of, has part"),
         ("egg\t\tabove\ty\t0.5", "has no subject"),
-        ("egg\tx\tabove\tx\t0.5", "to itself"),
     ],
 )
 def test_a_malformed_row_is_refused_with_its_line(tmp_path: Path, row: str, told: str) -> None:
@@ -38,19 +37,24 @@ def test_a_malformed_row_is_refused_with_its_line(tmp_path: Path, row: str, told
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
-    """A file without p_true is refused."""
+    """A file without objects is refused, and one whose p_true has a similar name."""
+    file = tmp_path / "beliefs.csv"
+    for text, message in (
+        ("subject,relation\nx,above\n", "no column object"),
+        ("subject,relation,object,P true\nx,above,y,1\n", r"no column p_true \(did you mean P"),
+    ):
+        file.write_text(text)
+        with pytest.raises(DataError, match=message):
+            read_beliefs(file, Ontology.load("parts"))
+
+
+def test_without_p_true_a_file_is_certain(tmp_path: Path) -> None:
+    """As a tuple of three is; one line says so."""
     file = tmp_path / "beliefs.csv"
     file.write_text("subject,relation,object\nx,above,y\n")
-    with pytest.raises(DataError, match="no column p_true"):
-        read_beliefs(file, Ontology.load("parts"))
-
-
-def test_a_file_without_beliefs_is_refused(tmp_path: Path) -> None:
-    """A header alone says nothing of coherence."""
-    file = tmp_path / "beliefs.tsv"
-    file.write_text(HEADER)
-    with pytest.raises(DataError, match="contains no beliefs"):
-        read_beliefs(file, Ontology.load("parts"))
+    found = read_beliefs(file, Ontology.load("parts"))
+    assert found.p_true.to_list() == [1.0]
+    assert found.remarks() == ["there is no column p_true, so every statement counts as certain"]
 
 
 def test_an_empty_p_is_missing(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_orders_too_large_for_subsets_are_solved_by_linear_programs() -> None:
     items = [f"item {number:02d}" for number in range(20)]
     rows = [(x, "above", y, 0.9 if x < y else 0.2) for x, y in permutations(items, 2)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, one_order())
+    found = repair(beliefs, one_order(), "paper")
     assert found.status == "optimal"
     assert found.value == 90 * 190
     assert found.free == 0
@@ -258,7 +258,7 @@ def test_a_long_chain_keeps_its_time_limit() -> None:
     """Two hundred kinds of one another are proven optimal though the time is short."""
     rows = [(f"{number:03}", "is a", f"{number + 1:03}", 0.9) for number in range(200)]
     beliefs = pl.DataFrame(rows, schema=["subject", "relation", "object", "p_true"], orient="row")
-    found = repair(beliefs, Ontology.load("taxonomy"), time_limit=0.1)
+    found = repair(beliefs, Ontology.load("taxonomy"), "paper", time_limit=0.1)
     assert (found.status, found.value, found.assignment.height) == (
         "optimal",
         90 * 200,

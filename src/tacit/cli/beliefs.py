@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from tacit.coherence.repair import Repaired
 
 _MOST_SENTENCES = 5
+_MOST_CHANGES = 10
+_PAIR = 2
 
 BeliefsFile = Annotated[
     Path,
     typer.Argument(
         help="A table of beliefs (TSV, CSV, JSONL or Parquet) with the columns subject, "
-        "relation, object and p_true. To check groups of beliefs separately, use --groups "
-        "to name the columns whose values identify a group."
+        "relation, object and p_true; without p_true, every statement counts as certain. To check "
+        "groups of beliefs separately, use --groups to name the columns whose values identify a "
+        "group."
     ),
 ]
 Groups = Annotated[
@@ -133,13 +136,12 @@ def check(
     tables += [] if by_group is None else [(found.groups, by_group)]
     write_tables(tables)
     if as_json:
-        typer.echo(json.dumps(found.to_json()))
+        typer.echo(json.dumps(found.to_json(), default=str))  # a group can be a date
         return
-    decided, *sentences = found.lines(_MOST_SENTENCES)
-    typer.echo(decided)
+    typer.echo("\n".join([*found.lines(_MOST_SENTENCES), ""]))
     _print_counts(found, held.ontology)
     written = [f"Written: {path}" for _, path in tables]
-    typer.echo("\n".join([*_counts_text(found), *sentences, *written]))
+    typer.echo("\n".join([*_counts_text(found), *written]))
 
 
 def _read(path: Path, ontology: str, on_duplicate: OnDuplicate, groups: str | None) -> Beliefs:
@@ -177,6 +179,8 @@ def _print_counts(found: Check, ontology: Ontology) -> None:
 def _counts_text(found: Check) -> Iterator[str]:
     from tacit.findings.numbers import formatted
 
+    if (found.conflicts.group_by("conflict").len()["len"] != _PAIR).any():
+        yield "a conflict, such as a cycle of three statements, may be counted in no row"
     yield f"macro, the mean of the rates: {formatted(found.macro, 'percent')}"
     yield (
         f"{found.believed:,} of {several(found.statements, 'statement')} believed; "
@@ -204,14 +208,7 @@ def _counts_text(found: Check) -> Iterator[str]:
         )
 
 
-_PAPER = (
-    "the objective is paper, which also turns doubted statements true if no constraint forbids "
-    "them; outside of ParRoT, prefer --objective log-odds"
-)
-
-
 def repair(
-    context: typer.Context,
     beliefs: BeliefsFile,
     out: Annotated[
         Path,
@@ -225,15 +222,15 @@ def repair(
     ],
     ontology: OntologyName = "parts",
     objective: Annotated[
-        Objective,
+        Objective | None,
         typer.Option(
             help="The objective that repair maximises. paper: the sum of the confidences of all "
             "statements that are true after repair. log-odds: the joint probability of the "
             "repaired truth values. margin: agreement with the beliefs before repair, "
             "where each belief is weighted by the distance of its probability from one "
-            "half."
+            "half. [default: paper with the ontology parts, log-odds with any other]"
         ),
-    ] = "paper",
+    ] = None,
     groups: Groups = None,
     on_duplicate: Duplicates = "error",
     time_limit: TimeLimit = TIME_LIMIT,
@@ -254,9 +251,10 @@ def repair(
     it finds the one that best fits the beliefs, as measured by --objective. Unless the solver
     reaches the time limit, it proves that the repaired truth values are optimal.
 
-    The default, --objective paper, is the objective of ParRoT (Gu et al. 2023). With --objective
-    paper, a statement becomes true if no constraint forbids it, even if the model's belief in the
-    statement is low. Prefer --objective log-odds unless you reproduce results of Gu et al. 2023.
+    With the ontology parts, the default is --objective paper, the objective of ParRoT (Gu et al.
+    2023): a statement becomes true if no constraint forbids it, even if the model's belief in the
+    statement is low. Prefer --objective log-odds, the default with any other ontology, unless you
+    reproduce results of Gu et al. 2023.
 
     Example: tacit repair beliefs.tsv --objective log-odds --out repaired.tsv
     """
@@ -273,9 +271,6 @@ def repair(
     from tacit.coherence.repair import repair as find
 
     held = _read(beliefs, ontology, on_duplicate, groups)
-    source = context.get_parameter_source("objective")
-    if held.ontology.name != "parts" and source is not None and source.name == "DEFAULT":
-        typer.echo(f"tacit: {_PAPER}", err=True)
     found = find(held, objective, time_limit)
     tables = [(found.beliefs, out)]
     tables += [] if by_group is None else [(found.table, by_group)]
@@ -284,11 +279,13 @@ def repair(
     if as_json:
         typer.echo(json.dumps(found.to_json()))
         return
-    lines = [*_repair_text(found), *(f"Written: {path}" for _, path in tables)]
+    lines = [*_repair_text(found, held.groups), *(f"Written: {path}" for _, path in tables)]
     typer.echo("\n".join(lines))
 
 
-def _repair_text(found: Repaired) -> Iterator[str]:
+def _repair_text(found: Repaired, groups: Sequence[str]) -> Iterator[str]:
+    from tacit.coherence.repair import changes
+
     value, bound = (
         f"{each:,}" if isinstance(each, int) else f"{each:,.3f}"
         for each in (found.value, found.bound)
@@ -302,6 +299,10 @@ def _repair_text(found: Repaired) -> Iterator[str]:
         f"{several(found.turned_true, 'statement')} turned true{inferred}, "
         f"{found.turned_false:,} turned false, {found.free:,} decided only by the tie rule"
     )
+    changed = changes(found.beliefs, groups)
+    yield from changed[:_MOST_CHANGES]
+    if len(changed) > _MOST_CHANGES:
+        yield f"and {len(changed) - _MOST_CHANGES:,} more"
     yield f"before repair: {found.missing:,} missing, {found.unasked:,} not asked"
     if not found.settled:
         yield "not all optimal assignments were compared: another run may return a different one"

@@ -37,11 +37,15 @@ _MOSTLY_ALONE = 0.9
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Valid beliefs, one row per statement and group; ``groups`` are columns of the table."""
+    """Valid beliefs, one row per statement and group; ``groups`` are columns of the table.
+
+    ``certain`` beliefs come from a table without ``p_true``.
+    """
 
     table: pl.DataFrame
     ontology: Ontology
     groups: Sequence[str] = ()
+    certain: bool = False
 
     @cached_property
     def coded(self) -> Coded:
@@ -73,6 +77,8 @@ class Beliefs:
     def remarks(self) -> list[str]:
         """Return messages to the user about how the beliefs were grouped."""
         remarks, carried = [], self.carried
+        if self.certain:
+            remarks.append("there is no column p_true, so every statement counts as certain")
         if carried:
             noun, are, it = (
                 number_of(len(carried), *forms)
@@ -121,17 +127,17 @@ def read_beliefs(
     ontology: Ontology,
     on_duplicate: OnDuplicate = "error",
     groups: Sequence[str] | None = None,
+    required: Sequence[str] = STATEMENT,
 ) -> Beliefs:
     """Validate beliefs of a file or a table, give each name one spelling, and merge duplicates."""
     frame = frame_of(given)
     table, rows = (
-        (read_table(given, REQUIRED), _Rows(Path(given))) if frame is None else (frame, _Rows(None))
+        (read_table(given, required), _Rows(Path(given))) if frame is None else (frame, _Rows(None))
     )
-    missing = [name for name in REQUIRED if name not in table.columns]
+    missing = [name for name in required if name not in table.columns]
     if missing:
         raise DataError(f"the beliefs have no column {', '.join(missing)}")
-    if table.is_empty():
-        raise DataError("the table contains no beliefs; expected one row per statement", rows.path)
+    table, certain = _with_probabilities(table, rows)
     columns = group_columns(table.columns, groups)
     if rows.path is not None:
         texts = [name for name in (*columns, *STATEMENT) if table[name].dtype == pl.String]
@@ -139,7 +145,7 @@ def read_beliefs(
     table = _typed(_spelled(table, columns, ontology, rows.path), rows)
     _refuse_bad_rows(table, ontology, rows)
     _warn_about_case(table, columns)
-    return _once_each(Beliefs(table, ontology, columns), on_duplicate, rows)
+    return _once_each(Beliefs(table, ontology, columns, certain), on_duplicate, rows)
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,15 @@ class _Rows:
         if self.path is None:
             return DataError(f"row {row} of the beliefs {problem}")
         return DataError(problem, self.path, line_of_row(self.path, row))
+
+
+def _with_probabilities(table: pl.DataFrame, rows: _Rows) -> tuple[pl.DataFrame, bool]:
+    """Return a table with the column p_true, and whether its beliefs are certain for lack of it."""
+    if "p_true" in table.columns:
+        return table, False
+    if meant := similar("p_true", table.columns):
+        raise DataError(f"there is no column p_true{meant}", rows.path)
+    return table.with_columns(p_true=pl.lit(1.0)), not table.is_empty()
 
 
 def _first(wrong: pl.Series) -> int | None:
@@ -241,14 +256,6 @@ def _refuse_bad_rows(table: pl.DataFrame, ontology: Ontology, rows: _Rows) -> No
         raise rows.error(
             f"has the relation {relation[row]!r}, which is not in the ontology {ontology.name}; "
             f"expected one of {', '.join(known)}{similar(relation[row], known)}{_own(ontology)}",
-            row,
-        )
-    irreflexive = [name for name, each in ontology.relations.items() if each.irreflexive]
-    own = (table["subject"] == table["object"]) & relation.is_in(irreflexive)
-    if (row := _first(own)) is not None:
-        raise rows.error(
-            f"relates {table['subject'][row]!r} to itself by {relation[row]!r}, which is "
-            "irreflexive; remove the row",
             row,
         )
 

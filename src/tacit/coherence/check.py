@@ -100,7 +100,10 @@ class Check:
     def lines(self, most: int = 20) -> list[str]:
         """Return how many constraints could be decided, and ``most`` conflicts, as text."""
         constraints, sentences = several(self.total.applicable, "constraint"), self.sentences
-        decided = f"{self.total.decided:,} of {constraints} could be decided"
+        decided = (
+            f"{self.total.decided:,} of {constraints} between two or three statements could be "
+            "decided"
+        )
         if self.total.undecided:
             decided += "; the others depend on statements that were not asked or have no belief"
         found = several(len(sentences), "minimal conflict")
@@ -289,6 +292,9 @@ class Check:
             "revision_cost": self.revision_cost,
             "revision_cost_at_least": self.revision_cost_at_least,
             "revision_cost_at_most": self.revision_cost_at_most,
+            "conflicts": self.conflicts.to_dicts(),
+            "sentences": self.sentences,
+            "all_conflicts": self.all_conflicts,
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -11,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from tacit.coherence import TIME_LIMIT, Objective
-from tacit.coherence.beliefs import Beliefs
+from tacit.coherence.beliefs import EVEN, STATEMENT, Beliefs
 from tacit.coherence.closure import Floats, Integers
 from tacit.coherence.coded import Coded
+from tacit.coherence.ontology import Ontology
 from tacit.coherence.problems import Assignment, best_assignment
 from tacit.errors import RequestError
 
@@ -154,11 +156,35 @@ class Repaired:
         return {key: getattr(self, key) for key in first + more}
 
 
+def changes(repaired: pl.DataFrame, groups: Sequence[str]) -> list[str]:
+    """Return each statement that repair turned true or false as text, the surest belief first."""
+    before = pl.col("believed").fill_null(value=False)
+    found = repaired.filter(before != pl.col("repaired"))
+    sure = (pl.col("p_true") - EVEN).abs()
+    found = found.sort(sure, descending=True, nulls_last=True, maintain_order=True)
+    return [_change(row, groups) for row in found.iter_rows(named=True)]
+
+
+def _change(row: Mapping[str, Any], groups: Sequence[str]) -> str:
+    where = ", ".join(f"{name} {row[name]}" for name in groups)
+    statement = " ".join(row[name] for name in STATEMENT)
+    p = "no belief" if row["p_true"] is None else f"{row['p_true']:.2f}"
+    turned = "added" if row["repaired"] else "dropped"
+    return f"{turned}: {f'{where}: ' if where else ''}{statement} ({p})"
+
+
+def default_objective(ontology: Ontology) -> Objective:
+    """Return the paper's objective for the paper's relations, log-odds for any other."""
+    parts = Ontology.load("parts").fingerprint
+    return "paper" if ontology.fingerprint == parts else "log-odds"
+
+
 def repair(
-    beliefs: Beliefs, objective: Objective = "paper", time_limit: float | None = TIME_LIMIT
+    beliefs: Beliefs, objective: Objective | None = None, time_limit: float | None = TIME_LIMIT
 ) -> Repaired:
     """Find the best consistent assignment; the result is exact unless time runs out."""
     started = time.monotonic()
+    objective = default_objective(beliefs.ontology) if objective is None else objective
     check_objective(objective)
     deadline = deadline_of(time_limit)
     coded = beliefs.coded

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.coherence.beliefs import read_beliefs
+from tacit.coherence.beliefs import REQUIRED, read_beliefs
 from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.errors import DataError, path_text
@@ -115,7 +115,7 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
 
 def answers_in(path: Path, statements: pl.DataFrame, ontology: Ontology) -> pl.DataFrame:
     """Return the probe's questions with the beliefs from a file (null if missing)."""
-    beliefs = read_beliefs(path, ontology).table
+    beliefs = read_beliefs(path, ontology, required=REQUIRED).table
     if "thing" not in beliefs.columns:
         raise DataError(
             "has no column thing; expected the thing that each statement is about", path
