@@ -14,6 +14,7 @@ from tacit.coherence.beliefs import REQUIRED, read_beliefs
 from tacit.coherence.ontology import Ontology
 from tacit.english import several
 from tacit.errors import DataError, path_text
+from tacit.findings.findings import Findings
 from tacit.probes.parts.questions import QUESTION, Template, questions
 from tacit.requests import TOO_LONG
 from tacit.statistics import Bootstrap
@@ -24,6 +25,12 @@ log = logging.getLogger(__name__)
 DRAWING = ("thing", "annotator")
 STATEMENT = (*DRAWING, "subject", "relation", "object")
 _EVEN = 0.5
+
+
+def ontology_of(findings: Findings) -> Ontology:
+    """Return the ontology of a run."""
+    own = findings.summary.get("ontology")
+    return Ontology.of(own) if own else Ontology.load("parts")
 
 
 def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:

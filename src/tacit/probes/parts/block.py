@@ -13,7 +13,7 @@ from tacit.findings.block import Block, Entries, Entry, sentence
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
-from tacit.probes.parts.details import ontology_of
+from tacit.probes.parts.beliefs import ontology_of
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS

@@ -14,7 +14,7 @@ from tacit.files import file_names
 from tacit.findings.display import Details, GraphSet
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.probes.parts.beliefs import DRAWING, STATEMENT
+from tacit.probes.parts.beliefs import DRAWING, STATEMENT, ontology_of
 from tacit.probes.parts.edges import worst_violations
 from tacit.probes.parts.tables import DETAILS
 
@@ -51,12 +51,6 @@ def graph_set(found: Mapping[str, Findings], colours: Palette) -> GraphSet | Non
     text = FIGURES.text("graphs")
     reading, first = f"{text.reading} {sample}", faults.index(max(faults))
     return GraphSet("graphs", text.title, reading, tuple(graphs), first, text.tab)
-
-
-def ontology_of(findings: Findings) -> Ontology:
-    """Return the ontology of a run."""
-    own = findings.summary.get("ontology")
-    return Ontology.of(own) if own else Ontology.load("parts")
 
 
 def graph_files(
