@@ -69,6 +69,11 @@ def test_a_statement_of_an_item_and_itself_is_a_conflict_of_one() -> None:
     ]
     assert found.revision_cost == 1
     assert tacit.repair(rows, relations).beliefs["repaired"].to_list() == [False, True]
+    # More relations than are enumerated.
+    many: dict[str, dict[str, object]] = {"r": {"asymmetric": True}}
+    many |= {f"r{n}": {"implies": ["r"]} for n in range(30)}
+    repaired = tacit.repair([("A", name, "A", 0.9) for name in many], many, time_limit=60)
+    assert (repaired.status, repaired.turned_false) == ("optimal", 31)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_the_commands_print_and_write_what_the_page_says(folder: Path) -> None:
             assert out.splitlines() == expected
     assert len(printed) == 3
     assert (folder / "repaired.csv").read_text(encoding="utf-8") == blocks("csv")[1]
-    violated = [line.split()[1] for line in printed[2].splitlines()[4:10]]
+    violated = [line.split()[1] for line in printed[2].splitlines()[6:12]]
     assert set(violated) == {"0"}
 
 

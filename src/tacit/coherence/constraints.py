@@ -100,6 +100,11 @@ def clauses_of(rules: Rules, n: int) -> Clauses:
         if each.asymmetric and n > 1
     ]
     links += [
+        (index[position].ravel(), index[position].ravel())  # a statement that excludes itself
+        for position, each in enumerate(rules.relations)
+        if each.irreflexive and n == 1
+    ]
+    links += [
         pairs
         for each, here in zip(rules.relations, index, strict=True)
         for unique, of in ((each.functional, here), (each.inverse_functional, here.T))

@@ -56,8 +56,6 @@ def _allowed(assignments: Booleans, rules: Rules, n: int) -> Booleans:
     last = assignments.shape[1] - 1
     true = assignments.T
     keep = np.ones(len(assignments), dtype=bool)
-    if n == 1 and rules.relations[clauses.variables[last, 0]].irreflexive:
-        keep &= ~true[last]
     for a, b in clauses.exclusions[clauses.exclusions.max(axis=1, initial=-1) == last]:
         keep &= ~(true[a] & true[b])
     for a, b in clauses.implications[clauses.implications.max(axis=1, initial=-1) == last]:
