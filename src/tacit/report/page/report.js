@@ -425,7 +425,12 @@
       text = JSON.stringify(await unpack("graph-" + id + "-" + which));
       const wide = JSON.parse(coloured(text)), { title } = wide;
       delete wide.title;
-      const left = room - (await embed(wide)).width;
+      let left = room - (await embed(wide)).width;
+      const share = 1 + left / wide.concat.reduce((sum, panel) => sum + panel.width, 0);
+      if (share > 0.8 && left < 0) {
+        for (const panel of wide.concat) panel.width = Math.floor(panel.width * share);
+        left = 0;
+      }
       const { svg } = await embed(left < 0 ? stacked(wide, room) : { ...wide, spacing: wide.spacing + Math.min(150, left / wide.columns) });
       svg.querySelectorAll("[role]").forEach((each) => each.removeAttribute("role"));
       svg.setAttribute("role", "group");
