@@ -182,7 +182,7 @@ def test_different_questions_are_warned_of_and_marked(
     assert ran.code == 0, ran.err
     warning = "Prompts of different wordings ask different questions"
     assert warning in ran.err
-    assert "* the models' prompts ask different questions" in ran.out
+    assert "Note: the models' prompts ask different questions" in ran.out
     compared = tacit("compare", workplace / "runs", "--out", "compared.html")
     assert compared.code == 0, compared.err
     page = (workplace / "compared.html").read_text()
