@@ -192,7 +192,7 @@ def test_checking_imports_no_torch(beliefs: Path) -> None:
 
 
 def test_conflicts_are_shown_and_written(tacit: Tacit, workplace: Path) -> None:
-    """How much could be decided comes first; a cycle of three stands beside a pair."""
+    """The decided constraints are counted first; a cycle of three is listed as well as a pair."""
     rows = "A,before,B,0.9\nB,before,C,0.9\nC,before,A,0.9\nD,before,E,0.9\nE,before,D,0.8\n"
     (workplace / "cycle.csv").write_text(f"subject,relation,object,p_true\n{rows}", "utf-8")
     files = ("--conflicts", "all.csv", "--violations", "violations.csv")

@@ -118,7 +118,7 @@ def test_several_models_have_a_folder_each_and_are_compared(tacit: Tacit, workpl
     """The same model under two names differs in nothing; a comma may be part of a folder's name."""
     shutil.copytree(folder_of("demo"), workplace / "a,twin")
     ran = tacit(*PEACH, "--model", "demo, ./a,twin", "--out", "no")
-    assert ran.code == 2, "the folder stands beside another name"
+    assert ran.code == 2, "the folder has another name"
     ran = tacit(*PARTS, "--model", "./a,twin", "--out", "runs")
     assert ran.code == 0, ran.err
     assert {path.name for path in (workplace / "runs").iterdir()} == {

@@ -120,8 +120,7 @@ def bracketed(
     text = formatted(value, kind)
     if value is None or low is None or high is None:
         return text
-    ends = (formatted(end, kind).removesuffix(f"{_SPACE}%") for end in (low, high))
-    return f"{text} [{', '.join(each.removesuffix(' points') for each in ends)}]"
+    return f"{text} [{_bare(low, kind)}, {_bare(high, kind)}]"
 
 
 def p_value(value: float | None) -> str:
@@ -144,8 +143,12 @@ def formatted(value: Any, kind: Kind) -> str:  # noqa: ANN401 - a cell of any ty
 
 def bounds(low: float, high: float, kind: Kind) -> str:
     """Return both ends of an interval as text; only the upper end is followed by a unit."""
-    first = formatted(low, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
-    return f"{first} to {formatted(high, kind)}"
+    return f"{_bare(low, kind)} to {formatted(high, kind)}"
+
+
+def _bare(value: float, kind: Kind) -> str:
+    """Return a value as text without its unit."""
+    return formatted(value, kind).removesuffix(f"{_SPACE}%").removesuffix(" points")
 
 
 def evenly_spaced(size: int, kept: int) -> list[int]:

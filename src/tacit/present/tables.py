@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import typer
 
 from tacit.english import several
 from tacit.findings.findings import SHARED_DETAILS
-from tacit.findings.numbers import bounds, formatted
+from tacit.findings.numbers import bounds, bracketed, formatted
 from tacit.findings.spec import Column, Layout, TableSpec, selected
 from tacit.present import terminal
 
@@ -36,7 +36,7 @@ def print_table(
     layout = spec.printed or Layout()
     table = selected(table, layout.where)
     columns = _columns(spec, layout, table)
-    texts = _texts(columns, layout, table)
+    texts = _texts(columns, layout, table, _in_two_lines)
     rows = texts if most is None else texts.head(most)
     printed = Table(box=box.SIMPLE_HEAD, **_TIGHT)
     by_name = {column.name: column for column in columns}
@@ -58,15 +58,16 @@ def laid_out(spec: TableSpec, table: pl.DataFrame) -> list[list[str]]:
     layout = spec.printed or Layout()
     table = selected(table, layout.where)
     columns = _columns(spec, layout, table)
-    texts = _texts(columns, layout, table)
+    texts = _texts(columns, layout, table, _in_one_line)
     headings = {column.name: column.heading for column in columns}
-    rows = [[_in_one_line(cell) for cell in row] for row in texts.iter_rows()]
-    return [[headings.get(name, name) for name in texts.columns], *rows]
+    return [[headings.get(name, name) for name in texts.columns], *map(list, texts.iter_rows())]
 
 
-def _in_one_line(cell: str) -> str:
-    value, _, ends = cell.partition("\n")
-    return f"{value} [{', '.join(ends.split(' to '))}]" if ends else value
+def _in_one_line(column: Column, row: Mapping[str, Any]) -> str:
+    """Return a cell's text without the unit ``points``, with any interval in brackets."""
+    low, high = (row[end] for end in column.ends) if column.ends else (None, None)
+    text = bracketed(row[column.name], low, high, column.kind)
+    return text.replace(" points", "") if column.kind == "points" else text
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
@@ -116,12 +117,17 @@ def _columns(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> list[Colum
     ]
 
 
-def _texts(columns: Sequence[Column], layout: Layout, table: pl.DataFrame) -> pl.DataFrame:
+def _texts(
+    columns: Sequence[Column],
+    layout: Layout,
+    table: pl.DataFrame,
+    text: Callable[[Column, Mapping[str, Any]], str],
+) -> pl.DataFrame:
     """Return the cells as text; each value of ``layout.across`` becomes a column."""
     import polars as pl
 
     cells = {
-        column.name: [_text(column, row) for row in table.iter_rows(named=True)]
+        column.name: [text(column, row) for row in table.iter_rows(named=True)]
         for column in columns
     }
     texts = pl.DataFrame(cells, dict.fromkeys(cells, pl.String))
@@ -148,7 +154,7 @@ def _heading(column: Column) -> str:
     return f"{column.heading}\n95 % CI" if column.ends else column.heading
 
 
-def _text(column: Column, row: Mapping[str, Any]) -> str:
+def _in_two_lines(column: Column, row: Mapping[str, Any]) -> str:
     """Return a cell's text without the unit ``points``, with any interval on a second line."""
     text = formatted(row[column.name], column.kind).removesuffix(" points")
     low, high = (row[end] for end in column.ends) if column.ends else (None, None)

@@ -97,7 +97,7 @@ class Run:
         summary: Mapping[str, Any] = self.manifest["summary"]
         return summary
 
-    @property
+    @cached_property
     def block(self) -> Block | None:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
         kind, findings = probe(self.probe), self.findings

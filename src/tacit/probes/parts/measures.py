@@ -64,7 +64,7 @@ def labelled(findings: Findings) -> pl.DataFrame:
         findings.tables["beliefs"]
         .filter(~pl.col("relation").is_in(symmetric))
         .drop_nulls(["label", "p_true"])
-        .with_columns(true=pl.col("p_true") > 1 / 2)
+        .rename({"before": "true"})
     )
 
 
