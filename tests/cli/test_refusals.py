@@ -40,7 +40,11 @@ REFUSED = {
     f"{PARTS} {SERVER} --chat --dtype bf16": "--dtype and --chat: only for models in this process",
     f"{PARTS} {SERVER} --model demo --chat": "--chat, --adapter and --device-map apply only to",
     f"{PARTS} {SERVER} --api chat --thinking-tokens few": "must be a number of tokens, or all",
-    f"{ASSUMPTIONS} {SERVER} --yes": "a server returns only the most probable tokens",
+    f"{ASSUMPTIONS} {SERVER} --yes": "does not rank a vocabulary",
+    f"{PARTS} {SERVER} --elicitation telepathy": "must be auto, ",
+    f"{PARTS} {SERVER} --elicitation votes": "--elicitation votes requires --samples N",
+    f"{PARTS} {SERVER} --elicitation echo --samples 3": "require --api chat",
+    f"{PARTS} {SERVER} --elicitation first-tokens --samples 3": "contradicts --elicitation",
     f"{CONSISTENCY} {SERVER} --api chat --samples 3": "--anchors verify",
     # output
     f"{DEMO} --store prompts.jsonl": "prompts.jsonl is a file; expected a folder for the store",

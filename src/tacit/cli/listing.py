@@ -34,6 +34,7 @@ def list_names(as_json: AsJson = False) -> None:
 
 def _names() -> Mapping[str, Mapping[str, str]]:
     from tacit.coherence.ontology import Ontology, shipped_ontologies
+    from tacit.models.openai.roads import ROADS
     from tacit.models.registry import schemes
     from tacit.runs.suite.file import Suite
 
@@ -48,6 +49,9 @@ def _names() -> Mapping[str, Mapping[str, str]]:
             "FOLDER, FILE.gguf": "on this machine",
             "http://HOST/v1": "behind a server",
             **{f"{scheme}:NAME": "of an installed back-end" for scheme in schemes()},
+        },
+        "Roads of elicitation from servers (--elicitation ROAD)": {
+            road.name: f"{road.about} (--api {road.api})" for road in ROADS
         },
         "Presets of prompts (--preset PRESET)": {
             name: ", ".join(get_args(known["preset"].kind))

@@ -12,6 +12,7 @@ from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
 from tacit.models.base import LanguageModel
 from tacit.models.openai.options import is_address
+from tacit.models.openai.roads import check_answers
 from tacit.models.options import LoadOptions
 from tacit.requests import Request
 from tacit.runs.estimate import Cost, estimate
@@ -39,6 +40,11 @@ class RunModel:
 
         if self.loaded is None and self.engine.engine == "local":
             loading.find(self.name, self.loading)
+
+    def check_answers(self, asked: type) -> None:
+        """Raise an error if a server cannot be asked a class of requests on any permitted road."""
+        if self.loaded is None and is_address(self.name):
+            check_answers(self.name, self.loading.server.roads, asked)
 
     @property
     def chats(self) -> bool:

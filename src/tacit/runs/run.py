@@ -155,7 +155,9 @@ class Run:
         """How the answers were obtained, and which of them are missing."""
         listed = self.folder is not None
         lacking = (*next_tokens_of(self.summary), *missing(self.summary, listed=listed))
-        return (f"Elicitation: {self.elicitation}", *lacking)
+        roads = self.model.get("roads", ())
+        through = [f"Roads of elicitation: {', '.join(roads)}"] * bool(roads)
+        return (f"Elicitation: {self.elicitation}", *through, *lacking)
 
     @cached_property
     def questions(self) -> pl.DataFrame:

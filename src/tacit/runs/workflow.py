@@ -11,7 +11,7 @@ from typing import Any
 from tacit.engine.ask import Engine
 from tacit.engine.options import EngineOptions
 from tacit.engine.store import Store
-from tacit.errors import ModelError, RequestError
+from tacit.errors import RequestError
 from tacit.files import file_names
 from tacit.findings.findings import Findings
 from tacit.models.base import LanguageModel
@@ -19,7 +19,7 @@ from tacit.models.options import LoadOptions, ModelOptions
 from tacit.options import declarations, digests, requested, sha256_of
 from tacit.probes.base import ModelWords, Probe
 from tacit.probes.registry import probe
-from tacit.requests import Request
+from tacit.requests import RankingPrompt, Request
 from tacit.runs import asking
 from tacit.runs.comparison import warnings, write_comparison
 from tacit.runs.estimate import Cost
@@ -70,7 +70,7 @@ class RunRequest:
         for name in self.models:
             self.model(name).check()
             if kind.ranks_vocabulary:
-                _check_vocabulary(name)
+                self.model(name).check_answers(RankingPrompt)
         for name in self._names:
             self._described(name)  # raises if a name or a number is wrong
 
@@ -252,17 +252,6 @@ class RunRequest:
 
     def _requests(self, name: str) -> list[Request]:
         return asking.ungrouped(asking.requests_of(self.probes[name]))
-
-
-def _check_vocabulary(name: str) -> None:
-    """Check that a probe that ranks a vocabulary's words is run only on a local model."""
-    from tacit.models.openai.options import is_address
-
-    if is_address(name):
-        raise ModelError(
-            f"{name}: this probe ranks a model's whole vocabulary, and a server returns only "
-            "the most probable tokens: use a local model"
-        )
 
 
 def folders_of(

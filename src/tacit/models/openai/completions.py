@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from tacit.models.base import WHOLE
 from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.encoding import fill
 from tacit.models.openai.checks import (
+    Finding,
     fits_the_tokenizer,
     keeps_requests_apart,
     names_its_model,
@@ -20,11 +21,13 @@ from tacit.models.openai.checks import (
     repeats_its_answers,
     returns_logprobs,
 )
-from tacit.models.openai.client import RefusalError
+from tacit.models.openai.client import Client, RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.roads import ECHO, NEXT_TOKENS
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokenizer import Cut, Echoed
+from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
 from tacit.models.openai.tokens import Token, find, least_listed, likeliest
 from tacit.requests import OUTSIDE, UNKNOWN, UNSAID, AnswerScore, Prompt, Scores
 
@@ -33,6 +36,13 @@ RECUT = "cannot be separated from its text: the server tokenizes the text alone 
 UNSPELT = "its tokens are unknown: the tokens that the server returns do not spell the prompt"
 ALIKE = "the server spells another token in the same way"
 NOTHING = "nothing precedes it, and the server adds no special token"
+
+
+def offers_a_road(server: CompletionsServer) -> Iterator[Finding]:
+    """The user may have forced one."""
+    if not server.roads:
+        yield Finding(f"it does not offer --elicitation {server.only}", fatal=True)
+
 
 CHECKS = (
     returns_logprobs,
@@ -43,6 +53,7 @@ CHECKS = (
     reads_whole_prompts,
     echoes_correctly,
     adds_the_usual_tokens,
+    offers_a_road,
 )
 """The checks before answers are scored as continuations of a prompt."""
 
@@ -63,7 +74,7 @@ class Reading:
         if answers and not self.server.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
             return [_scored(filled, None, None, NOTHING) for filled in answers]
-        has_echo = bool(self.server.echoes)
+        has_echo = ECHO.name in self.server.roads
         if has_echo and not self._by_next(answers):
             return [self._echoed(filled) for filled in answers]
         read = [self._following(filled) for filled in answers]
@@ -77,7 +88,7 @@ class Reading:
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
         """Return whether every answer is known to be a single token."""
-        if not self.server.top or self.server.tokenizer is None:
+        if NEXT_TOKENS.name not in self.server.roads or self.server.tokenizer is None:
             return False
         cuts = [self._tokens(filled) for filled in answers]
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
@@ -199,18 +210,21 @@ class ServerModel(ScoringServer[CompletionsServer]):
         server = self._server
         return {
             "tokenizer": server.tokenizer and server.tokenizer.digest,
-            "next_tokens": server.top,
-            "echo": bool(server.echoes),
+            "next_tokens": server.top if NEXT_TOKENS.name in server.roads else 0,
+            "echo": ECHO.name in server.roads,
             "special_tokens_before": server.before,
             "scorer": SCORER,
         }
 
     def _described(self) -> tuple[str, str, dict[str, Any]]:
         server = self._server
-        passed = [f"log-probabilities of next tokens ({server.listed})"] * bool(server.top)
-        passed += ["log-probabilities of a prompt's own tokens (echo)"] * bool(server.echoes)
+        known = {
+            NEXT_TOKENS.name: f"log-probabilities of next tokens ({server.listed})",
+            ECHO.name: "log-probabilities of a prompt's own tokens (echo)",
+        }
+        passed = " and ".join(what for road, what in known.items() if road in server.roads)
         lacks = "" if server.echoes else ", no usable echo"
-        return WHOLE, " and ".join(passed) + lacks, {"window": self._window}
+        return WHOLE, passed + lacks, {"window": self._window, "roads": list(server.roads)}
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; without a tokenizer, four bytes count as about one token."""
@@ -235,3 +249,14 @@ class ServerModel(ScoringServer[CompletionsServer]):
                 f"most {self._window - 1}: shorten the prompt, or use a model with a longer window"
             )
         return cost
+
+
+def load(
+    client: Client, about: Mapping[str, Any], options: ServerOptions, store: Path | None
+) -> ServerModel:
+    """Run the preflight, and return the model; ``about`` is the model's entry in ``/models``."""
+    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
+    only = None if len(options.roads) > 1 else options.roads[0].name
+    server = CompletionsServer(client, about["id"], options.concurrency, tokenizer, only=only)
+    window = about.get("max_model_len")
+    return ServerModel(server, store, window if isinstance(window, int) else None)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tacit.models.base import FIRST, IN_CHAT
 from tacit.models.openai.chat import ChatServer
 from tacit.models.openai.chat_checks import FIRST_TOKENS
+from tacit.models.openai.client import Client
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.roads import FIRST_TOKENS as FIRST_TOKENS_ROAD
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.tokens import find, least_listed, likeliest
 from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Scores
@@ -38,7 +42,7 @@ class FirstTokensModel(ScoringServer[ChatServer]):
 
     def _described(self) -> tuple[str, str, dict[str, Any]]:
         passed = f"log-probabilities of first tokens of replies ({self._server.listed})"
-        return FIRST + IN_CHAT, passed, {}
+        return FIRST + IN_CHAT, passed, {"roads": [FIRST_TOKENS_ROAD.name]}
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
@@ -58,3 +62,11 @@ class FirstTokensModel(ScoringServer[ChatServer]):
             for answer, value in zip(prompt.answers, values, strict=True)
         )
         return Scores(tuple(scores)), least_listed(token) if token else -math.inf
+
+
+def load(
+    client: Client, about: Mapping[str, Any], options: ServerOptions, store: Path | None
+) -> FirstTokensModel:
+    """See ``tacit.models.openai.completions.load``."""
+    name, thinking = about["id"], options.thinking
+    return FirstTokensModel(ChatServer(client, name, options.concurrency, thinking=thinking), store)

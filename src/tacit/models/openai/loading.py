@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from pkgutil import resolve_name
+from typing import Any, TypeAlias
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import LanguageModel
-from tacit.models.openai.chat import ChatServer, VotesServer
 from tacit.models.openai.client import HIDDEN, Client
-from tacit.models.openai.completions import ServerModel
-from tacit.models.openai.first_tokens import FirstTokensModel
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
-from tacit.models.openai.sampling import SampledModel
-from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokenizer import TokenizerFile
 
 log = logging.getLogger(__name__)
+
+Load: TypeAlias = Callable[[Client, dict[str, Any], ServerOptions, Path | None], LanguageModel]
+"""How a road loads a model: of a client, a model's entry in ``/models``, options and a store."""
 
 _TRIES = 3
 """The number of times that a list of models is requested that is not needed."""
@@ -28,20 +27,9 @@ def load_server(
 ) -> LanguageModel:
     """Run a server's preflight, and return its model, which answers as the options say."""
     options = options or ServerOptions()
-    base = check_address(address, options)
-    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
-    client = Client(base, options, key_from_environment())
-    about = chosen(client, options.served_model)
-    name, concurrency = about["id"], options.concurrency
-    if options.api == "completions":
-        window = about.get("max_model_len")
-        completions = CompletionsServer(client, name, concurrency, tokenizer)
-        return ServerModel(completions, store, window if isinstance(window, int) else None)
-    if options.samples is None:
-        chat = ChatServer(client, name, concurrency, thinking=options.thinking)
-        return FirstTokensModel(chat, store)
-    votes = VotesServer(client, name, concurrency, thinking=options.thinking)
-    return SampledModel(votes, store, options.samples, options.seed)
+    client = Client(check_address(address, options), options, key_from_environment())
+    load: Load = resolve_name(options.roads[0].loads)
+    return load(client, chosen(client, options.served_model), options, store)
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:

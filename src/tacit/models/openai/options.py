@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tacit.addresses import holds_secret
 from tacit.errors import ModelError
+from tacit.models.openai.roads import AUTO, ROADS, Api, Road, checked_name, road_of
 from tacit.options import internal, option, validated
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class ServerOptions:
         concurrency: Number of simultaneous requests.
         timeout: Time limit of one request in seconds; None for 120, or 600 if the model reasons.
         api: The API to use, ``completions`` or ``chat``.
+        elicitation: The road by which beliefs are read, which determines the API; ``auto`` for the
+            first road of the API that the server offers.
         samples: In a chat, the number of replies to sample per prompt; None to read the
             log-probabilities of the reply's first token.
         thinking_tokens: In a chat, the most reasoning tokens as text, such as ``"0"``, or ``all``.
@@ -117,9 +120,17 @@ class ServerOptions:
         requested=False,
         rare=True,
     )
-    api: Literal["completions", "chat"] = option(
+    api: Api = option(
         "completions",
         help="The API of the server to use: completions or chat.",
+        group=_SERVER,
+        rare=True,
+    )
+    elicitation: str = option(
+        AUTO,
+        help="The road by which beliefs are read: one that tacit list names, whose API is then "
+        "used, or auto (the first road of --api that the server offers).",
+        check=checked_name,
         group=_SERVER,
         rare=True,
     )
@@ -157,11 +168,27 @@ class ServerOptions:
     def __post_init__(self) -> None:
         if self.tokenizer is not None:
             object.__setattr__(self, "tokenizer", Path(self.tokenizer))
+        for road in ROADS:
+            if road.name == self.elicitation:
+                object.__setattr__(self, "api", road.api)
+
+    @property
+    def roads(self) -> tuple[Road, ...]:
+        """The roads that the options permit, the preferred one first."""
+        if self.elicitation != AUTO:
+            return (road_of(self.elicitation),)
+        sampled = self.samples is not None
+        return tuple(one for one in ROADS if one.api == self.api and one.samples == sampled)
 
     def check_api(self) -> None:
-        """Raise if options of a chat are given for another API."""
+        """Raise if options are given for another API or road."""
         if self.api != "chat" and (self.samples or self.thinking is not None):
             raise ModelError("--samples and --thinking-tokens require --api chat")
+        for road in self.roads:
+            if road.samples and not self.samples:
+                raise ModelError(f"--elicitation {road.name} requires --samples N")
+            if self.samples and not road.samples:
+                raise ModelError(f"--samples contradicts --elicitation {road.name}: omit one")
 
     @property
     def thinking(self) -> Thinking:

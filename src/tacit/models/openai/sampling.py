@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,9 @@ from tacit.errors import ScoringError
 from tacit.models.base import IN_CHAT
 from tacit.models.openai.chat import VotesServer
 from tacit.models.openai.chat_checks import VOTES
-from tacit.models.openai.client import RefusalError
-from tacit.models.openai.options import Thinking
+from tacit.models.openai.client import Client, RefusalError
+from tacit.models.openai.options import ServerOptions, Thinking
+from tacit.models.openai.roads import VOTES as VOTES_ROAD
 from tacit.models.openai.served import ServedModel
 from tacit.models.openai.watch import check_replies
 from tacit.requests import Samples, SamplingPrompt
@@ -57,6 +58,7 @@ class SampledModel(ServedModel[VotesServer]):
             elicitation_method(self.samples, server.thinking),
             "its replies are random samples",
             {
+                "roads": [VOTES_ROAD.name],
                 "samples": self.samples,
                 "several_at_once": server.several,
                 "temperature_seen": server.temperature and server.temperature.to_json(),
@@ -117,3 +119,12 @@ def elicitation_method(samples: int, thinking: Thinking = None) -> str:
         return votes
     most = "" if thinking == "all" else f" of at most {thinking} tokens"
     return f"{votes}, after thoughts{most}"
+
+
+def load(
+    client: Client, about: Mapping[str, Any], options: ServerOptions, store: Path | None
+) -> SampledModel:
+    """See ``tacit.models.openai.completions.load``."""
+    name, thinking = about["id"], options.thinking
+    server = VotesServer(client, name, options.concurrency, thinking=thinking)
+    return SampledModel(server, store, options.samples or 1, options.seed)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from tacit.errors import ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.habits import Habits
+from tacit.models.openai.roads import ECHO, NEXT_TOKENS
 from tacit.models.openai.schema import (
     Answer,
     ChoiceT,
@@ -250,6 +251,18 @@ class CompletionsServer(Server):
     """The number of tokens to generate after an echo: some servers refuse 0."""
     before: int | None = None
     """The number of special tokens before a text; None if unknown."""
+    only: str | None = None
+    """The road that the user forced."""
+
+    @property
+    def roads(self) -> tuple[str, ...]:
+        """The roads that passed the preflight and may be used, the preferred one first."""
+        passed = {ECHO: bool(self.echoes), NEXT_TOKENS: bool(self.top)}
+        return tuple(
+            road.name
+            for road, usable in passed.items()
+            if usable and self.only in {None, road.name}
+        )
 
     def __post_init__(self) -> None:
         self.habits.tokenizer = self.tokenizer

@@ -1,0 +1,106 @@
+"""The roads of elicitation: how beliefs are read from a server, the most exact road first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from tacit.errors import ModelError
+from tacit.requests import KINDS, Prompt, SamplingPrompt
+
+Api = Literal["completions", "chat"]
+
+AUTO = "auto"
+"""The name that stands for the first road that the server offers."""
+
+
+@dataclass(frozen=True)
+class Road:
+    """A way to read a model's beliefs from a server.
+
+    Args:
+        name: Its name in ``--elicitation``.
+        api: The API that it asks, which determines how questions are worded.
+        about: What is read.
+        needs: What the server must offer.
+        answers: The classes of requests that it answers.
+        loads: The function that runs the preflight and returns the model; its arguments are those
+            of ``tacit.models.openai.completions.load``.
+    """
+
+    name: str
+    api: Api
+    about: str
+    needs: str
+    answers: frozenset[type]
+    loads: str
+
+    @property
+    def samples(self) -> bool:
+        """Whether replies are sampled."""
+        return SamplingPrompt in self.answers
+
+
+ECHO = Road(
+    "echo",
+    "completions",
+    "log-probabilities of whole answers, as part of a prompt",
+    "correct log-probabilities of a prompt's own tokens (echo)",
+    frozenset({Prompt}),
+    "tacit.models.openai.completions:load",
+)
+NEXT_TOKENS = Road(
+    "next-tokens",
+    "completions",
+    "log-probabilities of whole answers, token by token among the likeliest",
+    "log-probabilities of the most probable next tokens",
+    frozenset({Prompt}),
+    "tacit.models.openai.completions:load",
+)
+FIRST_TOKENS = Road(
+    "first-tokens",
+    "chat",
+    "log-probabilities of the first token of a reply",
+    "log-probabilities of the most probable first tokens, and no reasoning",
+    frozenset({Prompt}),
+    "tacit.models.openai.first_tokens:load",
+)
+VOTES = Road(
+    "votes",
+    "chat",
+    "shares of sampled replies",
+    "replies that are random samples",
+    frozenset({Prompt, SamplingPrompt}),
+    "tacit.models.openai.sampling:load",
+)
+
+ROADS = (ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
+"""All roads, in the order in which they are preferred.
+
+``auto`` prefers the roads of one API only, because another API words questions differently.
+"""
+
+
+def road_of(name: str) -> Road:
+    """Return a road by its name."""
+    return next(road for road in ROADS if road.name == name)
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a road, or ``auto``; raise a ``ValueError`` for another name."""
+    names = (AUTO, *(road.name for road in ROADS))
+    if name in names:
+        return name
+    raise ValueError(f"is {name!r}; it must be {', '.join(names[:-1])} or {names[-1]}")
+
+
+def check_answers(name: str, roads: Iterable[Road], asked: type) -> None:
+    """Raise an error if none of the roads to a server answers a class of requests."""
+    if any(asked in road.answers for road in roads):
+        return
+    able = [f"--elicitation {road.name}" for road in ROADS if asked in road.answers]
+    raise ModelError(
+        f"{name} {KINDS[asked].unsupported} (roads: {', '.join(road.name for road in roads)})"
+        + f"; on a server, use {' or '.join(able)}" * bool(able)
+    )

@@ -1,0 +1,49 @@
+"""Roads of elicitation: which one is taken, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tacit.errors import ModelError
+from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.roads import ROADS, Road
+from tacit.requests import OUTSIDE, Prompt, missing_by_reason
+from tests.models.openai.conftest import Serve, load
+from tests.models.openai.model import Toy
+from tests.models.openai.test_scores import expected, one_token
+
+TEXT = "A bear has fur, is big, and has"
+
+
+def test_a_forced_road_is_the_only_one(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """What the echo alone tells is missing without it; what both tell is equal."""
+    prompt = Prompt(TEXT, one_token(toy, TEXT, range(0, 200, 100)), "")
+    right = [logprob for logprob, _, _ in expected(toy, prompt)]
+    both: dict[str, list[float | None]] = {"echo": [*right], "next-tokens": [right[0], None]}
+    fingerprints = set()
+    for name, given in both.items():
+        model = load(serve(), tokenizer_file, elicitation=name)
+        assert model.description["roads"] == [name]
+        (scored,) = model.answer([prompt])
+        assert [one.logprob for one in scored.answers] == pytest.approx(given, abs=1e-9)
+        assert missing_by_reason([scored]) == ({OUTSIDE: 1} if None in given else {})
+        fingerprints.add(model.fingerprint)
+    assert len(fingerprints) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "manners"), [("echo", {"echo": "shifted"}), ("next-tokens", {"top": 0})]
+)
+def test_a_road_that_a_server_lacks_is_refused(
+    serve: Serve, tokenizer_file: Path, name: str, manners: dict[str, object]
+) -> None:
+    with pytest.raises(ModelError, match=f"does not offer --elicitation {name}"):
+        load(serve(None, **manners), tokenizer_file, elicitation=name)
+
+
+@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.name)
+def test_a_road_determines_the_api(road: Road) -> None:
+    assert ServerOptions(elicitation=road.name).api == road.api
+    assert ServerOptions(elicitation=road.name).roads == (road,)
