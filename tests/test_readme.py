@@ -128,7 +128,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "report",
         "compare",
     }
-    assert len(ELSEWHERE) == 3
+    assert len(ELSEWHERE) == 4
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tacit.models.openai.roads import ROADS
 from tacit.requests import OUTSIDE
 from tests.cli.conftest import Ran, Tacit
 from tests.models import chatting, tiny
@@ -116,6 +118,25 @@ def test_why_answers_are_missing_stays_with_the_run(
         assert f"{count:,} answers have no score: {reason}" in (workplace / "b.html").read_text()
 
 
+def test_the_roads_of_a_server_are_listed(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """With the command that runs a probe, which works; exit code 1 if there is none."""
+    server.language.tokenizer.save(str(workplace / "tokenizer.json"))
+    ran = tacit("check-server", server.address, "--tokenizer", "tokenizer.json", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert [one["road"] for one in found["roads"] if one["usable"]] == [r.name for r in ROADS]
+    assert found["roads"][0]["probes"] == ["parts", "consistency"]
+    assert found["requests"] == server.statuses.total()
+    command = shlex.split(found["next"])[1:]
+    assert tacit(*command, "--drawings", drawings).code == 0
+    server.manners = Manners(form="none", speech=Speech(replies=lambda _: {"Yes.": 1.0}))
+    ran = tacit("check-server", server.address)
+    assert ran.code == 1
+    assert "No road can be used" in ran.out
+
+
 class Elsewhere(BaseHTTPRequestHandler):
     """A server that has nothing at the requested path."""
 
@@ -149,6 +170,8 @@ def test_a_missing_package_of_the_extra_is_named(
     tacit: Tacit, prompts: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     """Without any one package of the extra, the message says how to install it."""
+    for name in [name for name in sys.modules if name.startswith("tacit.models.openai.")]:
+        monkeypatch.delitem(sys.modules, name)  # where the package was imported
     monkeypatch.setitem(sys.modules, package, None)
     ran = tacit("score", prompts, "--model", "http://127.0.0.1:9/v1", "--out", "a.jsonl")
     assert ran.code == 2

@@ -24,6 +24,7 @@ from tacit.cli import (
     reproduce,
     run,
     score,
+    servers,
     show,
     suite,
 )
@@ -97,6 +98,7 @@ _COMMANDS: Mapping[str, Mapping[str, typer.Typer | Callable[..., None]]] = {
         "run": run.app,
         "suite": suite.suite,
         "score": score.score,
+        "check-server": servers.check_server,
     },
     "Read results": {
         "report": report.report,

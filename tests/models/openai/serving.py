@@ -145,7 +145,13 @@ class Serving(Model):
                 "data": [{"id": "toy", "max_model_len": self.manners.window}],
             }
             return Sent.of(listed, status=self.manners.lists)
-        return self._answered(json.loads(body))
+        asked = json.loads(body)
+        path = head.split()[1]
+        if not path.endswith("/chat/completions" if "messages" in asked else "/completions"):
+            return Sent.of({"error": {"message": "no such path"}}, status=404)
+        if not asked:
+            return Sent.of({"error": {"message": "a field is missing"}}, status=422)
+        return self._answered(asked)
 
     def _answered(self, body: dict[str, Any]) -> Sent:
         with self.lock:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import ModelError
+from tacit.models.openai.offers import offers
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.roads import ROADS, Road
+from tacit.models.openai.roads import NEXT_TOKENS, ROADS, VOTES, Road
 from tacit.requests import OUTSIDE, Prompt, missing_by_reason
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
@@ -39,7 +40,7 @@ def test_a_forced_road_is_the_only_one(serve: Serve, toy: Toy, tokenizer_file: P
 def test_a_road_that_a_server_lacks_is_refused(
     serve: Serve, tokenizer_file: Path, name: str, manners: dict[str, object]
 ) -> None:
-    with pytest.raises(ModelError, match=f"does not offer --elicitation {name}"):
+    with pytest.raises(ModelError, match=f"--elicitation {name} needs"):
         load(serve(None, **manners), tokenizer_file, elicitation=name)
 
 
@@ -47,3 +48,24 @@ def test_a_road_that_a_server_lacks_is_refused(
 def test_a_road_determines_the_api(road: Road) -> None:
     assert ServerOptions(elicitation=road.name).api == road.api
     assert ServerOptions(elicitation=road.name).roads == (road,)
+
+
+def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:
+    """Those of completions by one preflight; the number of requests is that of the server."""
+    server = serve(echo="shifted")
+    found = offers(server.address, ServerOptions(tokenizer=tokenizer_file, timeout=20.0))
+    usable = {offer.road.name: offer.usable for offer in found.roads}
+    assert usable == {"echo": False, "next-tokens": True, "first-tokens": True, "votes": True}
+    assert found.best == NEXT_TOKENS
+    assert found.requests == server.statuses.total() < 250
+    assert "its echo is incorrect" in found.roads[0].found
+
+
+def test_a_server_without_log_probabilities_has_votes(serve: Serve) -> None:
+    """The error of its completions names the roads of its chat."""
+    server = serve(form="none")
+    server.manners.speech.logprobs = False
+    found = offers(server.address, ServerOptions(timeout=20.0))
+    assert [offer.road for offer in found.roads if offer.usable] == [found.best] == [VOTES]
+    with pytest.raises(ModelError, match="other roads to try: first-tokens, votes"):
+        load(server)

@@ -30,6 +30,10 @@ class Finding:
     fatal: bool = False
 
 
+class PreflightError(ModelError):
+    """A server answers, and cannot be used in the way that was tested."""
+
+
 Check = Callable[[Any], Iterator[Finding]]
 """A function of a ``Server``, or of a class derived from it."""
 
@@ -40,7 +44,7 @@ def preflight(server: Server, checks: Sequence[Check], hint: str = "") -> tuple[
     for finding in chain.from_iterable(check(server) for check in checks):
         if finding.fatal:
             reasons = "; ".join([*notes, finding.text])
-            raise ModelError(f"{server.name} cannot be used: {reasons}{hint}")
+            raise PreflightError(f"{server.name} cannot be used: {reasons}{hint}")
         log.warning("%s: %s", server.name, finding.text)
         notes.append(finding.text)
     server.habits.settle()

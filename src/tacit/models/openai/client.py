@@ -8,16 +8,17 @@ import math
 import weakref
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-import httpx2
 
 from tacit.english import several
 from tacit.errors import MissingPackage, ModelError, NetworkError, ScoringError
 from tacit.models.openai.options import ServerOptions, is_this_machine
 from tacit.models.openai.schema import whole
 from tacit.models.openai.streaming import background, waited
+
+if TYPE_CHECKING:
+    import httpx2  # a package of the extra
 
 LARGEST = 64 << 20
 """The maximum size of a response, in bytes."""
@@ -32,6 +33,9 @@ _AGAIN = frozenset({408, 425, 429})
 _REFUSES_KEY = frozenset({401, 403})
 _NOT_FOUND = 404
 _SERVER_FAILS = 500
+_ABSENT = frozenset({_NOT_FOUND, 405, 501})
+_BRIEFLY = 10.0
+"""Seconds within which a server refuses an empty request."""
 _SHOWN = 200
 
 
@@ -62,6 +66,7 @@ class Client:
         self._key = key or ""
         self._http = _http(address, options.concurrency, self._key, transport)
         self._turns = asyncio.Semaphore(options.concurrency)
+        self.sent = 0
         closing = weakref.finalize(self, _close, self._http)
         closing.atexit = False
 
@@ -92,6 +97,10 @@ class Client:
         """Return the server's answer to a completions request or, with ``messages``, in a chat."""
         path = "/chat/completions" if "messages" in body else "/completions"
         return waited(self._ask("POST", path, body, attempts, timeout))
+
+    def has(self, path: str) -> bool:
+        """Return whether the server has a path, and so refuses a request without any field."""
+        return waited(self._status(path)) not in {None, *_ABSENT}
 
     def hide(self, text: str) -> str:
         """Return a text without the API key, plain or in base64."""
@@ -149,9 +158,20 @@ class Client:
             raise FailureError(failure) from None
         return self._read(response, content)
 
+    async def _status(self, path: str) -> int | None:
+        import httpx2
+
+        try:
+            async with self._turns, asyncio.timeout(min(self._timeout, _BRIEFLY)):
+                response, _ = await self._exchanged("POST", path, {})
+        except (TimeoutError, httpx2.HTTPError, ScoringError):
+            return None
+        return response.status_code
+
     async def _exchanged(
         self, method: str, path: str, body: Mapping[str, Any] | None
     ) -> tuple[httpx2.Response, str]:
+        self.sent += 1
         content = bytearray()
         async with self._http.stream(method, self.address + path, json=body) as response:
             async for part in response.aiter_bytes():

@@ -24,7 +24,7 @@ from tacit.models.openai.checks import (
 from tacit.models.openai.client import Client, RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.roads import ECHO, NEXT_TOKENS
+from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
@@ -41,7 +41,8 @@ NOTHING = "nothing precedes it, and the server adds no special token"
 def offers_a_road(server: CompletionsServer) -> Iterator[Finding]:
     """The user may have forced one."""
     if not server.roads:
-        yield Finding(f"it does not offer --elicitation {server.only}", fatal=True)
+        needs = "; ".join(road.needs for road in ROADS if road.name == server.only)
+        yield Finding(f"--elicitation {server.only} needs {needs}", fatal=True)
 
 
 CHECKS = (

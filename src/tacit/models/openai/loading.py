@@ -10,8 +10,10 @@ from typing import Any, TypeAlias
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.base import LanguageModel
+from tacit.models.openai.checks import PreflightError
 from tacit.models.openai.client import HIDDEN, Client
 from tacit.models.openai.options import ServerOptions, check_address, key_from_environment
+from tacit.models.openai.roads import ROADS
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +29,34 @@ def load_server(
 ) -> LanguageModel:
     """Run a server's preflight, and return its model, which answers as the options say."""
     options = options or ServerOptions()
-    client = Client(check_address(address, options), options, key_from_environment())
+    client = client_of(address, options)
+    about = chosen(client, options.served_model)
+    try:
+        return loaded(client, about, options, store)
+    except PreflightError as error:
+        raise ModelError(f"{error}{_others(client, options)}") from None
+
+
+def client_of(address: str, options: ServerOptions) -> Client:
+    """Return a client for an address, with the API key of the environment."""
+    return Client(check_address(address, options), options, key_from_environment())
+
+
+def loaded(
+    client: Client, about: dict[str, Any], options: ServerOptions, store: Path | None
+) -> LanguageModel:
+    """Run the preflight of the permitted roads; ``about`` is the model's entry in ``/models``."""
     load: Load = resolve_name(options.roads[0].loads)
-    return load(client, chosen(client, options.served_model), options, store)
+    return load(client, about, options, store)
+
+
+def _others(client: Client, options: ServerOptions) -> str:
+    """Return which roads of other APIs the server may offer, as the end of an error message."""
+    others = [road for road in ROADS if road.api != options.api]
+    found = {path: client.has(path) for path in dict.fromkeys(road.path for road in others)}
+    names = [road.name for road in others if found[road.path]]
+    listed = f"; other roads to try: {', '.join(names)}" if names else ""
+    return f"{listed} (tacit check-server {client.address} tests all roads)"
 
 
 def chosen(client: Client, name: str | None) -> dict[str, Any]:

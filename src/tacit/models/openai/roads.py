@@ -22,8 +22,10 @@ class Road:
     Args:
         name: Its name in ``--elicitation``.
         api: The API that it asks, which determines how questions are worded.
+        path: The API's path on the server.
         about: What is read.
         needs: What the server must offer.
+        lacks: What it cannot answer although the server offers it.
         answers: The classes of requests that it answers.
         loads: The function that runs the preflight and returns the model; its arguments are those
             of ``tacit.models.openai.completions.load``.
@@ -31,8 +33,10 @@ class Road:
 
     name: str
     api: Api
+    path: str
     about: str
     needs: str
+    lacks: str
     answers: frozenset[type]
     loads: str
 
@@ -42,35 +46,45 @@ class Road:
         return SamplingPrompt in self.answers
 
 
+_COMPLETIONS, _CHAT = "/completions", "/chat/completions"
+
 ECHO = Road(
     "echo",
     "completions",
+    _COMPLETIONS,
     "log-probabilities of whole answers, as part of a prompt",
     "correct log-probabilities of a prompt's own tokens (echo)",
+    "",
     frozenset({Prompt}),
     "tacit.models.openai.completions:load",
 )
 NEXT_TOKENS = Road(
     "next-tokens",
     "completions",
-    "log-probabilities of whole answers, token by token among the likeliest",
+    _COMPLETIONS,
+    "log-probabilities of whole answers, token by token",
     "log-probabilities of the most probable next tokens",
+    "answers of which a token is not among the listed ones",
     frozenset({Prompt}),
     "tacit.models.openai.completions:load",
 )
 FIRST_TOKENS = Road(
     "first-tokens",
     "chat",
+    _CHAT,
     "log-probabilities of the first token of a reply",
     "log-probabilities of the most probable first tokens, and no reasoning",
+    "answers of several tokens or not among the listed ones; consistency without --anchors verify",
     frozenset({Prompt}),
     "tacit.models.openai.first_tokens:load",
 )
 VOTES = Road(
     "votes",
     "chat",
+    _CHAT,
     "shares of sampled replies",
     "replies that are random samples",
+    "log-probabilities; consistency without --anchors verify",
     frozenset({Prompt, SamplingPrompt}),
     "tacit.models.openai.sampling:load",
 )
