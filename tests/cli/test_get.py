@@ -149,6 +149,8 @@ def test_what_was_fetched_is_found_by_the_probe(
     again = json.loads(tacit("get", NAME, "--json").out)
     assert again["paths"] == [str(folder_of(local) / one.saved) for one in local.files]
     assert "(fetched)" in tacit("list").out
+    names = json.loads(tacit("list", "--json").out)
+    assert {"probes", "models", "data"} <= set(names)
 
 
 def test_what_cannot_be_fetched_is_described(tacit: Tacit) -> None:

@@ -23,7 +23,9 @@ def list_names(as_json: AsJson = False) -> None:
     """
     found = _names()
     if as_json:
-        typer.echo(json.dumps(found))
+        typer.echo(
+            json.dumps({heading.split()[0].lower(): names for heading, names in found.items()})
+        )
         return
     width = max(len(name) for names in found.values() for name in names) + 2
     for heading, names in found.items():

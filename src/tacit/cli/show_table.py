@@ -42,7 +42,8 @@ def table(
     rows = pl.concat(tables, how="diagonal_relaxed")
     spec = _with_model(declared_tables(probe(kinds[0]))[name])
     if form == "csv":
-        typer.echo(rows.drop(pl.selectors.by_dtype(pl.List)).write_csv(), nl=False)
+        lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join("; ")
+        typer.echo(rows.with_columns(lists).write_csv(), nl=False)
         return
     if form == "text":
         print_table(spec, rows, spec.title, most=None)
