@@ -254,7 +254,9 @@ class ScoringKind(Kind[Prompt, Scores]):
         import polars as pl
 
         for_now = pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False)
-        return super().settled(pl.concat([rows.filter(~for_now), rows.filter(for_now)]))
+        if rows.select(for_now.any()).item():
+            rows = pl.concat([rows.filter(~for_now), rows.filter(for_now)])
+        return super().settled(rows)
 
     def check(self, request: Prompt, answer: Scores) -> str | None:
         """Return an error message if the scored answers or their log-probabilities are invalid."""

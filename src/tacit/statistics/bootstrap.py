@@ -21,6 +21,8 @@ FEWEST_CLUSTERS = 5
 _EQUAL = 1e-12  # the range of resampled statistics that differ by rounding only
 # Maximum number of clusters drawn in a batch of resamples; bounds the memory.
 _CELLS = 4_000_000
+# The same for the weights of rows, of which statistics make several copies.
+_WEIGHTS = 500_000
 _RESAMPLES_PER_PAIR = 80
 
 
@@ -87,7 +89,7 @@ class Bootstrap:
         names, cluster = np.unique(np.asarray(clusters), return_inverse=True)
 
         def of_rows(times: Floats) -> Floats:
-            parts = np.array_split(times, 1 + len(times) * len(cluster) // _CELLS)
+            parts = np.array_split(times, 1 + len(times) * len(cluster) // _WEIGHTS)
             return np.concatenate([figures(part[:, cluster]) for part in parts])
 
         n = len(names) if behind is None else behind

@@ -19,7 +19,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
 Statistic: TypeAlias = Callable[[Floats, Floats], Floats]
 
-_CELLS = 2_000_000  # counts per batch of resamples; bounds the memory
+_CELLS = 500_000  # counts per batch of resamples; bounds the memory
 
 
 def measures(found: Mapping[str, Findings]) -> list[Measure]:
