@@ -30,6 +30,7 @@ from tacit.probes.base import (
 from tacit.probes.registry import register
 from tacit.requests import (
     KINDS,
+    Decision,
     Prompt,
     RankingPrompt,
     Sample,
@@ -50,6 +51,10 @@ _ASKED: Mapping[type, Sequence[Any]] = {
         RankingPrompt("It has fur, and is a", _WORDS, ("bear",), top=2),
     ],
     SamplingPrompt: [SamplingPrompt("Is it?", (0, 1, 2)), SamplingPrompt("Is a bird?", (4, 1))],
+    Decision: [
+        Decision("Is a bear a bird?", ("a bear", "a bird")),
+        Decision("Is it?", ("No", "Yes")),
+    ],
 }
 
 
@@ -225,8 +230,8 @@ def _check_engine(model: LanguageModel, asked: Sequence[Any], folder: Path) -> N
     assert (again.prompts, again.stored) == (0, len(asked)), "stored answers are asked again"
     assert engine.ask(asked) == found[: len(asked)], "a stored answer is another answer"
     for kind in set(_ASKED) - model.supports:
-        if kind is Prompt and SamplingPrompt in model.supports:
-            continue  # prompts are put to such a model as texts to reply to
+        if kind is Prompt and model.supports & {SamplingPrompt, Decision}:
+            continue  # prompts are put to such a model as texts to reply to, or to decide about
         try:
             Engine(model, Store(folder / "other")).plan(_ASKED[kind])
         except ModelError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.models.openai.roads import ROADS
+from tacit.models.openai.roads import ROADS, SYSTEM_ONE
 from tacit.requests import OUTSIDE
 from tests.cli.conftest import Ran, Tacit
 from tests.models import chatting, tiny
@@ -122,11 +122,13 @@ def test_the_roads_of_a_server_are_listed(
     tacit: Tacit, server: Serving, drawings: Path, workplace: Path
 ) -> None:
     """With the command that runs a probe, which works; exit code 1 if there is none."""
+    server.manners.deciding.form = "openai"
     server.language.tokenizer.save(str(workplace / "tokenizer.json"))
     ran = tacit("check-server", server.address, "--tokenizer", "tokenizer.json", "--json")
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
-    assert [one["road"] for one in found["roads"] if one["usable"]] == [r.name for r in ROADS]
+    usable = [one["road"] for one in found["roads"] if one["usable"]]
+    assert usable == [road.name for road in ROADS if road != SYSTEM_ONE]
     assert found["roads"][0]["probes"] == ["parts", "consistency"]
     assert found["requests"] == server.statuses.total()
     command = shlex.split(found["next"])[1:]

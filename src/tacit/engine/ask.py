@@ -23,7 +23,16 @@ from tacit.errors import (
     WorkError,
 )
 from tacit.models.base import IN_CHAT, CutsBlocks, LanguageModel, SamplesReplies, Streams
-from tacit.requests import KINDS, TOO_LONG, Key, Prompt, Request, Samples, SamplingPrompt
+from tacit.requests import (
+    KINDS,
+    TOO_LONG,
+    Decision,
+    Key,
+    Prompt,
+    Request,
+    Samples,
+    SamplingPrompt,
+)
 from tacit.requests.answer_parsing import votes_of
 from tacit.requests.block import Block, Part
 from tacit.requests.white_space import doubled
@@ -206,11 +215,13 @@ class Engine:
         )
 
     def _supported(self, requests: Sequence[Request]) -> Sequence[Request]:
-        """Return the requests; a model that only replies gets sampling prompts for prompts."""
+        """Return the requests; prompts become what a model that only replies or decides answers."""
         model = self.model
         unsupported = {type(one) for one in requests} - model.supports
         if not unsupported:
             return requests
+        if unsupported == {Prompt} and Decision in model.supports:
+            return [Decision.of(one) if isinstance(one, Prompt) else one for one in requests]
         if unsupported == {Prompt} and isinstance(model, SamplesReplies):
             numbers = tuple(range(model.samples))
             return [
@@ -298,11 +309,11 @@ class Engine:
         for one, asked in zip(requests, plan.asked, strict=True):
             kind = KINDS[type(asked)]
             if plan.skipped and asked in plan.skipped:
-                answer = KINDS[type(one)].missing(one, TOO_LONG)
+                answer = kind.missing(asked, TOO_LONG)
             else:
                 answer = kind.answer(asked, cached[type(asked)])
-                if isinstance(answer, Samples) and isinstance(one, Prompt):
-                    answer = votes_of(answer.replies, one.answers)
+            if isinstance(answer, Samples) and isinstance(one, Prompt):
+                answer = votes_of(answer.replies, one.answers)
             answers.append(answer)
         return answers
 

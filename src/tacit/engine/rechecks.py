@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
 from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError, UnreliableError
-from tacit.models.base import Rechecks
-from tacit.requests import KINDS, Prompt, Scores
+from tacit.models.base import Decides, Rechecks
+from tacit.requests import KINDS, Decided, Decision, Prompt, Scores
 from tacit.requests.scoring import FOR_NOW
 
 log = logging.getLogger(__name__)
@@ -43,11 +44,14 @@ class Rechecking:
         self._store, self._left, self._again, self._clock = store, left, again, clock
         self._new, self._checked = 0, clock()
         self.sound = True
+        # Of a server that decides, whole batches are asked again.
+        batch = left // model.calls(left) if left and isinstance(model, Decides) else 1
+        self._least = max(LEAST, RATE * batch)
 
     def stored(self, requests: int) -> None:
         """Count stored answers, and recheck them if they are many."""
         self._new, self._left = self._new + requests, self._left - requests
-        many = self._new >= LEAST and self._left >= LEAST
+        many = self._new >= self._least and self._left >= self._least
         if self._left and (many or self._clock() - self._checked >= SECONDS):
             try:
                 self.check(last=False)
@@ -63,7 +67,7 @@ class Rechecking:
             names, rows = self._store.unchecked(model.fingerprint, of)
             if not names:
                 continue
-            why = model.recheck(chosen(rows) if of is Prompt else [], last=last)
+            why = model.recheck(_CHOSEN[of](rows) if of in _CHOSEN else [], last=last)
             if why is None:
                 self._store.mark_checked(names)
                 continue
@@ -104,6 +108,27 @@ def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     cached = kind.cached(rows)
     some = prompts[: max(AGAIN, len(prompts) // RATE)]
     return [(one, kind.answer(one, cached)) for one in some]
+
+
+def chosen_batches(rows: pl.DataFrame) -> list[tuple[Decision, Decided]]:
+    """Choose batches by their hashes; the decisions of a batch are asked again together."""
+    import polars as pl
+
+    kind = KINDS[Decision]
+    texts = rows.group_by("batch", "position", "text", maintain_order=True).agg("option")
+    sizes = texts.group_by("batch").len().sort("batch")
+    enough = max(AGAIN, texts.height // RATE)
+    some = sizes.filter(pl.col("len").cum_sum() - pl.col("len") < enough)["batch"]
+    again = texts.filter(pl.col("batch").is_in(some.to_list())).sort("batch", "position")
+    decisions = [Decision(text, tuple(options)) for *_, text, options in again.iter_rows()]
+    cached = kind.cached(rows)
+    return [(one, kind.answer(one, cached)) for one in decisions]
+
+
+_CHOSEN: Mapping[type, Callable[[pl.DataFrame], list[tuple[Any, Any]]]] = {
+    Prompt: chosen,
+    Decision: chosen_batches,
+}
 
 
 def _hash(text: str) -> bytes:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
+DECIDED = "probabilities of options"
 IN_CHAT = ", in chat"
 """Suffix of the elicitation method's name if the model is prompted in a chat."""
 
@@ -145,6 +146,19 @@ class SamplesReplies(LanguageModel, Protocol):
     @property
     def samples(self) -> int:
         """The number of replies sampled per prompt."""
+        ...
+
+
+@runtime_checkable
+class Decides(Protocol):
+    """A model that decides between options, several decisions per request to a server."""
+
+    def calls(self, requests: int) -> int:
+        """Return the number of requests to the server in which so many decisions are made."""
+        ...
+
+    def dependence(self, requests: Sequence[Any]) -> dict[str, Any]:
+        """Return how much decisions depend on one another and on the order of their options."""
         ...
 
 

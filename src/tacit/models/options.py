@@ -149,10 +149,9 @@ class LoadOptions:
                 f"{' and '.join(idle)}: only for models in this process, and {models[0]} is a "
                 "server: omit them"
             )
-        if server.api == "chat" and models and not any(map(is_address, models)):
-            raise RequestError(
-                "--api chat applies only to a server; use --chat for a model in this process"
-            )
+        if server.api != "completions" and models and not any(map(is_address, models)):
+            hint = "; use --chat for a model in this process" if server.api == "chat" else ""
+            raise RequestError(f"--api {server.api} applies only to a server{hint}")
         server.check_api()
         return replace(self, server=replace(server, from_file=from_file))
 

@@ -16,7 +16,16 @@ from tacit.findings.block import Block
 from tacit.findings.display import Details, FigureSpec, GraphSet, Headline
 from tacit.findings.findings import Findings
 from tacit.findings.spec import TableSpec
-from tacit.requests import AnswerScore, Ranking, Request, Samples, Scores, Vocabulary, Votes
+from tacit.requests import (
+    AnswerScore,
+    Decided,
+    Ranking,
+    Request,
+    Samples,
+    Scores,
+    Vocabulary,
+    Votes,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,7 +109,8 @@ class Answers:
             Table with the group's key columns and further columns that depend on the requests. For
             a ``Prompt``, one row per candidate answer: ``answer``, ``score`` (the log-probability
             in nats; null if missing), ``most`` (the highest value that ``score`` can have),
-            ``tokens``, ``spanned`` and ``missing`` (see ``AnswerScore``). If replies were sampled:
+            ``tokens``, ``spanned`` and ``missing`` (see ``AnswerScore``); if the answers were
+            options that exclude one another, also ``label_mass``. If replies were sampled:
             ``answer``, ``score`` (the number of replies with the answer), ``unparsed`` and
             ``truncated``. For a ``RankingPrompt``, one row per target: ``answer``, ``rank``,
             ``score`` (the log-probability) and ``tokens``. For a ``SamplingPrompt``, one row per
@@ -157,7 +167,7 @@ class Answers:
 
 _TYPES = {
     **dict.fromkeys(("answer", "missing", "state"), "String"),
-    **dict.fromkeys(("score", "most"), "Float64"),
+    **dict.fromkeys(("score", "most", "label_mass"), "Float64"),
     **dict.fromkeys(("tokens", "unparsed", "truncated", "rank"), "Int64"),
     "spanned": "Boolean",
 }
@@ -185,6 +195,7 @@ def _entries(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
             "tokens": [one.tokens for one in targets],
         }
     scores: Sequence[AnswerScore] = answer.answers
+    mass = {"label_mass": [answer.label_mass] * len(scores)} if isinstance(answer, Decided) else {}
     return {
         "answer": [one.answer for one in scores],
         "score": [one.logprob for one in scores],
@@ -192,6 +203,7 @@ def _entries(answer: Any) -> dict[str, list[Any]]:  # noqa: ANN401 - any answer
         "tokens": [one.tokens for one in scores],
         "spanned": [one.spanned for one in scores],
         "missing": [one.missing for one in scores],
+        **mass,
     }
 
 

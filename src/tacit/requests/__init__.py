@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from tacit.requests.deciding import Decided, Decision, DecisionKind
 from tacit.requests.kind import Key, Kind
 from tacit.requests.ranking import TOP, Ranking, RankingKind, RankingPrompt, Standing, rank
 from tacit.requests.sampling import Sample, Samples, SamplingKind, SamplingPrompt, State, Votes
@@ -12,10 +13,12 @@ from tacit.requests.scoring import (
     FOR_NOW,
     OUTSIDE,
     OUTSIDE_FIRST,
+    REFUSED,
     TOO_LONG,
     UNKNOWN,
     UNSAID,
     UNSAID_FIRST,
+    ZERO,
     AnswerScore,
     Prompt,
     Scores,
@@ -26,13 +29,14 @@ from tacit.requests.scoring import (
 )
 from tacit.requests.vocabulary import Vocabulary
 
-Request: TypeAlias = Prompt | RankingPrompt | SamplingPrompt
+Request: TypeAlias = Prompt | RankingPrompt | SamplingPrompt | Decision
 Answer: TypeAlias = Scores | Ranking | Samples
 
 KINDS: dict[type, Kind[Any, Any]] = {
     Prompt: ScoringKind(),
     RankingPrompt: RankingKind(),
     SamplingPrompt: SamplingKind(),
+    Decision: DecisionKind(),
 }
 """A mapping from request classes to the ``Kind`` objects that merge and store requests."""
 
@@ -42,13 +46,17 @@ __all__ = [
     "KINDS",
     "OUTSIDE",
     "OUTSIDE_FIRST",
+    "REFUSED",
     "TOO_LONG",
     "TOP",
     "UNKNOWN",
     "UNSAID",
     "UNSAID_FIRST",
+    "ZERO",
     "Answer",
     "AnswerScore",
+    "Decided",
+    "Decision",
     "Key",
     "Kind",
     "Prompt",

@@ -41,6 +41,8 @@ lowest probability that is returned.
 
 UNSAID = "the server returns no value for one of its tokens"
 UNSAID_FIRST = "the server returns no value for the first token of the reply"
+REFUSED = "the server refuses to decide"
+ZERO = "the server reports a probability of 0"
 FOR_NOW = frozenset({UNSAID, UNSAID_FIRST})
 """Reasons why a score is temporarily missing; the next run requests the score again."""
 
@@ -169,8 +171,11 @@ class Scores:
         Raises:
             KeyError: If ``positive`` or ``negative`` is not one of the scored answers.
         """
-        yes, no = self[positive].logprob, self[negative].logprob
-        if yes is None or no is None:
+        yes, no = (
+            -math.inf if one.missing == ZERO else one.logprob
+            for one in (self[positive], self[negative])
+        )
+        if yes is None or no is None or yes == no == -math.inf:
             return None
         return 1 / (1 + math.exp(min(no - yes, _LARGEST)))
 
@@ -194,6 +199,11 @@ class Scores:
         return [
             one.logprob if one.logprob is not None else _most(one, edge) for one in self.answers
         ]
+
+    @property
+    def reasons(self) -> list[str | None]:
+        """Why answers have no score: one reason for each of these, or None if it is unknown."""
+        return [one.missing for one in self.answers if one.logprob is None]
 
     def __getitem__(self, answer: str) -> AnswerScore:
         """Return the score of one answer."""
@@ -274,8 +284,8 @@ class ScoringKind(Kind[Prompt, Scores]):
 
 def missing_by_reason(scores: Iterable[Scores]) -> dict[str, int]:
     """Count, for each reason, the answers without a score; sort the reasons alphabetically."""
-    answers = (one for score in scores for one in score.answers if one.logprob is None)
-    counts = Counter(one.missing or "the reason was not recorded" for one in answers)
+    reasons = (reason for score in scores for reason in score.reasons)
+    counts = Counter(reason or "the reason was not recorded" for reason in reasons)
     return dict(sorted(counts.items()))
 
 

@@ -14,6 +14,7 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.requests import Request, Scores, Votes, missing_by_reason
+from tacit.runs.dependence import dependence
 from tacit.runs.folder import RunFolder
 from tacit.runs.missing import missing
 from tacit.runs.next_tokens import next_tokens
@@ -62,7 +63,8 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
             plan.record(folder.blocks)
         # First, so that an interrupted run has them as well when it is resumed.
         tokens = cache(partial(next_tokens, engine, plan))
-        found = answers_to(requests, engine, plan, reporter, tokens)
+        depends = cache(partial(dependence, engine, plan))
+        found = answers_to(requests, engine, plan, reporter, lambda: (tokens(), depends()))
         answers = grouped(groups, found)
         with resumable("all answers are stored"), paused():
             findings = probe.measure(answers)
@@ -71,7 +73,11 @@ def ask(probe: Probe, engine: Engine, folder: RunFolder, reporter: Reporter) -> 
             unscored = missing_by_reason(scores)
             findings = findings.with_summary(unscored=unscored).skipped(plan.skipped.items())
         elicitation = engine.model.description.get("elicitation")
-        known = {"elicitation": elicitation, "next_tokens": tokens()}
+        known = {
+            "elicitation": elicitation,
+            "next_tokens": tokens(),
+            "dependence": depends(),
+        }
         return folder.finish(findings.with_summary(**{k: v for k, v in known.items() if v}))
 
 

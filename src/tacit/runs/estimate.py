@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
-from tacit.models.base import LanguageModel
+from tacit.models.base import Decides, LanguageModel
 from tacit.models.openai.options import ServerOptions
 from tacit.requests import Request
 from tacit.requests.block import Block
@@ -83,9 +83,9 @@ def estimate(
     engine: Engine, requests: Sequence[Request], blocks: Path | None = None
 ) -> dict[str, Any]:
     """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored."""
-    plan = engine.plan(requests, blocks)
+    plan, model = engine.plan(requests, blocks), engine.model
     parts = groupby(plan.blocks, key=lambda block: block.of)
-    seconds = sum(_seconds(engine.model, list(part)) for _, part in parts)
+    seconds = sum(_seconds(model, list(part)) for _, part in parts)
     workers = engine.executor.size if engine.executor else 1
     return {
         "prompts": len(requests),
@@ -93,6 +93,7 @@ def estimate(
         "stored": plan.stored,
         "skipped": len(plan.skipped),
         "to_ask": plan.prompts,
+        **({"requests": model.calls(plan.prompts)} if isinstance(model, Decides) else {}),
         "tokens": plan.tokens,
         "seconds": round(seconds / workers, 1),
     }

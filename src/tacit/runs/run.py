@@ -19,6 +19,7 @@ from tacit.models.base import WHOLE
 from tacit.options import spelled_in_python
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
+from tacit.runs.dependence import caution, dependence_of
 from tacit.runs.metrics import metrics_of
 from tacit.runs.missing import missing
 from tacit.runs.next_tokens import next_tokens_of
@@ -107,6 +108,8 @@ class Run:
         if quick := [f"--{name}" for name in _QUICK if self.request.get(name)]:
             asked = f"{found.asked} Not everything is asked ({', '.join(quick)})."
             found = replace(found, asked=asked)
+        if warning := caution(self.summary):
+            found = replace(found, control=" ".join(filter(None, (warning, found.control))))
         if found.verdict is None or found.verdict.shows_something:
             return found
         written = next(next_tokens_of(self.summary, _FEW), None)
@@ -154,7 +157,8 @@ class Run:
     def notes(self) -> tuple[str, ...]:
         """How the answers were obtained, and which of them are missing."""
         listed = self.folder is not None
-        lacking = (*next_tokens_of(self.summary), *missing(self.summary, listed=listed))
+        about = (*next_tokens_of(self.summary), *dependence_of(self.summary))
+        lacking = (*about, *missing(self.summary, listed=listed))
         roads = self.model.get("roads", ())
         through = [f"Roads of elicitation: {', '.join(roads)}"] * bool(roads)
         return (f"Elicitation: {self.elicitation}", *through, *lacking)

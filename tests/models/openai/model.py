@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from tests.models.openai.deciding import Deciding, decide
 from tests.models.openai.speaking import Refusal, Speech, speak
 
 Answer = dict[str, Any]
@@ -95,6 +96,7 @@ class Manners:
         counts: Whether it counts the tokens of a prompt.
         window: The model's window, in tokens.
         speech: How it chats.
+        deciding: How it decides between options.
     """
 
     top: int | None = None
@@ -111,6 +113,7 @@ class Manners:
     counts: bool = True
     window: int = 400
     speech: Speech = field(default_factory=Speech)
+    deciding: Deciding = field(default_factory=Deciding)
 
 
 @dataclass
@@ -128,6 +131,8 @@ class Model:
         with self.lock:
             self.times[name] += 1
             time = self.times[name]
+        if "questions" in body:
+            return decide(self.language, self.manners.deciding, body, self.manners.window)
         if "messages" not in body:
             return self._completed(body, time)
         answer = speak(self.manners.speech, body, time + zlib.crc32(name.encode()))

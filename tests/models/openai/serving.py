@@ -56,7 +56,9 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """The prompt, or what the user says."""
+        """The prompt, what the user says, or the texts of all questions."""
+        if "questions" in self.body:
+            return json.dumps(self.body["questions"], ensure_ascii=False)
         return str(self.body["messages"][-1]["content"] if self.is_chat else self.body["prompt"])
 
     def about(self, text: str) -> dict[str, Any]:
@@ -146,8 +148,9 @@ class Serving(Model):
             }
             return Sent.of(listed, status=self.manners.lists)
         asked = json.loads(body)
-        path = head.split()[1]
-        if not path.endswith("/chat/completions" if "messages" in asked else "/completions"):
+        path, form = head.split()[1].removeprefix("/v1"), self.manners.deciding.form
+        decides = {None: "", "systemone": "/systemone"}.get(form, "/decisions")
+        if path not in {"/completions", "/chat/completions", decides}:
             return Sent.of({"error": {"message": "no such path"}}, status=404)
         if not asked:
             return Sent.of({"error": {"message": "a field is missing"}}, status=422)

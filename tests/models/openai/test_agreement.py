@@ -24,7 +24,7 @@ class HuggingFace:
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.tokenizer: Tokenizer = AutoTokenizer.from_pretrained(folder).backend_tokenizer
-        self._model = AutoModelForCausalLM.from_pretrained(folder).eval()
+        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype="float32").eval()
         self._known: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
     def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:

@@ -32,8 +32,8 @@ _SHORTEST = 8
 _AGAIN = frozenset({408, 425, 429})
 _REFUSES_KEY = frozenset({401, 403})
 _NOT_FOUND = 404
-_SERVER_FAILS = 500
-_ABSENT = frozenset({_NOT_FOUND, 405, 501})
+_SERVER_FAILS, _NOT_IMPLEMENTED = 500, 501
+_ABSENT = frozenset({_NOT_FOUND, 405, _NOT_IMPLEMENTED})
 _BRIEFLY = 10.0
 """Seconds within which a server refuses an empty request."""
 _SHOWN = 200
@@ -96,6 +96,16 @@ class Client:
     ) -> dict[str, Any]:
         """Return the server's answer to a completions request or, with ``messages``, in a chat."""
         path = "/chat/completions" if "messages" in body else "/completions"
+        return self.post(path, body, timeout, attempts)
+
+    def post(
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        timeout: float | None = None,
+        attempts: int | None = None,
+    ) -> dict[str, Any]:
+        """Return the server's answer to a request for a path, such as ``/decisions``."""
         return waited(self._ask("POST", path, body, attempts, timeout))
 
     def has(self, path: str) -> bool:
@@ -188,7 +198,8 @@ class Client:
         """Parse the body of a response."""
         status = response.status_code
         failure = f"status {status}: {self._shown(content)}"
-        if status in _AGAIN or status >= _SERVER_FAILS:
+        fails = status >= _SERVER_FAILS and status != _NOT_IMPLEMENTED
+        if status in _AGAIN or fails:
             raise FailureError(failure, _seconds(response.headers.get("retry-after")))
         if status in _REFUSES_KEY:
             raise ModelError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tacit.english import several
-from tacit.models.openai.schema import Answer, ChoiceT, ReplyError
+from tacit.models.openai.schema import Reply, ReplyError
 
 if TYPE_CHECKING:
     from tacit.models.openai.tokenizer import TokenizerFile
@@ -28,11 +28,11 @@ class Habits:
     _fewest_of_a_word: float = 0.0
     _extra: set[int] = field(default_factory=set)
 
-    def check(self, text: str, answer: Answer[ChoiceT]) -> None:
+    def check(self, text: str, answer: Reply) -> None:
         """Record a reply or, after ``settle``, compare it with the recorded replies."""
-        for choice in answer.choices:
-            if choice.finish_reason in _FAILURES:
-                raise ReplyError(f"its finish reason is {choice.finish_reason!r}")
+        for reason in answer.finish_reasons:
+            if reason in _FAILURES:
+                raise ReplyError(f"its finish reason is {reason!r}")
         counted = answer.usage.prompt_tokens
         if not self._settled:
             self.models |= {answer.model} if answer.model else set()

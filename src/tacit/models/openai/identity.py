@@ -81,7 +81,8 @@ def same_replies(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
 def _described(store: Path) -> list[dict[str, Any]]:
     """Return the descriptions of servers in a score store, starting with the newest one."""
     found = []
-    for file in (*store.glob("scores/*/model.json"), *store.glob("votes/*/model.json")):
+    folders = ("scores", "votes", "decisions")
+    for file in (file for folder in folders for file in store.glob(f"{folder}/*/model.json")):
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
             found.append((file.stat().st_mtime_ns, str(file), known))

@@ -75,7 +75,7 @@ class ServerOptions:
         tokenizer: The model's ``tokenizer.json``, or the folder that contains it.
         concurrency: Number of simultaneous requests.
         timeout: Time limit of one request in seconds; None for 120, or 600 if the model reasons.
-        api: The API to use, ``completions`` or ``chat``.
+        api: The API to use: ``completions``, ``chat``, ``decisions`` or ``systemone``.
         elicitation: The road by which beliefs are read, which determines the API; ``auto`` for the
             first road of the API that the server offers.
         samples: In a chat, the number of replies to sample per prompt; None to read the
@@ -122,7 +122,8 @@ class ServerOptions:
     )
     api: Api = option(
         "completions",
-        help="The API of the server to use: completions or chat.",
+        help="The API of the server to use: completions, chat, or one that decides between "
+        "options (decisions, systemone).",
         group=_SERVER,
         rare=True,
     )
@@ -252,13 +253,14 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
             "--thinking-tokens requires sampled replies, because first-token log-probabilities do "
             "not cover reasoning: add --samples N, or turn reasoning off with --thinking-tokens 0"
         )
-    if options.api == "chat" and options.tokenizer is not None:
+    if options.api != "completions" and options.tokenizer is not None:
         raise ModelError(
-            "--tokenizer applies only to a completions server; in a chat, the server tokenizes the "
-            "text: omit it"
+            f"--tokenizer applies only to a completions server; with --api {options.api}, the "
+            "server tokenizes the text: omit it"
         )
     options.check_api()
-    return name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
+    base = name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
+    return base.removesuffix("/decisions").removesuffix("/systemone")
 
 
 def _check_may_get_key(address: str) -> None:

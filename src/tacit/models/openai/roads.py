@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.errors import ModelError
-from tacit.requests import KINDS, Prompt, SamplingPrompt
+from tacit.requests import KINDS, Decision, Prompt, SamplingPrompt
 
-Api = Literal["completions", "chat"]
+Api = Literal["completions", "chat", "decisions", "systemone"]
 
 AUTO = "auto"
 """The name that stands for the first road that the server offers."""
@@ -47,7 +47,28 @@ class Road:
 
 
 _COMPLETIONS, _CHAT = "/completions", "/chat/completions"
+_DECISIONS, _SYSTEM_ONE = "/decisions", "/systemone"
 
+DECISIONS = Road(
+    "decisions",
+    "decisions",
+    _DECISIONS,
+    "probabilities of the answers as options",
+    "the decisions of OpenAI or SGLang",
+    "answers that differ only in case; how likely the model is to write an answer",
+    frozenset({Prompt, Decision}),
+    "tacit.models.openai.decisions:load",
+)
+SYSTEM_ONE = Road(
+    "systemone",
+    "systemone",
+    _SYSTEM_ONE,
+    "probabilities of the answers as options",
+    "the decisions of System One",
+    "answers that differ only in case; how likely the model is to write an answer",
+    frozenset({Prompt, Decision}),
+    "tacit.models.openai.decisions:load",
+)
 ECHO = Road(
     "echo",
     "completions",
@@ -89,7 +110,7 @@ VOTES = Road(
     "tacit.models.openai.sampling:load",
 )
 
-ROADS = (ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
+ROADS = (DECISIONS, SYSTEM_ONE, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
 """All roads, in the order in which they are preferred.
 
 ``auto`` prefers the roads of one API only, because another API words questions differently.

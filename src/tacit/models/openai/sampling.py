@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -83,15 +83,16 @@ class SampledModel(ServedModel[VotesServer]):
         self._watch.recheck_now(last=True)
         check_replies(self._server)
 
-    def _pieces(self, request: SamplingPrompt) -> list[SamplingPrompt]:
+    def _batches(self, requests: Sequence[SamplingPrompt]) -> Iterator[Sequence[SamplingPrompt]]:
         step = TOGETHER if self._server.several else 1
-        numbers = request.numbers
-        return [
-            SamplingPrompt(request.text, numbers[at : at + step])
-            for at in range(0, len(numbers), step)
-        ]
+        for one in requests:
+            for at in range(0, len(one.numbers), step):
+                yield [SamplingPrompt(one.text, one.numbers[at : at + step])]
 
-    def _answered(self, request: SamplingPrompt) -> Samples:
+    def _answers(self, batch: Sequence[SamplingPrompt]) -> list[Samples]:
+        return [self._sampled(request) for request in batch]
+
+    def _sampled(self, request: SamplingPrompt) -> Samples:
         """Sample replies; replies missing from the server's response are requested one by one."""
         server, text, numbers = self._server, request.text, request.numbers
         ask = partial(server.replies, text, room=server.room)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, Field, Strict, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, Strict, ValidationError
 from pydantic_core import ErrorDetails
 
 from tacit.errors import ScoringError, UnreliableError
@@ -58,6 +58,10 @@ def _only(kind: type, other: object) -> BeforeValidator:
     return BeforeValidator(lambda value: value if isinstance(value, kind) else other)
 
 
+def _named(*names: str) -> Any:  # noqa: ANN401 - of pydantic
+    return Field(validation_alias=AliasChoices(*names))
+
+
 Text = Annotated[str, Strict(), BeforeValidator(whole)]
 OptionalText = Annotated[str, Strict(), BeforeValidator(whole), _or("")]
 Number = Annotated[float, Strict(), BeforeValidator(_float)]
@@ -74,7 +78,7 @@ class Details(BaseModel):
 class Usage(BaseModel):
     """The token counts in a server's answer."""
 
-    prompt_tokens: Count = None
+    prompt_tokens: Annotated[Count, _named("prompt_tokens", "input_tokens")] = None
     completion_tokens_details: Annotated[Details, _only(dict, {})] = Details()
 
 
@@ -153,12 +157,26 @@ class Replied(Choice):
 ChoiceT = TypeVar("ChoiceT", bound=Choice)
 
 
-class Answer(BaseModel, Generic[ChoiceT]):
+class Reply(BaseModel):
+    """A server's answer to a request of any kind."""
+
+    usage: Annotated[Usage, _or({})] = Usage()
+    model: Annotated[str | None, _only(str, None)] = None
+
+    @property
+    def finish_reasons(self) -> list[str]:
+        """The reasons for which the server stopped to write, if it says so."""
+        return []
+
+
+class Answer(Reply, Generic[ChoiceT]):
     """A server's answer to a completions or chat request."""
 
     choices: Annotated[list[ChoiceT], Field(min_length=1)]
-    usage: Annotated[Usage, _or({})] = Usage()
-    model: Annotated[str | None, _only(str, None)] = None
+
+    @property
+    def finish_reasons(self) -> list[str]:
+        return [one.finish_reason for one in self.choices if one.finish_reason]
 
     def ordered(self, most: int = 1) -> list[ChoiceT]:
         """Return the choices, sorted by index."""
@@ -172,15 +190,64 @@ class Answer(BaseModel, Generic[ChoiceT]):
         return [numbered[index] for index in sorted(numbered)]
 
 
-def validated(answer: Mapping[str, Any], model: type[Answer[ChoiceT]]) -> Answer[ChoiceT]:
+class OptionProbability(BaseModel):
+    """The probability of one option of a choice in OpenAI's decisions."""
+
+    value: Text
+    probability: Number
+
+
+class Judged(BaseModel):
+    """The answer to a question in OpenAI's decisions."""
+
+    type: Text
+    name: OptionalText = ""
+    probability: Number | None = None
+    probabilities: list[OptionProbability] = []
+
+
+class Judgements(Reply):
+    """A server's answer to OpenAI's decisions, in the order of the questions."""
+
+    answers: list[Judged]
+
+
+class NamedJudged(BaseModel):
+    """The answer to a question in the decisions of SGLang and of System One."""
+
+    type: Text
+    noul: Number | None = None
+    probabilities: dict[Text, Number] = {}
+    label_mass: Annotated[Number | None, _named("label_mass", "x_label_mass")] = None
+    prompt_token_ids: list[int] = []
+
+
+class Diagnostics(BaseModel):
+    """What vLLM adds to an answer of System One."""
+
+    label_mass: Number | None = None
+
+
+class NamedJudgements(Reply):
+    """A server's answer to the decisions of SGLang or of System One, by the questions' ids."""
+
+    answers: dict[Text, NamedJudged]
+    diagnostics: Annotated[dict[Text, Diagnostics], _or({})] = {}
+    prompt_format_version: Count = None
+
+
+ReplyT = TypeVar("ReplyT", bound=Reply)
+
+
+def validated(answer: Mapping[str, Any], model: type[ReplyT]) -> ReplyT:
     """Parse and validate a server's answer."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ReplyError(
-            f"the server's response is not a completion: {_problem(first)}; does the address "
-            "point to the OpenAI-compatible API, with /v1?"
+            f"the server's response is not {_KINDS.get(model, 'a completion')}: "
+            f"{_problem(first)}; does the address point to the OpenAI-compatible API, with /v1?"
         ) from None
 
 
@@ -195,7 +262,11 @@ def _problem(error: ErrorDetails) -> str:
     return f"{where}: {error['msg'].removeprefix('Value error, ')}"
 
 
-_READ = (Answer, Completion, Replied, Message, Logprobs, ListedToken)
+_KINDS: Mapping[type[Reply], str] = dict.fromkeys((Judgements, NamedJudgements), "a decision")
+_READ = (
+    *(Answer, Completion, Replied, Message, Logprobs, ListedToken),
+    *(Judgements, Judged, OptionProbability, NamedJudgements, NamedJudged, Diagnostics),
+)
 _FIELDS = frozenset(name for model in (*_READ, Usage, Details) for name in model.model_fields)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -73,30 +73,29 @@ class ServedModel(ABC, Generic[S]):
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
         """See ``Streams.stream``; requests are sent to the server concurrently."""
-        pieces = (piece for request in requests for piece in self._pieces(request))
         answers = Stream(
-            lambda piece: (piece, self._answered(piece)),
-            pieces,
+            lambda batch: list(zip(batch, self._answers(batch), strict=True)),
+            self._batches(requests),
             self._server.concurrency,
             seconds,
             self._watch.recheck,
         )
         with closing(answers.parts()) as parts:
             for part in parts:
-                yield [answered for _, answered in part]
+                yield [answered for _, batch in part for answered in batch]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
         """See ``LanguageModel.answer``."""
         found = dict(itertools.chain.from_iterable(self.stream(requests, math.inf)))
         return [found[request] for request in requests]
 
-    def _pieces(self, request: Any) -> list[Any]:  # noqa: ANN401 - of a class that it supports
-        """Split a request into parts that are answered and stored one by one."""
-        return [request]
+    def _batches(self, requests: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        """Divide requests, or parts of them, into those that are answered and stored together."""
+        return ([request] for request in requests)
 
     @abstractmethod
-    def _answered(self, request: Any) -> Any:  # noqa: ANN401 - of a class that it supports
-        """Ask the server."""
+    def _answers(self, batch: Sequence[Any]) -> list[Any]:
+        """Ask the server; return the answer to each element of a batch."""
 
 
 class ScoringServer(ServedModel[S]):
@@ -110,8 +109,8 @@ class ScoringServer(ServedModel[S]):
         changes = at_once(self._changes, answered, self._server.concurrency)
         return self._watch.differing(changes)
 
-    def _answered(self, request: Prompt) -> Scores:
-        return self._named(request)[0]
+    def _answers(self, batch: Sequence[Prompt]) -> list[Scores]:
+        return [self._named(request)[0] for request in batch]
 
     def _named(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
         try:

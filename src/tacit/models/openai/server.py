@@ -16,9 +16,9 @@ from tacit.models.openai.habits import Habits
 from tacit.models.openai.roads import ECHO, NEXT_TOKENS
 from tacit.models.openai.schema import (
     Answer,
-    ChoiceT,
     Completion,
     ReplyError,
+    ReplyT,
     WrongRepliesError,
     validated,
 )
@@ -221,8 +221,8 @@ class Server(ABC):
         self,
         text: str,
         send: Callable[[], Mapping[str, Any]],
-        model: type[Answer[ChoiceT]],
-        read: Callable[[Answer[ChoiceT]], Result],
+        model: type[ReplyT],
+        read: Callable[[ReplyT], Result],
     ) -> Result:
         """Send a request and return what is read of the answer; retry once if it is invalid."""
 

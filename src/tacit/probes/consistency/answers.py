@@ -157,22 +157,27 @@ def _tied(found: pl.DataFrame) -> pl.DataFrame:
 
 
 def scores_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
-    """Return the scores of choices as answers to anchor questions, with their ``bytes``."""
+    """Return the scores of choices as answers to anchor questions, and what to divide them by.
+
+    Choices that were scored as texts are compared by byte (``bytes``), options as they are.
+    """
     size = pl.col("choice").str.len_bytes().cast(pl.Int64)
-    return scores.rename({"answer": "choice"}).with_columns(bytes=size)
+    unit = pl.lit(1) if "label_mass" in scores.columns else size
+    return scores.rename({"answer": "choice"}).with_columns(bytes=size, unit=unit)
 
 
 def values_of_choices(scores: pl.DataFrame) -> pl.DataFrame:
     """Return the ``value`` of each ``choice``, by which those of an ``anchor`` are compared.
 
-    Of choices that were scored as answers, it is the highest score per byte over all prompt
-    variants; null if a missing score could exceed it. Else it is the margin of the answer to the
-    question whether the choice is the answer. ``meta`` and ``pair`` say whose it is.
+    Of choices that were scored as answers, it is the highest score per byte (of options: the
+    highest score) over all prompt variants; null if a missing score could exceed it. Else it is
+    the margin of the answer to the question whether the choice is the answer. ``meta`` and ``pair``
+    say whose it is.
     """
     if "word" in scores.columns:
         how = Method().of_replies() if is_sampled(scores) else Method()
         return yes_or_no(scores, how, BY_CHOICE).rename({"margin": "value"})
-    per_byte = scores.with_columns(pl.col("score", "most") / pl.col("bytes"))
+    per_byte = scores.with_columns(pl.col("score", "most") / pl.col("unit"))
     score = pl.col("score")
     hidden = pl.col("most").filter(score.is_null()).max().fill_null(-math.inf)
     at = score.arg_max()
@@ -261,7 +266,7 @@ def score_tables(scores: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     choices = TABLES["choices"].frame([])
     if CHOICE in scores:
         given = scores[CHOICE].rename({"score": "logprob"})
-        choices = TABLES["choices"].frame(given, per_byte=pl.col("logprob") / pl.col("bytes"))
+        choices = TABLES["choices"].frame(given, per_byte=pl.col("logprob") / pl.col("unit"))
     tables = {"choices": choices}
     if VERIFY in scores:
         given = scored_words(scores[VERIFY], *BY_CHOICE)

@@ -64,8 +64,8 @@ def _of_choices(choices: pl.DataFrame, anchors: pl.DataFrame) -> pl.DataFrame:
 def by_choice(of: Sequence[Anchor], scores: Mapping[str, pl.DataFrame], group: str) -> pl.DataFrame:
     """Return one row per choice of an anchor question, with what is known of it.
 
-    ``value`` is the score by which choices are compared. ``prior`` (the best score per byte behind
-    an empty question) and ``gain`` (the most by which the question adds to that score) are null
+    ``value`` is the score by which choices are compared. ``prior`` (the best such score behind an
+    empty question) and ``gain`` (the most by which the question adds to that score) are null
     unless the choices were scored as answers.
     """
     rows = pl.DataFrame(
@@ -85,7 +85,7 @@ def by_choice(of: Sequence[Anchor], scores: Mapping[str, pl.DataFrame], group: s
         return rows.with_columns(prior=none, gain=none)
     asked = scores[CHOICE].select(*BY_CHOICE, "meta", "pair", asked="score")
     both = scores[PRIOR].join(asked, on=[*BY_CHOICE, "meta", "pair"], nulls_equal=True)
-    found = {"prior": pl.col("score") / pl.col("bytes"), "gain": pl.col("asked") - pl.col("score")}
+    found = {"prior": pl.col("score") / pl.col("unit"), "gain": pl.col("asked") - pl.col("score")}
     best = both.group_by(BY_CHOICE).agg(
         **{name: pl.when(each.is_not_null().all()).then(each.max()) for name, each in found.items()}
     )

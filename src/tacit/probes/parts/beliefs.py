@@ -16,7 +16,7 @@ from tacit.english import several
 from tacit.errors import DataError, path_text
 from tacit.findings.findings import Findings
 from tacit.probes.parts.questions import QUESTION, Template, questions
-from tacit.requests import TOO_LONG
+from tacit.requests import TOO_LONG, ZERO
 from tacit.statistics import Bootstrap
 from tacit.strings import Spellings
 
@@ -38,7 +38,7 @@ def scored(frame: pl.DataFrame, template: Template) -> pl.DataFrame:
 
     ``frame`` is that of ``Answers.frame`` for scores.
     """
-    score = pl.col("score")
+    score = pl.when(missing=ZERO).then(-math.inf).otherwise("score")
 
     def side(answers: Sequence[str]) -> pl.Expr:
         mine = score.filter(pl.col("answer").is_in(answers))
@@ -117,6 +117,12 @@ def answer_probability(answers: pl.DataFrame) -> float | None:
     """Return the median of P(true) + P(false) over the questions."""
     both = answers.select("logprob_true", "logprob_false").drop_nulls()
     mass = both.select(pl.sum_horizontal(pl.all().exp())).to_series().median()
+    return float(mass) if isinstance(mass, int | float) else None
+
+
+def option_probability(frame: pl.DataFrame) -> float | None:
+    """Return the median probability of the options' labels, if the server states it."""
+    mass = frame["label_mass"].median()
     return float(mass) if isinstance(mass, int | float) else None
 
 

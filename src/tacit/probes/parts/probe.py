@@ -199,7 +199,11 @@ class PartsProbe(Probe):
         if votes:
             more["votes"] = votes_summary(answers.votes("questions"))
         else:
-            more["answer_probability"] = beliefs.answer_probability(found)
+            more["answer_probability"] = (
+                beliefs.option_probability(frame)
+                if "label_mass" in frame.columns
+                else beliefs.answer_probability(found)
+            )
             more["spanned"] = int(frame["spanned"].sum())
         return findings.with_summary(**more)
 
