@@ -42,6 +42,7 @@ REFUSED = {
     f"{PARTS} {SERVER} --api chat --thinking-tokens few": "must be a number of tokens, or all",
     f"{ASSUMPTIONS} {SERVER} --yes": "does not rank a vocabulary",
     f"{PARTS} {SERVER} --elicitation telepathy": "must be auto, ",
+    f"{PARTS} {SERVER} --price-in 2": "--price-in and --price-out require each other",
     f"{PARTS} {SERVER} --elicitation votes": "--elicitation votes requires --samples N",
     f"{PARTS} {SERVER} --elicitation echo --samples 3": "require --api chat",
     f"{PARTS} {SERVER} --elicitation first-tokens --samples 3": "contradicts --elicitation",

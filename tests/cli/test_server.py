@@ -259,21 +259,43 @@ def test_the_cost_is_confirmed_before_the_first_call(
         monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
     ran = chat("r", "--samples", 2)
     assert ran.code == (0 if answer == "y" else 2), ran.err
-    assert "28 distinct prompts: at most 285 calls, about" in ran.err
+    assert "28 distinct prompts: at most 285 calls (36 in a row), about" in ran.err
     assert ("give --yes to confirm it" in ran.err) == (answer is None)
     assert bool(server.statuses) == (answer == "y")
 
 
+def test_a_dry_run_counts_what_a_server_would_be_sent(
+    tacit: Tacit, server: Serving, drawings: Path, workplace: Path
+) -> None:
+    """By a trial, with the prompt tokens that the server counts; two echoes answer a prompt."""
+    server.language.tokenizer.save(str(workplace / "tokenizer.json"))
+    ran = tacit(
+        *("run", "parts", "--drawings", drawings, "--model", server.address, "--dry-run"),
+        *("--tokenizer", "tokenizer.json", "--elicitation", "echo", "--json"),
+        *("--price-in", 2, "--price-out", 8),
+    )
+    assert ran.code == 0, ran.err
+    (cost,) = json.loads(ran.out)["runs"]
+    assert (cost["to_ask"], cost["requests"], cost["answer_tokens"]) == (28, 56, 56)
+    assert cost["prompt_tokens"] == pytest.approx(cost["tokens"], rel=0.01)
+    priced = (2 * cost["prompt_tokens"] + 8 * 56) / 1e6
+    assert cost["dollars"] == pytest.approx(priced, abs=1e-4)
+
+
 def test_a_dry_run_tells_the_cost_and_calls_nobody(chat: Run, server: Serving) -> None:
     """Also of reasoning, which may be unlimited."""
-    options = ("--samples", 5, "--dry-run", "--json")
+    options = ("--samples", 5, "--dry-run", "--json", "--price-in", 2, "--price-out", 8)
     ran = chat("r", *options, "--thinking-tokens", 100)
     assert ran.code == 0, ran.err
     (cost,) = json.loads(ran.out)["runs"]
     assert (cost["distinct"], cost["calls"]) == (28, 369)
     assert cost["answer_tokens"] == 369 * 116 + 1024
+    assert cost["dollars"] == pytest.approx(
+        (2 * cost["prompt_tokens"] + 8 * cost["answer_tokens"]) / 1e6, abs=1e-4
+    )
     ran = chat("r", *options, "--thinking-tokens", "all")
-    assert json.loads(ran.out)["runs"][0]["answer_tokens"] is None
+    (cost,) = json.loads(ran.out)["runs"]
+    assert (cost["answer_tokens"], cost["dollars"]) == (None, None)
     assert server.statuses.total() == 0
 
 

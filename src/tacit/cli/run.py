@@ -194,7 +194,20 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         f"{several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
         "so it depends on the load of the machine)\n"
-        f"{_asked(found)}Nothing was stored or written."
+        f"{_sent(found)}{_asked(found)}Nothing was stored or written."
+    )
+
+
+def _sent(found: Mapping[str, Any]) -> str:
+    """Format what a server would be sent, and its cost; empty of a model in this process."""
+    if "requests" not in found:
+        return ""
+    from tacit.runs.estimate import priced
+
+    return (
+        f"to the server: {several(found['requests'], 'request')}, "
+        f"{several(found['prompt_tokens'], 'prompt token')}, "
+        f"{several(found['answer_tokens'], 'generated token')}{priced(found['dollars'])}\n"
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.english import several
 from tacit.models.base import Decides, LanguageModel
 from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.served import ServedModel
 from tacit.requests import Request
 from tacit.requests.block import Block
 
@@ -26,12 +29,17 @@ _AROUND = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """The maximum cost of querying a chat server, if no answer is cached; printed as JSON."""
+    """The maximum cost of querying a chat server, if no answer is cached; printed as JSON.
+
+    ``in_a_row`` is the number of calls that wait for one another.
+    """
 
     distinct: int
     calls: int
+    in_a_row: int
     prompt_tokens: int
     answer_tokens: int | None
+    dollars: float | None = None
 
     @classmethod
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
@@ -52,10 +60,13 @@ class Cost:
         calls = len(texts) * each + tries
         if options.samples is None:
             longer = again + len(TEXTS)  # of two tokens
-            return cls(len(texts), calls, read, calls + longer + ROOM)
-        thought = options.thinking or 0
-        written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought)) + ROOM
-        return cls(len(texts), calls, read, written)
+            written: int | None = calls + longer + ROOM
+        else:
+            thought = options.thinking or 0
+            written = None if thought == "all" else calls * (ANSWER_TOKENS + int(thought)) + ROOM
+        in_a_row = math.ceil(calls / options.concurrency)
+        dollars = options.dollars(read, written)
+        return cls(len(texts), calls, in_a_row, read, written, dollars)
 
     @property
     def sentence(self) -> str:
@@ -66,9 +77,10 @@ class Cost:
             else f"at most {several(self.answer_tokens, 'answer token')}"
         )
         return (
-            f"{several(self.distinct, 'distinct prompt')}: at most {self.calls:,} calls, about "
-            f"{self.prompt_tokens:,} prompt tokens and {written} (less if answers are cached or "
-            "if a call returns several replies)"
+            f"{several(self.distinct, 'distinct prompt')}: at most {self.calls:,} calls "
+            f"({self.in_a_row:,} in a row), about "
+            f"{self.prompt_tokens:,} prompt tokens and {written}{priced(self.dollars)} (less if "
+            "answers are cached or if a call returns several replies)"
         )
 
 
@@ -80,31 +92,60 @@ _TRIAL = 16
 
 
 def estimate(
-    engine: Engine, requests: Sequence[Request], blocks: Path | None = None
+    engine: Engine,
+    requests: Sequence[Request],
+    blocks: Path | None = None,
+    options: ServerOptions | None = None,
 ) -> dict[str, Any]:
-    """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored."""
+    """Compute the output of ``--dry-run``; a few requests are sent, but no answer is stored.
+
+    ``options`` has the prices of a server, whose own counts in the trial are scaled up.
+    """
     plan, model = engine.plan(requests, blocks), engine.model
-    parts = groupby(plan.blocks, key=lambda block: block.of)
-    seconds = sum(_seconds(model, list(part)) for _, part in parts)
+    whole: Counter[str] = Counter()
+    for _, part in groupby(plan.blocks, key=lambda block: block.of):
+        whole.update(_trial(model, list(part)))
     workers = engine.executor.size if engine.executor else 1
-    return {
+    found = {
         "prompts": len(requests),
         "distinct": plan.distinct,
         "stored": plan.stored,
         "skipped": len(plan.skipped),
         "to_ask": plan.prompts,
-        **({"requests": model.calls(plan.prompts)} if isinstance(model, Decides) else {}),
         "tokens": plan.tokens,
-        "seconds": round(seconds / workers, 1),
+        "seconds": round(whole["seconds"] / workers, 1),
     }
+    if not isinstance(model, ServedModel):
+        return found
+    asked = model.calls(plan.prompts) if isinstance(model, Decides) else round(whole["requests"])
+    read = round(whole["prompt_tokens"]) or plan.tokens
+    written = round(whole["answer_tokens"]) or asked
+    dollars = (options or ServerOptions()).dollars(read, written)
+    about = {"requests": asked, "prompt_tokens": read, "answer_tokens": written}
+    return found | about | {"dollars": dollars}
 
 
-def _seconds(model: LanguageModel, blocks: Sequence[Block]) -> float:
-    """Estimate the duration of requests of one kind by sending a few of them as a trial."""
+def priced(dollars: float | None) -> str:
+    """Return the words for a cost; empty if it is not known."""
+    return "" if dollars is None else f", ${dollars:,.2f}" if dollars >= 1 else f", ${dollars:.4f}"
+
+
+def _trial(model: LanguageModel, blocks: Sequence[Block]) -> Mapping[str, Any]:
+    """Estimate time and traffic of requests of one kind by sending a few of them as a trial."""
     planned = [request for block in blocks for request in block.requests]
     trial = planned[:: max(1, len(planned) // _TRIAL)][:_TRIAL]
     model.answer(trial[:1])  # warm up: the first pass includes one-time costs
+    before = Counter(model.traffic) if isinstance(model, ServedModel) else Counter()
     begun = time.monotonic()
     model.answer(trial)
-    seconds = time.monotonic() - begun
-    return seconds * sum(block.tokens for block in blocks) / sum(model.cost(trial))
+    by_tokens = sum(block.tokens for block in blocks) / sum(model.cost(trial))
+    seconds = (time.monotonic() - begun) * by_tokens
+    if not isinstance(model, ServedModel):
+        return {"seconds": seconds}
+    sent, by_prompts = model.traffic - before, len(planned) / len(trial)
+    return {
+        "seconds": seconds,
+        "requests": sent["requests"] * by_prompts,
+        "prompt_tokens": sent["prompt_tokens"] * by_tokens,
+        "answer_tokens": sent["answer_tokens"] * by_prompts,
+    }

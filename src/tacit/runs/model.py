@@ -70,4 +70,4 @@ class RunModel:
         """Compute the output of ``--dry-run``: the highest cost of a chat, or a short trial."""
         for cost in self.costs(requests).values():
             return asdict(cost)
-        return estimate(engine or self.start(), requests, blocks)
+        return estimate(engine or self.start(), requests, blocks, self.loading.server)

@@ -7,6 +7,7 @@ import json
 import math
 import weakref
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -66,7 +67,8 @@ class Client:
         self._key = key or ""
         self._http = _http(address, options.concurrency, self._key, transport)
         self._turns = asyncio.Semaphore(options.concurrency)
-        self.sent = 0
+        self.traffic: Counter[str] = Counter()
+        """The numbers of requests, and of the tokens that the server counted."""
         closing = weakref.finalize(self, _close, self._http)
         closing.atexit = False
 
@@ -181,7 +183,7 @@ class Client:
     async def _exchanged(
         self, method: str, path: str, body: Mapping[str, Any] | None
     ) -> tuple[httpx2.Response, str]:
-        self.sent += 1
+        self.traffic["requests"] += 1
         content = bytearray()
         async with self._http.stream(method, self.address + path, json=body) as response:
             async for part in response.aiter_bytes():
@@ -215,12 +217,24 @@ class Client:
             raise FailureError("the response is truncated or is not JSON") from None
         if not isinstance(answer, dict):
             raise FailureError("the response is not a JSON object")
+        self.traffic.update(_usage(answer))
         return answer
 
     def _shown(self, text: str) -> str:
         """Return the beginning of a server's text on one line, without the API key."""
         line = " ".join(self.hide(text).split())
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _usage(answer: Mapping[str, Any]) -> dict[str, int]:
+    """Return the token counts of an answer, as far as it has any."""
+    usage = answer.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    found = {
+        "prompt_tokens": counts.get("prompt_tokens", counts.get("input_tokens")),
+        "answer_tokens": counts.get("completion_tokens", counts.get("output_tokens")),
+    }
+    return {name: n for name, n in found.items() if type(n) is int and n >= 0}
 
 
 def _http(

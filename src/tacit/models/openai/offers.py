@@ -55,7 +55,7 @@ def offers(address: str, options: ServerOptions) -> Offers:
         ]
     finally:
         logger.setLevel(level)
-    return Offers(f"{about['id']} at {client.address}", client.sent, found)
+    return Offers(f"{about['id']} at {client.address}", client.traffic["requests"], found)
 
 
 def _offered(

@@ -63,6 +63,12 @@ def _seconds(given: float | None) -> float | None:
     raise ValueError(f"is {given}; it must be a number of seconds above 0")
 
 
+def _price(given: float | None) -> float | None:
+    if given is None or 0 <= given < math.inf:
+        return given
+    raise ValueError(f"is {given}; it must be a number of dollars")
+
+
 _SERVER, _CHAT = "Server", "Server: chat"
 
 
@@ -82,6 +88,8 @@ class ServerOptions:
             log-probabilities of the reply's first token.
         thinking_tokens: In a chat, the most reasoning tokens as text, such as ``"0"``, or ``all``.
         yes: Whether the cost of a chat API need not be confirmed.
+        price_in: Price of a million tokens of prompts in US dollars, for estimates of the cost.
+        price_out: Price of a million generated tokens.
         backoff: How failed requests are repeated.
         seed: Seed of sampled replies.
         from_file: Whether the address comes from a file, and may not get any key.
@@ -162,6 +170,23 @@ class ServerOptions:
         permits=True,
         rare=True,
     )
+    price_in: float | None = option(
+        None,
+        help="Price in US dollars of a million tokens of prompts, for the cost that --dry-run "
+        "estimates; requires --price-out.",
+        check=_price,
+        group=_SERVER,
+        requested=False,
+        rare=True,
+    )
+    price_out: float | None = option(
+        None,
+        help="Price in US dollars of a million generated tokens; requires --price-in.",
+        check=_price,
+        group=_SERVER,
+        requested=False,
+        rare=True,
+    )
     backoff: Backoff = internal(Backoff())
     seed: int = internal(0)
     from_file: bool = internal(default=False)
@@ -185,11 +210,19 @@ class ServerOptions:
         """Raise if options are given for another API or road."""
         if self.api != "chat" and (self.samples or self.thinking is not None):
             raise ModelError("--samples and --thinking-tokens require --api chat")
+        if (self.price_in is None) != (self.price_out is None):
+            raise ModelError("--price-in and --price-out require each other")
         for road in self.roads:
             if road.samples and not self.samples:
                 raise ModelError(f"--elicitation {road.name} requires --samples N")
             if self.samples and not road.samples:
                 raise ModelError(f"--samples contradicts --elicitation {road.name}: omit one")
+
+    def dollars(self, read: int, written: int | None) -> float | None:
+        """Return the cost of tokens in US dollars; None without prices or a limit."""
+        if self.price_in is None or self.price_out is None or written is None:
+            return None
+        return round((read * self.price_in + written * self.price_out) / 1e6, 4)
 
     @property
     def thinking(self) -> Thinking:

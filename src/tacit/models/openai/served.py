@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -45,6 +46,11 @@ class ServedModel(ABC, Generic[S]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    @property
+    def traffic(self) -> Counter[str]:
+        """The numbers of requests so far, and of the tokens that the server counted."""
+        return self._server.client.traffic
 
     @abstractmethod
     def _settings(self) -> dict[str, Any]:
