@@ -143,6 +143,19 @@ def test_figures_of_the_class_are_added_to_those_by_group() -> None:
         base.check_class(type("Drawn", (kind,), {"words": drawn}))
 
 
+def test_tables_and_headlines_of_the_class_are_added_to_those_of_the_results(pairs: Path) -> None:
+    """Also in a class derived from it."""
+    columns = (tacit.Column("word", "word"), tacit.Column("n", "n", "count", of="right"))
+    own = {
+        "tables": (tacit.TableSpec("by_word", "By word", "", columns),),
+        "headlines": (tacit.Headline("pairs", "of the first word", "by_word", "n"),),
+    }
+    again = type("More", (type("Own", (base.probe("synonyms"),), own),), {"name": "more"})
+    run = tacit.run(again, model="demo", pairs=pairs, progress=False)
+    assert run.tables["by_word"].rows() == [("big", 2), ("fast", 2), ("cat", 1), ("huge", 1)]
+    assert {"more/accuracy", "more/pairs"} <= set(run.metrics)
+
+
 @pytest.mark.usefixtures("workplace")
 @pytest.mark.parametrize(
     ("words", "says", "verdict"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,19 @@ def test_a_mark_is_a_value_of_a_table_with_its_chance_level(runs: Path) -> None:
     tiles = {tile.label: tile.marks[run.name] for tile in section([run]).tiles}
     row = run.tables["consistency"].row(0, named=True)
     first = tiles["Conceptual consistency"]
-    assert first.about == f"chance {row['chance']:.3f}, n = 12 anchor questions"
+    assert first.about == f"chance {row['chance']:.3f}, best 1.000, n = 12 anchor questions"
     assert first.positions["reference"] == f"left-{round(10_000 * row['chance'])}"
     assert tiles["AUROC of the yes-margin"].positions["reference"] == "left-5000"
     guess = run.tables["anchor_baselines"].filter(baseline="random")["accuracy"].item()
     assert tiles["Anchor accuracy"].entry.chance == guess
+
+
+def test_a_gain_is_shown_only_if_the_verdict_shows_something(runs: Path) -> None:
+    (run, _) = (each for each in read_runs([runs]) if each.probe == "parts")
+    for name in ("constant", "weak"):
+        summary = {**run.summary, "verdict": {"verdict": name, "reason": ""}}
+        tiles = section([replace(run, manifest={**run.manifest, "summary": summary})]).tiles
+        assert ("Accuracy after repair" in {tile.label for tile in tiles}) == (name == "weak")
 
 
 def test_tabs_follow_the_declarations(runs: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tacit.runs.comparison import unsized
@@ -30,6 +31,23 @@ def test_metrics_are_the_values_of_the_headlines(tmp_path: Path) -> None:
     for relation, value in table.select("relation", "map").rows():
         label = f"mean_average_precision_{relation}".replace(" ", "_")
         assert other.metrics[f"assumptions/{label}"] == pytest.approx(value)
+
+
+def test_the_size_of_a_computed_sample_is_a_metric(tmp_path: Path) -> None:
+    (run,) = read_runs([parts_run(tmp_path / "run")])
+    rate = run.tables["violation"].row(
+        by_predicate=(pl.col("constraint") == "micro") & (pl.col("stage") == "before"), named=True
+    )
+    n = run.metrics["parts/constraint_violations_n"]
+    assert n == rate["applicable"] - rate["undecided"] > 0
+
+
+def test_runs_have_the_order_that_is_given_or_that_of_their_starts(tmp_path: Path) -> None:
+    first, second = tmp_path / "runs" / "b", tmp_path / "runs" / "a"
+    for folder in (first, second):
+        parts_run(folder)
+    assert [run.folder for run in read_runs([tmp_path / "runs"])] == [first, second]
+    assert [run.folder for run in read_runs([second, first])] == [second, first]
 
 
 def test_a_model_of_unknown_size_is_in_no_table_of_slopes(tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ class Curves(Marks):
     banded: Collection[str] | None = None
     joined: str | None = None
     log: bool = False
+    height: int = 240
 
     channel = "y"
 
@@ -251,7 +252,7 @@ class Curves(Marks):
                 layers.append(self._line(rows, "value", one))
         layers += [*self._chance(), *self._references(), *self.points()]
         return alt.LayerChart(layer=layers).properties(
-            width=self.width, height=240, title=heading(text)
+            width=self.width, height=self.height, title=heading(text)
         )
 
     def positioned(self, marks: alt.Chart) -> alt.Chart:

@@ -79,7 +79,7 @@ def axis(column: Column, domain: tuple[float, float]) -> dict[str, Any]:
 
 def heading(text: str, offset: int = 6) -> dict[str, Any]:
     """Return Altair's title options for the heading of a panel."""
-    return {"text": text, "fontSize": SIZE, "frame": "group", "offset": offset}
+    return {"text": text, "fontSize": SIZE, "frame": "bounds", "offset": offset}
 
 
 @dataclass(frozen=True)

@@ -155,5 +155,5 @@ def _beside(headline: Headline, entry: Entry) -> Iterator[str]:
 
 def counted(headline: Headline, row: Mapping[str, Any]) -> str:
     """Return the sample size of a headline's value as text."""
-    n = headline.n
-    return several(row[n[0]], n[1]) if isinstance(n, tuple) else n(row) if n else ""
+    n = headline.size(row)
+    return several(n, headline.n[1]) if headline.n and n is not None else ""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tacit.findings.spec import OVERVIEW, TableSpec, Value
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Size: TypeAlias = str | Callable[[Mapping[str, Any]], int]
+"""A column with a sample size, or a function from a row to the sample size."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,16 @@ class Headline:
         table: The table that contains the result.
         column: The column that contains the result.
         where: The values, or allowed values, of columns that identify the result's rows.
-        n: The column with the sample size and the singular noun for one element of the sample, such
-            as ``prompt``; or a function from a row of the table to the sample size as text.
+        n: The column with the sample size, or a function from a row of the table to the sample
+            size, and the singular noun for one element of the sample, such as ``prompt``.
         scale: The ends of the scale on which the report shows the value.
         by: The columns whose cells label the rows; if empty, only the first row is shown.
         among: The column with the number of candidate answers and the singular noun for one of
             them, which the report shows with the chance level.
         against: The headline whose value is the chance level, if the column declares none.
+        baseline: What the chance level is called, such as ``shuffled beliefs``.
+        best: The best possible value; None if no value is better than another.
+        gain: Whether the report shows the result only if the verdict is ``weak`` or ``clear``.
 
     Examples:
         >>> from tacit import Headline
@@ -41,11 +48,20 @@ class Headline:
     table: str
     column: str
     where: Mapping[str, Value | tuple[Value, ...]] = field(default_factory=dict)
-    n: tuple[str, str] | Callable[[Mapping[str, Any]], str] | None = None
+    n: tuple[Size, str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
     by: tuple[str, ...] = ()
     among: tuple[str, str] | None = None
     against: Headline | None = None
+    baseline: str = "chance"
+    best: float | None = None
+    gain: bool = False
+
+    def size(self, row: Mapping[str, Any]) -> int | None:
+        """Return the sample size of the value in a row of the table."""
+        of = self.n[0] if self.n else None
+        found: int | None = row[of] if isinstance(of, str) else of(row) if of else None
+        return found
 
 
 @dataclass(frozen=True)

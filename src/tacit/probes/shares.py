@@ -64,6 +64,8 @@ class ShareProbe(Probe):
         cluster: The column whose values are resampled for intervals; None to resample rows.
         unit: The singular noun for a row.
         figures: Further figures, beside those by group.
+        tables: Further tables of the judged rows; their columns need ``of`` (see ``TableSpec.of``).
+        headlines: Further main results, after the shares.
 
     Examples:
         >>> from dataclasses import dataclass
@@ -93,19 +95,27 @@ class ShareProbe(Probe):
     cluster: ClassVar[str | None] = None
     unit: ClassVar[str] = "question"
     _own_figures: ClassVar[Mapping[str, FigureSpec]] = {}
+    _own_tables: ClassVar[Mapping[str, TableSpec]] = {}
+    _own_headlines: ClassVar[tuple[Headline, ...]] = ()
     _required: ClassVar[tuple[str, ...]] = ("ask", "judge", "key", "asks", "results")
 
     def __init_subclass__(cls) -> None:
         """Derive the declarations of tables, figures and headlines."""
         super().__init_subclass__()
-        if "figures" in vars(cls):
+        own = vars(cls)
+        if "figures" in own:
             cls._own_figures = {**cls._own_figures, **declared_figures(cls)}
-        cls.tables = _tables(cls)
-        cls.figures = {**_figures(cls, cls.tables), **cls._own_figures}
-        cls.headlines = tuple(
-            Headline(one.heading, one.heading, "total", one.column, n=("n", cls.unit))
-            for one in cls.results
+        if "tables" in own:
+            cls._own_tables = {**cls._own_tables, **declared_tables(cls)}
+        if "headlines" in own:
+            cls._own_headlines = (*cls._own_headlines, *cls.headlines)
+        derived = _tables(cls)
+        cls.tables = {**derived, **cls._own_tables}
+        cls.figures = {**_figures(cls, derived), **cls._own_figures}
+        shares = (
+            Headline(one.heading, "", "total", one.column, n=("n", cls.unit)) for one in cls.results
         )
+        cls.headlines = (*shares, *cls._own_headlines)
 
     def ask(self) -> tuple[pl.DataFrame, Mapping[str, Sequence[Request]]]:
         """Return a table, and for each name in ``asks`` the prompts, one per row of the table."""

@@ -53,12 +53,15 @@ class Mark:
 
     @property
     def about(self) -> str:
-        """The chance level and the sample size as text."""
-        entry, among, parts = self.entry, self.headline.among, []
+        """The chance level, the best possible value and the sample size as text."""
+        entry, of, among, parts = self.entry, self.headline, self.headline.among, []
         if entry.chance is not None:
             candidates = f" among {entry.row[among[0]]:,}" if among else ""
-            parts.append(f"chance {formatted(entry.chance, entry.column.kind)}{candidates}")
-        if self.headline.n is not None:
+            chance = formatted(entry.chance, entry.column.kind)
+            parts.append(f"{of.baseline} {chance}{candidates}")
+        if of.best is not None:
+            parts.append(f"best {formatted(of.best, entry.column.kind)}")
+        if of.n is not None:
             parts.append(f"n = {counted(self.headline, entry.row)}")
         return ", ".join(parts)
 
@@ -259,6 +262,8 @@ def tiles(runs: Sequence[Run]) -> Iterator[Tile]:
     for headline in kind.headlines:
         found: dict[str, dict[str, Mark]] = {}
         for run in runs:
+            if headline.gain and run.verdict and not run.verdict.shows_something:
+                continue
             entries = list(measured(headline, run.findings, declared))
             for entry in entries:
                 if entry.value is not None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -109,11 +110,12 @@ class RunFolder:
         if self.folder is not None:
             text = yaml.safe_dump(dict(self.request), sort_keys=False, allow_unicode=True)
             publish_text(self.folder / "run.yaml", text)
-        this, before = _versions(self.request), (self._before or {}).get("versions", [])
+        this, before = _versions(self.request), self._before or {}
         self.manifest = {
             "format": files.RUN,
             "status": "unfinished",
-            "versions": [*(one for one in before if one != this), this],
+            "started": before.get("started", datetime.now(UTC).isoformat()),
+            "versions": [*(one for one in before.get("versions", []) if one != this), this],
             **about,
             "machine": {"system": platform.platform(), "processor": platform.machine()},
         }

@@ -20,8 +20,8 @@ def metrics_of(kind: type[Probe], findings: Findings) -> dict[str, Any]:
         for entry in measured(headline, findings, declared_tables(kind)):
             words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
             name = f"{kind.name}/{re.sub(r'[^0-9a-z]+', '_', words.lower())}"
-            n = entry.row[headline.n[0]] if isinstance(headline.n, tuple) else None
             low, high = entry.ends
+            n = headline.size(entry.row)
             beside = {"low": low, "high": high, "n": n, "chance": entry.chance}
             found[name] = entry.value
             found |= {f"{name}_{end}": each for end, each in beside.items() if each is not None}

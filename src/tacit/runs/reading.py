@@ -16,16 +16,25 @@ from tacit.runs.run import Run, named
 
 
 def read_runs(folders: Sequence[Path]) -> tuple[Run, ...]:
-    """Read the runs in folders, sorted by probe; a Python file defines the probe of some runs."""
+    """Read the runs in folders, by probe; a Python file defines the probe of some runs.
+
+    The runs of a probe are in the order of the folders and, within a folder, of their starts.
+    """
     files = [one for one in folders if one.suffix == ".py"]
     for file in files:
         load_file(file)
-    found = [run for folder in folders if folder not in files for run in _runs_in(folder)]
-    twice = [folder for folder, n in Counter(path.resolve() for path in found).items() if n > 1]
+    found = [_runs_in(folder) for folder in folders if folder not in files]
+    each = Counter(path.resolve() for paths in found for path in paths)
+    twice = [folder for folder, n in each.items() if n > 1]
     if twice:
         raise RequestError(f"the run {twice[0]} is given twice; give each run once")
+    runs = [run for paths in found for run in sorted(map(_read, paths), key=_started)]
     order = list(probes())
-    return named(sorted(map(_read, found), key=lambda run: order.index(run.probe)))
+    return named(sorted(runs, key=lambda run: order.index(run.probe)))
+
+
+def _started(run: Run) -> str:
+    return str(run.manifest.get("started", ""))
 
 
 def _runs_in(folder: Path) -> list[Path]:

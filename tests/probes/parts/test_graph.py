@@ -16,6 +16,7 @@ from tacit.findings.findings import Findings
 from tacit.probes.parts.details import graph_files
 from tacit.probes.parts.edges import Edge, edges, without_implied, worst_violations
 from tacit.probes.parts.graph import parts_graphs
+from tacit.probes.parts.ring import HEIGHTS, label_positions, lines_of, ordered, spots_of
 
 PARTS = Ontology.load("parts")
 
@@ -176,6 +177,24 @@ def test_no_text_stands_on_another(n: int, share: float) -> None:
             assert top <= box[1] < box[3] <= bottom, words
 
 
+@pytest.mark.parametrize("wider", [1.0, 1.6])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_label_lies_on_another_edge(seed: int, wider: float) -> None:
+    """Neither in the graph nor in a wider one, point by point."""
+    drawn = lines_of(edges_of(at_random(7, 0.04, seed), "before"), PARTS)
+    spots = spots_of(ordered(LONG[:7], drawn), HEIGHTS[-1])
+    found = label_positions(drawn, spots)
+    assert len(found) > 2
+    for line, (x, y) in found.items():
+        letters = max(len(name) + 2 * (edge.fault is not None) for name, edge in line.names)
+        width, height = LETTER * 12 * letters, 15 * len(line.names)
+        for other in found.keys() - {line}:
+            (x1, y1), (x2, y2) = spots[other.tail], spots[other.head]
+            for at in (step / 200 for step in range(201)):
+                aside = abs(x1 + at * (x2 - x1) - x) * wider
+                assert aside > width / 2 or abs(y1 + at * (y2 - y1) - y) > height / 2
+
+
 @pytest.mark.parametrize(("n", "share"), [(3, 0.3), (7, 0.03), (7, 0.5), (13, 0.01), (13, 0.6)])
 def test_every_belief_is_drawn_or_follows_from_what_is_drawn(n: int, share: float) -> None:
     """In every stage, and nothing else; what is violated is marked, as counted by hand."""
@@ -264,7 +283,7 @@ def test_a_constraint_that_a_missing_belief_decides_is_not_drawn_as_violated() -
     assert [edge.fault for edge in edges_of(beliefs, "before")] == [None]
     about = " ".join(spec_of(beliefs)["concat"][0]["title"]["subtitle"])
     assert "0 of 1 constraint" in about
-    assert "1 undecided" in about
+    assert "1 constraint undecided" in about
     assert "2 beliefs are missing" in about
 
 

@@ -16,25 +16,25 @@ _RETRIEVED = {"category": None, "order": MAIN, "n": NUMBERS}
 HEADLINES = (
     Headline(
         "Mean reciprocal rank",
-        "of the concept's word, by number of properties in the prompt; 1 means that the correct "
-        "concept always ranks first",
+        "of the concept's word, by number of properties in the prompt",
         "retrieval_by_number",
         "mrr",
         where=_RETRIEVED,
         n=("concepts", "concept"),
         by=("wording", "n"),
         among=("candidates", "candidate"),
+        best=1.0,
     ),
     Headline(
         "Mean average precision",
-        "of people's properties, by relation; 1 means that people's responses always rank above "
-        "all other words",
+        "of the properties that people name, among all words, by relation",
         "elicitation_by_relation",
         "map",
         where={"preface": True, "over": "vocabulary"},
         n=("prompts", "prompt"),
         by=("relation",),
         among=("candidates", "candidate"),
+        best=1.0,
     ),
     Headline(
         "Probability",
@@ -45,5 +45,6 @@ HEADLINES = (
         where=_RETRIEVED,
         n=("concepts", "concept"),
         by=("wording", "n"),
+        best=1.0,
     ),
 )

@@ -224,6 +224,7 @@ def accuracy_by_score(shown: Shown) -> Drawn | None:
         by="model",
         told=[column("n")],
         domain=(0.0, 1.0),
+        height=150,
     )
     values = {"intervals": shown.intervals("others"), "n": counted(table["n"], "anchor question")}
     return [[curves.chart("")]], values

@@ -10,36 +10,38 @@ DETAILS = Tables("consistency", "details")
 HEADLINES = (
     Headline(
         "Says yes",
-        "share of “yes” among the answers about facts and negatives (false versions), of which "
-        "there are equally many",
+        "share of “yes” among the answers about facts and as many negatives (false versions)",
         "background_answers",
         "yes",
         n=("n", "question"),
     ),
     Headline(
         "AUROC of the yes-margin",
-        "how well the scores of “yes” and “no” tell facts from negatives",
+        "how often “yes” is likelier for a fact than for a negative",
         "background_answers",
         "auroc",
         n=("n", "question"),
+        best=1.0,
     ),
     Headline(
         "Anchor accuracy",
-        "share of correct answers among the model's answers to anchor questions; chance: guessing",
+        "share of multiple-choice questions answered correctly",
         "anchor_accuracy",
         "value",
         where={"of": "all"},
         n=("n", "anchor question"),
+        best=1.0,
         against=Headline(*("", "", "anchor_baselines", "accuracy"), where={"baseline": "random"}),
     ),
     Headline(
         "Adjusted lift",
-        "whether the background score predicts correct answers among questions with equally many "
-        "facts; 0: chance level, 1: perfectly",
+        "whether the background score (share of known facts) predicts correct answers, among "
+        "questions with equally many facts",
         "adjusted",
         "lift_adjusted",
         n=("n", "anchor question"),
         scale=(-1.0, 1.0),
+        best=1.0,
     ),
     Headline(
         "Conceptual consistency",
@@ -47,6 +49,7 @@ HEADLINES = (
         "consistency",
         "consistency",
         n=("n", "anchor question"),
+        best=1.0,
     ),
     Headline(
         "Lift above chance",
@@ -56,6 +59,7 @@ HEADLINES = (
         "lift",
         n=("n", "anchor question"),
         scale=(-1.0, 1.0),
+        best=1.0,
     ),
     Headline(
         "AUROC",
@@ -63,6 +67,7 @@ HEADLINES = (
         "consistency",
         "auroc",
         n=("n", "anchor question"),
+        best=1.0,
     ),
     Headline(
         "Background score",
@@ -71,5 +76,6 @@ HEADLINES = (
         "background_score",
         "value",
         n=("relations", "relation"),
+        best=1.0,
     ),
 )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.charts.figures import Drawn
 
 _COLUMN = 20  # things per column
+_LOWEST = 15  # rows of a figure that is not in the paper
 _UNLABELLED = "statements"
 _BEFORE = "before repair"
 _AFTER = "after repair (paper)"
@@ -149,6 +150,16 @@ def all_things(shown: Shown) -> Drawn | None:
     return _things(shown, pl.col("band") == "middle", pl.lit(""))
 
 
+def relations(shown: Shown) -> Drawn | None:
+    """Each relation's accuracy before repair (not in Gu et al. 2023)."""
+    return _lowest(shown, "relation")
+
+
+def worst_things(shown: Shown) -> Drawn | None:
+    """The things with the lowest accuracy before repair (not in Gu et al. 2023)."""
+    return _lowest(shown, "thing")
+
+
 def size_of_models(shown: Shown) -> Drawn | None:
     """Violation rates against model sizes (not a figure of Gu et al. 2023)."""
     return sizes(shown, measures)
@@ -162,8 +173,30 @@ FIGURES = Figures(
     accuracy_by_relation,
     best_and_worst_things,
     all_things,
+    relations,
+    worst_things,
     size_of_models,
 )
+
+
+def _lowest(shown: Shown, key: str) -> Drawn | None:
+    """Rows of the lowest accuracies before repair, with a panel per model."""
+    table, spec = shown.defined(f"accuracy_by_{key}", "accuracy"), TABLES[f"accuracy_by_{key}"]
+    if table is None:
+        return None
+    lowest = table.filter(stage="before").drop_nulls("accuracy").sort("accuracy", "n", key)
+    rows = Rows(
+        lowest.group_by("model", maintain_order=True)
+        .head(_LOWEST)
+        .with_columns(label=pl.format("{} ({})", key, "n")),
+        spec.column("accuracy"),
+        shown.colours,
+        label="label",
+        reference=spec.column("always_true"),
+        domain=(0.0, 1.0),
+        dotted=0.5,
+    )
+    return in_rows(rows.panels("model"), 2), {}
 
 
 def _things(shown: Shown, band: pl.Expr, kind: pl.Expr) -> Drawn | None:

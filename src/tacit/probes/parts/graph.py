@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,7 +16,7 @@ from tacit.english import several
 from tacit.findings.numbers import percent
 from tacit.probes.parts.edges import Edge, edges, without_implied
 from tacit.probes.parts.ring import (
-    FACTORS,
+    HEIGHTS,
     LABEL,
     LINE,
     NAME,
@@ -24,6 +24,7 @@ from tacit.probes.parts.ring import (
     lines_of,
     name_box,
     name_lines,
+    ordered,
     spots_of,
 )
 
@@ -34,18 +35,17 @@ if TYPE_CHECKING:
 MOST_EDGES = 8
 """Maximum number of edges in a graph; the violated ones come first."""
 
-_FEWEST_EDGES = 5  # unless they have no room on the largest ring
 _GROUPS = ("model", "thing", "annotator")
 # By severity, and last without a violation: the name in the legend, and the dashes of lines.
 _KINDS = (
-    ("violated: two statements exclude each other", (7, 3)),
-    ("violated: one statement implies another that is not believed", (2, 3)),
-    ("violated: two statements imply a third that is not believed", (9, 3, 2, 3)),
-    ("believed; violates no constraint", (1, 0)),
+    ("violated: two exclude each other", (7, 3)),
+    ("violated: implies one not believed", (2, 3)),
+    ("violated: two imply one not believed", (9, 3, 2, 3)),
+    ("believed; violates nothing", (1, 0)),
 )
 _SOUND = len(_KINDS) - 1
 
-_GAP, _NARROWEST = 6.0, 300.0  # pixels
+_GAP = 6.0  # pixels between a part and its lines
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _stage(
     believed, violated = count["believed"], count["violated"]
     if stage == "label":
         false = beliefs["label"].count() - believed
-        about = [f"{several(believed, 'statement')} true, {false:,} false (with implied ones)"]
+        about = [f"{believed:,} true, {false:,} false, implied ones included"]
         return _Stage("Gold: the annotator's mental model", about, colours.gold, found)
     decided, missing = count["applicable"] - count["undecided"], beliefs["p_true"].null_count()
     share = f" ({percent(violated / decided)})" if decided else ""
@@ -103,7 +103,7 @@ def _stage(
         f"{believed:,} of {several(count['statements'], 'statement')} believed",
         f"{violated:,} of {several(decided, 'constraint')} violated{share}",
     ]
-    about[1] += f", {count['undecided']:,} undecided" * (count["undecided"] > 0)
+    about += [f"{several(count['undecided'], 'constraint')} undecided"] * (count["undecided"] > 0)
     if stage != "before":
         return _Stage(f"After repair ({stage})", about, colours.of(stage), found)
     about += [f"{several(missing, 'belief is', 'beliefs are')} missing"] * (missing > 0)
@@ -113,44 +113,43 @@ def _stage(
 def _ring(
     parts: Sequence[str], stages: Sequence[_Stage], ontology: Ontology, colours: Palette
 ) -> list[Spec]:
-    """Return a graph per stage, with as many edges as have room on the ring."""
-    many = range(MOST_EDGES, _FEWEST_EDGES - 1, -1)
-    few = product(FACTORS[-1:], range(_FEWEST_EDGES - 1, -1, -1))
-    for factor, most in chain(product(FACTORS, many), few):
-        shown = _fewer(stages, ontology, most)
-        lines = [lines_of(stage.edges, ontology) for stage in shown]
-        ends = {part for each in lines for line in each for part in (line.tail, line.head)}
-        own = [part for part in parts if part in ends] or parts[:MOST_EDGES]
-        spots = spots_of(own, [line for each in lines for line in each], factor)
-        found = [label_positions(each, spots) for each in lines]
-        if all(each is not None for each in found):
-            key = _legend(shown, colours)
-            return [
-                _panel(stage, _rows(stage, each or {}, spots, colours), spots, key, colours)
-                for stage, each in zip(shown, found, strict=True)
-            ]
-    return []
+    """Return a graph per stage, of the height at which most edges have room, first at first."""
+    lines = list(_lines(stages, ontology))
+    every = [line for each in lines for line in each]
+    ends = {part for line in every for part in (line.tail, line.head)}
+    own = [part for part in parts if part in ends] or parts[:MOST_EDGES]
+    tried = []
+    for height, order in product(HEIGHTS, (ordered(own, every), ordered(own, lines[0]))):
+        spots = spots_of(order, height)
+        tried.append((spots, [label_positions(each, spots) for each in lines]))
+    spots, found = max(tried, key=lambda one: (len(one[1][0]), sum(map(len, one[1]))))
+    shown = _level([_drawn(*each) for each in zip(stages, found, strict=True)])
+    key = _legend(shown, colours)
+    return [
+        _panel(stage, _rows(stage, each, spots, colours), spots, key, colours)
+        for stage, each in zip(shown, found, strict=True)
+    ]
 
 
-def _fewer(stages: Sequence[_Stage], ontology: Ontology, most: int) -> list[_Stage]:
-    """Leave out implied edges and, of the others, those between parts other than at first."""
+def _lines(stages: Sequence[_Stage], ontology: Ontology) -> Iterator[list[Line]]:
+    """Yield the lines of each stage without implied edges: the violated, then those at first."""
     transitive = [name for name, relation in ontology.relations.items() if relation.transitive]
     pairs: set[frozenset[str]] = set()
 
     def order(edge: Edge) -> tuple[int, bool]:
         return _kind(edge.fault), frozenset((edge.tail, edge.head)) not in pairs
 
-    shown = []
     for stage in stages:
-        drawn = sorted(without_implied(stage.edges, transitive), key=order)[:most]
-        pairs |= {frozenset((edge.tail, edge.head)) for edge in drawn}
-        note = f"{len(drawn)} of {several(len(stage.edges), 'edge')} drawn"
-        first, *more = stage.about
-        if len(drawn) < len(stage.edges):
-            first, more = (f"{first}, {note}", more) if more else (first, [note])
-        about = [first, *more]
-        shown.append(replace(stage, about=about, edges=drawn))
-    return _level(shown)
+        chosen = sorted(without_implied(stage.edges, transitive), key=order)[:MOST_EDGES]
+        pairs |= {frozenset((edge.tail, edge.head)) for edge in chosen}
+        yield lines_of(chosen, ontology)
+
+
+def _drawn(stage: _Stage, lines: Iterable[Line]) -> _Stage:
+    drawn = [edge for line in lines for _, edge in line.names]
+    note = [f"{len(drawn)} of {several(len(stage.edges), 'edge')} drawn"]
+    about = [*stage.about, *note * (len(drawn) < len(stage.edges))]
+    return replace(stage, about=about, edges=drawn)
 
 
 def _level(stages: Sequence[_Stage]) -> list[_Stage]:
@@ -198,9 +197,7 @@ def _panel(
 ) -> Spec:
     """Draw the graph of one stage; the column ``mark`` says to which layer a row belongs."""
     boxes = [name_box(part, spot) for part, spot in spots.items()]
-    left, right = min(box[0] for box in boxes) - 10, max(box[2] for box in boxes) + 10
-    narrow = max(0.0, _NARROWEST - (right - left)) / 2
-    left, right = left - narrow, right + narrow
+    left, right = min(box[0] for box in boxes), max(box[2] for box in boxes)
     top, bottom = min(box[1] for box in boxes) - 12, max(box[3] for box in boxes) + 12
     text = {"type": "text", "font": FONT, "fontSize": LABEL, "lineBreak": "\n", "lineHeight": 16}
     text["baseline"] = "middle"
@@ -218,7 +215,7 @@ def _panel(
         ("line", {"type": "rule", "strokeWidth": 1.6}, ends | _only(key, "color", "strokeDash")),
         ("line", wide, ends | tip),
         ("arrow", arrow | {"opacity": 1}, turned | _only(key, "color")),
-        ("label", text | {"stroke": PAPER, "strokeWidth": 4}, words),
+        ("label", text | {"stroke": PAPER, "strokeWidth": 8, "strokeJoin": "round"}, words),
         ("label", text, words | own),
         ("part", dot, own),
         ("part", text | beside | {"fontSize": NAME, "color": colours.ink}, words),

@@ -7,7 +7,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,13 +23,16 @@ NAME, LABEL = 13.0, 12.0
 LINE = 1.25
 """The height of a line of text, relative to the font size."""
 
-FACTORS = (0.75, 1.0, 1.25, 1.5)
-"""The sizes of the ring to try until all labels fit."""
+WIDTH = 316.0
+"""The width of a graph with its names, in pixels: the room on a phone. A page may widen it."""
 
-_FLAT = 0.72  # the height of the ring, relative to its width
+HEIGHTS = (60.0, 80.0, 100.0, 125.0, 150.0)
+"""Half the heights of the ring to try until all labels fit, in pixels."""
+
 _LETTER = 0.62  # the width of a letter, relative to the font size; rarely exceeded
-_WIDEST, _LONGEST = 13, 48  # letters per line of a part's name, and in total
-_SHARES = (0.5, 0.43, 0.57, 0.36, 0.64, 0.3, 0.7, 0.24, 0.76)  # where on its line a label may be
+_WIDTHS, _LONGEST = (9, 13), 48  # letters per line of a part's name, and in total
+# Where on its line a label may be, the middle first.
+_SHARES = sorted((step / 40 for step in range(8, 33)), key=lambda share: abs(share - 0.5))
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ def lines_of(found: Sequence[Edge], ontology: Ontology) -> list[Line]:
     return sorted(lines, key=lambda line: math.inf if line.fault is None else line.fault)
 
 
-def spots_of(parts: Sequence[str], lines: Sequence[Line], factor: float) -> dict[str, Point]:
-    """Place the parts clockwise on a ring, so that connected parts are near each other."""
+def ordered(parts: Sequence[str], lines: Sequence[Line]) -> list[str]:
+    """Order the parts of a ring so that connected parts are near each other."""
     rank_of, n = {part: rank for rank, part in enumerate(parts)}, len(parts)
 
     def length() -> int:
@@ -84,30 +87,50 @@ def spots_of(parts: Sequence[str], lines: Sequence[Line], factor: float) -> dict
                 shortest = now
             else:
                 rank_of[a], rank_of[b] = rank_of[b], rank_of[a]
-    radius = factor * max(95.0, 40 + 13.0 * n)
-    start = 0.5 if n % 2 == 0 else 0.25
-    angles = {part: (rank + start) * 2 * math.pi / n for part, rank in rank_of.items()}
-    return {
-        part: (radius * math.sin(at), -_FLAT * radius * math.cos(at)) for part, at in angles.items()
-    }
+    return sorted(parts, key=rank_of.__getitem__)
 
 
-def label_positions(lines: Sequence[Line], spots: Mapping[str, Point]) -> dict[Line, Point] | None:
-    """Place the labels on their lines so that none overlap; None if a label does not fit."""
-    taken = [(x - 12, y - 12, x + 12, y + 12) for x, y in spots.values()]
+def spots_of(order: Sequence[str], height: float) -> dict[str, Point]:
+    """Place parts clockwise on a ring that is as wide as their names let it be, or higher."""
+    half = (len(order) + 1) // 2
+    sides = (order[:half], order[half:][::-1])  # each from top to bottom
+    tall = [_name_size(a)[1] + _name_size(b)[1] for side in sides for a, b in pairwise(side)]
+    height = max(height, half * max(tall, default=0.0) / 4)
+    at = {}  # x and y as shares of the ring's width and height
+    for side, sign in zip(sides, (1, -1), strict=True):
+        for rank, part in enumerate(side):
+            y = (2 * rank + 1) / len(side) - 1
+            at[part] = (sign * math.sqrt(1 - y * y), y)
+    width = min(
+        (WIDTH - _name_size(a)[0] - _name_size(b)[0]) / (at[a][0] - at[b][0])
+        for a in sides[0]
+        for b in sides[1]
+    )
+    return {part: (width * x, height * y) for part, (x, y) in at.items()}
+
+
+def label_positions(lines: Sequence[Line], spots: Mapping[str, Point]) -> dict[Line, Point]:
+    """Place the labels of as many lines as have room, in order: none lies on anything else.
+
+    That stays true if the graph is made wider.
+    """
+    taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots.values()]
     taken += [name_box(part, spot) for part, spot in spots.items()]
-    found = {}
+    found: dict[Line, Point] = {}
+    labels: list[Box] = []
     for line in lines:
-        (x1, y1), (x2, y2), (width, height) = spots[line.tail], spots[line.head], line.size
+        start, end, (width, height) = spots[line.tail], spots[line.head], line.size
+        if any(_crosses(box, start, end) for box in labels):
+            continue
+        others = [(spots[other.tail], spots[other.head]) for other in found]
         for share in _SHARES:
-            x, y = x1 + (x2 - x1) * share, y1 + (y2 - y1) * share
+            x, y = (a + (b - a) * share for a, b in zip(start, end, strict=True))
             box = (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-            if not any(_overlap(box, other) for other in taken):
+            overlaps = any(_overlap(box, other) for other in taken + labels)
+            if not overlaps and not any(_crosses(box, *other) for other in others):
+                labels.append(box)
+                found[line] = (x, y)
                 break
-        else:
-            return None
-        taken.append(box)
-        found[line] = (x, y)
     return found
 
 
@@ -115,15 +138,36 @@ def _overlap(one: Box, other: Box) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
+def _crosses(box: Box, start: Point, end: Point) -> bool:
+    """Whether a line from a point to another goes through the box."""
+    enters, leaves = 0.0, 1.0
+    for a, b, least, most in zip(start, end, box[:2], box[2:], strict=True):
+        if a == b:
+            if not least < a < most:
+                return False
+        else:
+            first, last = sorted(((least - a) / (b - a), (most - a) / (b - a)))
+            enters, leaves = max(enters, first), min(leaves, last)
+    return enters < leaves
+
+
 def name_box(part: str, spot: Point) -> Box:
     """The approximate box of a part's dot and name, which is beside the dot."""
-    (x, y), lines = spot, name_lines(part)
-    wide, tall = max(map(len, lines)) * _LETTER * NAME + 10, len(lines) * NAME * LINE / 2
-    return (x, y - tall, x + wide, y + tall) if x > 0 else (x - wide, y - tall, x, y + tall)
+    (x, y), (wide, tall) = spot, _name_size(part)
+    left, right = (x, x + wide) if x > 0 else (x - wide, x)
+    return left, y - tall / 2, right, y + tall / 2
+
+
+def _name_size(part: str) -> Point:
+    lines = name_lines(part)
+    return max(map(len, lines)) * _LETTER * NAME + 10, len(lines) * NAME * LINE
 
 
 def name_lines(part: str) -> list[str]:
-    return textwrap.wrap(short(part, _LONGEST), _WIDEST) or [""]
+    least, most = _WIDTHS  # words are broken only if they are longer than the latter
+    name = short(part, _LONGEST)
+    longest = max(map(len, name.split()), default=0)
+    return textwrap.wrap(name, min(most, max(least, longest))) or [""]
 
 
 def short(words: str, most: int) -> str:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from tacit.english import several
 from tacit.findings.declared import Tables
 from tacit.findings.display import Headline
 
@@ -19,56 +15,55 @@ TABLES = Tables("parts")
 DETAILS = Tables("parts", "details")
 
 
-def decided(row: Mapping[str, Any]) -> str:
-    """Return, as text, the number of constraints known to be violated or satisfied."""
-    kind = "applicable and decided constraint" if row["undecided"] else "applicable constraint"
-    return several(row["applicable"] - row["undecided"], kind)
-
-
-_AGREES = "share of statements for which the belief agrees with the gold label"
 _MAIN = {"set": WITHOUT_SYMMETRIC, "stage": "before"}
-_WITHOUT = "without symmetric relations, whose gold labels are all true"
+_LABELLED = ("n", "labelled non-symmetric statement")
 HEADLINES = (
     Headline(
         "Says true",
-        "share of all statements that the model judges true",
+        "share of statements that the model judges true",
         "discrimination",
         "share_true",
         where={"set": ALL, "stage": "before"},
-        n=("statements", "statement"),
+        n=("statements", "asked statement"),
     ),
     Headline(
         "Balanced accuracy",
-        f"mean of the accuracies on true and on false statements, {_WITHOUT}",
+        "mean of the accuracies on true and on false statements",
         "discrimination",
         "balanced",
         where=_MAIN,
-        n=("n", "statement"),
+        n=_LABELLED,
+        best=1.0,
     ),
     Headline(
         "AUROC",
-        f"how well P(true) tells true from false statements, {_WITHOUT}",
+        "how often P(true) is higher for a true than for a false statement",
         "discrimination",
         "auroc",
         where=_MAIN,
-        n=("n", "statement"),
+        n=_LABELLED,
+        best=1.0,
     ),
     Headline(
         "Constraint violations",
-        "share of violated constraints among the constraints that apply to the model's beliefs; "
-        "chance: the same beliefs, randomly shuffled",
+        "share of constraints broken; for example, A above B excludes B above A",
         "violation",
         "rate",
         where={"constraint": "micro", "stage": "before"},
-        n=decided,
+        n=(lambda row: row["applicable"] - row["undecided"], "constraint"),
+        baseline="shuffled beliefs",
+        best=0.0,
     ),
     Headline(
         "Accuracy after repair",
-        f"{_AGREES}, {_WITHOUT}; chance: shuffled beliefs after repair",
+        "accuracy once no constraint is broken",
         "accuracy",
         "accuracy",
         where={"set": WITHOUT_SYMMETRIC, "gold": "all", "stage": "paper"},
-        n=("n", "statement"),
+        n=_LABELLED,
         against=Headline(*("", "", "repaired_shuffled", "after"), where={"set": WITHOUT_SYMMETRIC}),
+        baseline="shuffled beliefs",
+        best=1.0,
+        gain=True,
     ),
 )

@@ -245,17 +245,48 @@
     const data = page.datasets[name];
     return [...Array(data.rows).keys()].map((row) => Object.fromEntries(data.columns.map((column, at) => [column, data.values[at][row]])));
   }
-  /* The panels of a chart get as wide as its card lets them, given how wide the chart is now. */
-  const beside = (node) => (node.hconcat ? node.hconcat : [node]);
-  function fitted(spec, now, room) {
-    const rows = spec.vconcat || [spec];
-    const wide = (row) => beside(row).reduce((sum, panel) => sum + (panel.width || 0), 0);
-    const most = Math.max(...rows.map(wide));
-    const cells = rows.some((row) => beside(row).some((panel) => (panel.layer || []).some((layer) => layer.mark.limit)));
-    const factor = Math.max(cells ? 1 : 0.55, Math.min(4, (room - now + most) / most));
-    for (const row of rows) for (const panel of beside(row)) if (panel.width) panel.width = Math.floor(panel.width * factor);
-    return spec;
+  function within(node, change) {
+    change(node);
+    for (const inner of Object.values(node)) if (inner && typeof inner === "object") within(inner, change);
   }
+  const beside = (row) => row.hconcat || [row];
+  const columnsOf = (panel) => (panel.layer || []).flatMap((layer) => (layer.mark.limit ? [layer.encoding.x.scale.domain] : []))[0];
+  const NARROWEST = 120; // pixels, of a panel
+  /* The panels of a chart get as wide as its card lets them, given how wide the chart is now. */
+  function fitted(spec, now, room) {
+    const wide = (row) => beside(row).reduce((sum, panel) => sum + (panel.width || 0), 0);
+    const most = Math.max(...spec.vconcat.map(wide)), factor = (room - now + most) / most;
+    for (const panel of spec.vconcat.flatMap(beside)) {
+      const least = columnsOf(panel) ? panel.width : Math.min(panel.width, NARROWEST);
+      if (panel.width) panel.width = Math.max(least, Math.floor(panel.width * factor));
+    }
+  }
+  /* What is done in turn to a chart that is wider than its card. */
+  const SIMPLER = [
+    (spec) => within(spec, (node) => {
+      if (node.legend) node.legend.columns = 1;
+      if (node.title && node.title.text) node.title.text = String(node.title.text).match(/.{1,36}(\s|$)/g);
+    }),
+    (spec) => { // panels one below the other, each with its labels
+      spec.vconcat = spec.vconcat.flatMap(beside);
+      within(spec, (node) => { if (node.axis && node.axis.labels === false) node.axis.labels = true; });
+    },
+    (spec) => { // without the columns of text
+      for (const panel of spec.vconcat) panel.layer = panel.layer.filter(({ encoding: { x } }) => !x || x.value !== "width");
+    },
+    (spec, over) => { // with the first columns of cells
+      for (const panel of spec.vconcat) {
+        const columns = columnsOf(panel), each = columns && panel.width / columns.length;
+        if (!columns) continue;
+        const kept = columns.slice(0, Math.max(1, Math.floor((panel.width - over) / each)));
+        panel.width = each * kept.length;
+        for (const layer of panel.layer) {
+          layer.encoding.x.scale.domain = kept;
+          layer.transform = [{ filter: { field: "column", oneOf: kept } }];
+        }
+      }
+    },
+  ];
   /* A figure is drawn when it is seen, and again if its room, its theme or its choice changes. */
   function Picture(figure, draw, sheet, options) {
     const canvas = figure.querySelector(".canvas");
@@ -294,9 +325,19 @@
       const datasets = Object.fromEntries(Object.entries(chart.data).map(([own, name]) => [own, rowsOf(name)]));
       return JSON.parse(coloured(JSON.stringify({ ...chart.spec, datasets, ...more })));
     };
+    const canvas = figure.querySelector(".canvas");
     async function draw(embed, room) {
-      const { width } = await embed(specOf());
-      const { svg } = await embed(fitted(specOf(), width, room));
+      const spec = specOf();
+      let { svg, width } = await embed(spec);
+      const steps = [...SIMPLER];
+      for (;;) {
+        fitted(spec, width, room);
+        ({ svg, width } = await embed(spec));
+        if (width <= room + 1 || !steps.length) break;
+        steps.shift()(spec, width - room);
+        ({ width } = await embed(spec));
+      }
+      canvas.toggleAttribute("data-shortened", steps.length < 2); // the last two leave something out
       // One picture to who hears it; its numbers stand in the tables.
       svg.setAttribute("role", "img");
       svg.setAttribute("aria-label", figure.dataset.title);
@@ -389,11 +430,6 @@
   }
   for (const kind of ["pointerover", "focusin", "click"]) document.addEventListener(kind, (event) => { const each = explained(event); if (each) tellAt(each); });
   for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, (event) => { if (explained(event)) untell(); });
-  /* Where the stages do not fit beside one another, each stage is put below the one before. */
-  function stacked(spec, room) {
-    const width = spec.spacing + Math.max(...spec.concat.map((panel) => panel.width));
-    return { ...spec, columns: Math.max(1, Math.floor(room / width)) };
-  }
   function Graphs(figure) {
     const id = figure.dataset.graphs, list = page.graphs[id];
     const names = Object.keys(list[0]);
@@ -425,13 +461,13 @@
       text = JSON.stringify(await unpack("graph-" + id + "-" + which));
       const wide = JSON.parse(coloured(text)), { title } = wide;
       delete wide.title;
-      let left = room - (await embed(wide)).width;
-      const share = 1 + left / wide.concat.reduce((sum, panel) => sum + panel.width, 0);
-      if (share > 0.8 && left < 0) {
-        for (const panel of wide.concat) panel.width = Math.floor(panel.width * share);
-        left = 0;
-      }
-      const { svg } = await embed(left < 0 ? stacked(wide, room) : { ...wide, spacing: wide.spacing + Math.min(150, left / wide.columns) });
+      /* As many stages beside one another as fit, each as wide as there is room. */
+      const least = Math.max(...wide.concat.map((panel) => panel.width)), gap = wide.spacing;
+      wide.columns = Math.max(1, Math.min(wide.concat.length, Math.floor((room - 10 + gap) / (least + gap))));
+      const most = Math.floor((room - 10 + gap) / wide.columns) - gap;
+      for (const panel of wide.concat) panel.width = Math.max(panel.width, Math.min(most, 1.6 * panel.width));
+      within(wide, (node) => { if (node.legend) node.legend.columns = wide.columns; });
+      const { svg } = await embed(wide);
       svg.querySelectorAll("[role]").forEach((each) => each.removeAttribute("role"));
       svg.setAttribute("role", "group");
       svg.setAttribute("aria-label", title.text);
