@@ -45,15 +45,18 @@ def chart_of(name: str, tables: Mapping[str, pl.DataFrame] = TABLES) -> Chart:
         ("accuracy_at", "share"),
         ("accuracy_by_relation", "accuracy"),
         ("best_and_worst_things", "accuracy"),
+        ("relations", "accuracy"),
+        ("worst_things", "accuracy"),
         ("violations", "rate"),
     ],
 )
 def test_a_figure_shows_the_values_of_its_table(name: str, column: str) -> None:
     """Values and intervals before and after repair with one objective, and no other stage."""
-    table = TABLES[
-        {"best_and_worst_things": "accuracy_by_thing", "violations": "violation"}.get(name, name)
-    ]
-    stages = {"before"} if name == "violations" else {"before", "paper"}
+    names = dict.fromkeys(("best_and_worst_things", "worst_things"), "accuracy_by_thing")
+    names |= {"relations": "accuracy_by_relation", "violations": "violation"}
+    table = TABLES[names.get(name, name)]
+    alone = name in {"relations", "worst_things", "violations"}
+    stages = {"before"} if alone else {"before", "paper"}
     found = [row for row in rows(chart_of(name)) if row.get("stage")]
     assert {row["stage"] for row in found} == stages
     for row in table.filter(pl.col("stage").is_in(stages)).to_dicts():
