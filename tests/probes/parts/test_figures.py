@@ -59,7 +59,9 @@ def test_a_figure_shows_the_values_of_its_table(name: str, column: str) -> None:
     stages = {"before"} if alone else {"before", "paper"}
     found = [row for row in rows(chart_of(name)) if row.get("stage")]
     assert {row["stage"] for row in found} == stages
-    for row in table.filter(pl.col("stage").is_in(stages)).to_dicts():
+    drawn = table.filter(pl.col("stage").is_in(stages))
+    drawn = drawn.sort("accuracy", "n", "thing").head(15) if name == "worst_things" else drawn
+    for row in drawn.to_dicts():
         wanted = row | {"value": row[column]}
         assert row[column] is None or any(wanted.items() <= one.items() for one in found), row
 
