@@ -95,6 +95,7 @@ class Manners:
         silent: How many times it first returns nothing after each prompt.
         counts: Whether it counts the tokens of a prompt.
         window: The model's window, in tokens.
+        ollama: Whether it is Ollama, which has an API of its own.
         speech: How it chats.
         deciding: How it decides between options.
     """
@@ -112,6 +113,7 @@ class Manners:
     silent: int = 0
     counts: bool = True
     window: int = 400
+    ollama: bool = False
     speech: Speech = field(default_factory=Speech)
     deciding: Deciding = field(default_factory=Deciding)
 

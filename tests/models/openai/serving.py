@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
+from tests.models.openai import ollama
 from tests.models.openai.model import Answer, Language, Manners, Model
 from tests.models.openai.raw import raw, read_request
 from tests.models.openai.speaking import Refusal
@@ -141,20 +142,30 @@ class Serving(Model):
         self.keys.append(key)
         if self.manners.key is not None and key != f"Bearer {self.manners.key}":
             return Sent.of({"error": f"wrong key: {key}"}, status=401)
+        path = head.split()[1].removeprefix("/v1")
+        if head.startswith("GET") and path == ollama.VERSION:
+            known = self.manners.ollama
+            return Sent.of({"version": "0.33.0"} if known else {}, status=200 if known else 404)
         if head.startswith("GET"):
             listed = {
                 "object": "list",
                 "data": [{"id": "toy", "max_model_len": self.manners.window}],
             }
             return Sent.of(listed, status=self.manners.lists)
-        asked = json.loads(body)
-        path, form = head.split()[1].removeprefix("/v1"), self.manners.deciding.form
+        return self._posted(path, json.loads(body))
+
+    def _posted(self, path: str, asked: dict[str, Any]) -> Sent:
+        form, knows_ollama = self.manners.deciding.form, self.manners.ollama
         decides = {None: "", "systemone": "/systemone"}.get(form, "/decisions")
-        if path not in {"/completions", "/chat/completions", decides}:
+        generates = ollama.GENERATE if knows_ollama else ""
+        if path not in {"/completions", "/chat/completions", decides, generates}:
             return Sent.of({"error": {"message": "no such path"}}, status=404)
         if not asked:
             return Sent.of({"error": {"message": "a field is missing"}}, status=422)
-        return self._answered(asked)
+        if path == generates:
+            return ollama.as_generated(self._answered(ollama.as_completion(asked)))
+        sent = self._answered(asked)
+        return ollama.without_logprobs(sent) if knows_ollama and "prompt" in asked else sent
 
     def _answered(self, body: dict[str, Any]) -> Sent:
         with self.lock:

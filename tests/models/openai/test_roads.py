@@ -71,3 +71,19 @@ def test_a_server_without_log_probabilities_has_votes(serve: Serve) -> None:
     assert [offer.road for offer in found.roads if offer.usable] == [found.best] == [VOTES]
     with pytest.raises(ModelError, match="other roads to try: first-tokens, votes"):
         load(server)
+
+
+def test_ollama_is_asked_in_its_own_api(serve: Serve, toy: Toy, tokenizer_file: Path) -> None:
+    """Its completions have no log-probabilities; it needs the tokenizer, and has no echo."""
+    server = serve(echo="none", form="content", most=20, ollama=True)
+    model = load(server, tokenizer_file)
+    assert model.description["roads"] == ["next-tokens"]
+    assert "by Ollama's own API" in model.description["preflight"]
+    prompt = Prompt(TEXT, one_token(toy, TEXT, range(2)), "")
+    (scored,) = model.answer([prompt])
+    right = [logprob for logprob, _, _ in expected(toy, prompt)]
+    assert [one.logprob for one in scored.answers] == pytest.approx(right, abs=1e-9)
+    with pytest.raises(ModelError, match="pass its tokenizer with --tokenizer PATH"):
+        load(server)
+    with pytest.raises(ModelError, match="Ollama does not score the tokens of a prompt"):
+        load(server, tokenizer_file, elicitation="echo")

@@ -37,6 +37,8 @@ _SERVER_FAILS, _NOT_IMPLEMENTED = 500, 501
 _ABSENT = frozenset({_NOT_FOUND, 405, _NOT_IMPLEMENTED})
 _BRIEFLY = 10.0
 """Seconds within which a server refuses an empty request."""
+_BESIDE = "/api/"
+"""The beginning of the paths of Ollama's own API, which is not under ``/v1``."""
 _SHOWN = 200
 
 
@@ -109,6 +111,10 @@ class Client:
     ) -> dict[str, Any]:
         """Return the server's answer to a request for a path, such as ``/decisions``."""
         return waited(self._ask("POST", path, body, attempts, timeout))
+
+    def get(self, path: str) -> dict[str, Any]:
+        """Return the server's answer to one request for a path without a body."""
+        return waited(self._ask("GET", path, None, 1, _BRIEFLY))
 
     def has(self, path: str) -> bool:
         """Return whether the server has a path, and so refuses a request without any field."""
@@ -185,7 +191,10 @@ class Client:
     ) -> tuple[httpx2.Response, str]:
         self.traffic["requests"] += 1
         content = bytearray()
-        async with self._http.stream(method, self.address + path, json=body) as response:
+        base = self.address
+        if path.startswith(_BESIDE):
+            base = base.rstrip("/").removesuffix("/v1")
+        async with self._http.stream(method, base + path, json=body) as response:
             async for part in response.aiter_bytes():
                 content += part
                 if len(content) > LARGEST:

@@ -23,6 +23,7 @@ from tacit.models.openai.checks import (
 )
 from tacit.models.openai.client import Client, RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
+from tacit.models.openai.ollama import OllamaServer, is_ollama
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
@@ -225,7 +226,11 @@ class ServerModel(ScoringServer[CompletionsServer]):
         }
         passed = " and ".join(what for road, what in known.items() if road in server.roads)
         lacks = "" if server.echoes else ", no usable echo"
-        return WHOLE, passed + lacks, {"window": self._window, "roads": list(server.roads)}
+        return (
+            WHOLE,
+            passed + server.through + lacks,
+            {"window": self._window, "roads": list(server.roads)},
+        )
 
     def cost(self, requests: Sequence[Prompt]) -> list[int]:
         """See ``LanguageModel.cost``; without a tokenizer, four bytes count as about one token."""
@@ -258,6 +263,7 @@ def load(
     """Run the preflight, and return the model; ``about`` is the model's entry in ``/models``."""
     tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
     only = None if len(options.roads) > 1 else options.roads[0].name
-    server = CompletionsServer(client, about["id"], options.concurrency, tokenizer, only=only)
+    kind = OllamaServer if is_ollama(client) else CompletionsServer
+    server = kind(client, about["id"], options.concurrency, tokenizer, only=only)
     window = about.get("max_model_len")
     return ServerModel(server, store, window if isinstance(window, int) else None)

@@ -212,10 +212,15 @@ class Server(ABC):
         body = self._body(text, more)
         return self._checked(
             text,
-            lambda: self.client.complete(body, timeout, attempts),
+            lambda: self._send(body, timeout, attempts),
             Answer[Completion],
             lambda answer: read_tokens(answer, self.noise),
         )
+
+    def _send(
+        self, body: Mapping[str, Any], timeout: float | None, attempts: int | None
+    ) -> Mapping[str, Any]:
+        return self.client.complete(body, timeout, attempts)
 
     def _checked(
         self,
@@ -253,6 +258,8 @@ class CompletionsServer(Server):
     """The number of special tokens before a text; None if unknown."""
     only: str | None = None
     """The road that the user forced."""
+    through: ClassVar[str] = ""
+    """The API that is asked if it is not OpenAI's, as the end of a phrase."""
 
     @property
     def roads(self) -> tuple[str, ...]:

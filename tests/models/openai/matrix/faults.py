@@ -27,13 +27,17 @@ from tests.models.openai.matrix.positions import (
 from tests.models.openai.model import TEMPLATE, Answer, Model
 from tests.models.openai.serving import Asked, Respond, Sent
 
-Road = Literal["echo", "echo+tokenizer", "next+tokenizer", "chat", "votes"]
-"""How a server is used: completions that echo, without and with a tokenizer; next tokens alone;
-first tokens in the chat; sampled replies."""
+Road = Literal["echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer", "chat", "votes"]
+"""How a server is used: completions that echo, without and with a tokenizer; next tokens alone, as
+completions or as Ollama generates them; first tokens in the chat; sampled replies."""
 
-ROADS: tuple[Road, ...] = ("echo", "echo+tokenizer", "next+tokenizer", "chat", "votes")
+ROADS: tuple[Road, ...] = (
+    *("echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer"),
+    *("chat", "votes"),
+)
 ECHO: tuple[Road, ...] = ("echo", "echo+tokenizer")
-COMPLETIONS: tuple[Road, ...] = (*ECHO, "next+tokenizer")
+NEXT: tuple[Road, ...] = ("next+tokenizer", "ollama+tokenizer")
+COMPLETIONS: tuple[Road, ...] = (*ECHO, *NEXT)
 SCORED: tuple[Road, ...] = (*COMPLETIONS, "chat")
 VOTES: tuple[Road, ...] = ("votes",)
 TRANSPORT: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes")

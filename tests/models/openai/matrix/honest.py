@@ -11,8 +11,8 @@ from tests.models.openai.model import Manners, Model
 from tests.models.openai.serving import Serving
 from tests.models.openai.speaking import Speech
 
-Form = Literal["vllm", "llama.cpp"]
-"""Whether its completions have an echo, as vLLM's have, or none, as llama.cpp's."""
+Form = Literal["vllm", "llama.cpp", "ollama"]
+"""Whether its completions have an echo, as vLLM's have, or none, as those of the others."""
 
 
 def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) -> Model:
@@ -21,6 +21,9 @@ def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) 
     more: dict[str, Any] = {"speech": speech, "noise": noise, "window": 2048}
     if form == "llama.cpp":
         return Model(language(weights, heat), Manners(echo="none", form="content", **more))
+    if form == "ollama":
+        manners = Manners(echo="none", form="content", most=20, ollama=True, **more)
+        return Model(language(weights, heat), manners)
     return Model(language(weights, heat), Manners(most=20, by_id=True, zero="refused", **more))
 
 

@@ -24,7 +24,7 @@ from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.requests import Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
 from tests.models.openai.matrix.faults import PATIENCE, Fault, Road, Start
-from tests.models.openai.matrix.honest import Server
+from tests.models.openai.matrix.honest import Form, Server
 from tests.models.openai.matrix.language import (
     ANSWERS,
     opinions,
@@ -56,6 +56,9 @@ AFTER = 60
 SAMPLES = 8
 CLOSE = 1e-3
 """Nats by which a score may be off."""
+
+FORMS: Mapping[Road, Form] = {"next+tokenizer": "llama.cpp", "ollama+tokenizer": "ollama"}
+"""The servers of the roads without an echo."""
 
 _BLOCK = 1500
 _TURNS = 3
@@ -164,7 +167,7 @@ def _logged() -> Iterator[list[str]]:
 def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
     run = _Run(road)
     server = Server.of(
-        "llama.cpp" if road == "next+tokenizer" else "vllm",
+        FORMS.get(road, "vllm"),
         respond=fault.make() if fault else None,
         begins={"first": 0, "midway": NEVER}[start],
     )

@@ -20,9 +20,9 @@ from tacit.requests import Prompt, Scores
 from tacit.requests.block import Part
 from tests.models.openai.matrix import faults
 from tests.models.openai.matrix.faults import Road
-from tests.models.openai.matrix.honest import Form, Server
+from tests.models.openai.matrix.honest import Server
 from tests.models.openai.matrix.language import prompts, questions, true_opinions, true_scores
-from tests.models.openai.matrix.outcomes import CLOSE, loaded
+from tests.models.openai.matrix.outcomes import CLOSE, FORMS, loaded
 from tests.models.openai.model import Answer
 from tests.models.openai.serving import NEVER, Asked, running
 
@@ -32,9 +32,6 @@ FAULTS = {fault.name: fault.make for fault in faults.FAULTS}
 def another_model(asked: Asked, server: Server) -> Answer:
     """Another model answers."""
     return server.other.answer(asked.body)
-
-
-FORMS: dict[Road, Form] = {"next+tokenizer": "llama.cpp"}
 
 
 def scored(
