@@ -212,7 +212,7 @@ def test_tokens_that_reach_across_a_space(
     kind: str, tokens: Sequence[str], added: Sequence[str], *, reaches: bool
 ) -> None:
     """Are those in whose text a space stands behind something else than white space."""
-    assert bool(vocabulary._reaching(with_tokens(kind, tokens, added))) is reaches
+    assert bool(vocabulary._reaching(with_tokens(kind, tokens, added).backend_tokenizer)) is reaches
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])

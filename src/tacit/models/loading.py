@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -151,25 +152,31 @@ class Parts:
 
 def words_of(name: str, options: LoadOptions | None = None) -> tuple[str, Vocabulary]:
     """Return a model's kind, and the words that its tokenizer encodes as a single token."""
-    from tacit.models.huggingface.alignment import bare
+    from tacit.models.huggingface.alignment import bare, locate
     from tacit.models.huggingface.vocabulary import whole_words
 
     options = options or LoadOptions()
     check_name(name, options)
-    if not is_address(name) and _other_backend(name) is not None:
+    if is_address(name) and options.server.tokenizer:
+        from tacit.models.openai.tokenizer import TokenizerFile
+
+        return "causal", TokenizerFile(options.server.tokenizer).whole_words()
+    if _other_backend(name) is not None:
         return words_of_model(load_model(name, options))
     source, trusted = _located(name, options), options.trust_remote_code
     config = load_part("config", source, trusted=trusted)
     tokenizer = load_part("tokenizer", source, trusted=trusted)
     check_tokenizer(name, tokenizer, config)
-    return kind_of(name, config), whole_words(bare(tokenizer))
+    plain = bare(tokenizer)
+    return kind_of(name, config), whole_words(plain.backend_tokenizer, partial(locate, plain))
 
 
 def words_of_model(model: LanguageModel) -> tuple[str, Vocabulary]:
     """Return the kind and the whole words of a model that is loaded."""
     if not isinstance(model, HasWords):
         raise ModelError(f"{model.name}: its back-end does not support ranking words")
-    return str(model.description.get("kind", "causal")), model.whole_words()
+    kind = str(model.description.get("kind", "causal"))
+    return "causal" if kind == "server" else kind, model.whole_words()
 
 
 def _other_backend(name: str) -> Backend | None:

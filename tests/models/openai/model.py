@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from tests.models.openai import naming
 from tests.models.openai.deciding import Deciding, decide
 from tests.models.openai.speaking import Refusal, Speech, speak
 
@@ -98,6 +99,7 @@ class Manners:
         ollama: Whether it is Ollama, which has an API of its own.
         speech: How it chats.
         deciding: How it decides between options.
+        names: Whose route to name tokens it has, if any.
     """
 
     top: int | None = None
@@ -116,6 +118,7 @@ class Manners:
     ollama: bool = False
     speech: Speech = field(default_factory=Speech)
     deciding: Deciding = field(default_factory=Deciding)
+    names: Literal["vllm", "sglang"] | None = None
 
 
 @dataclass
@@ -135,6 +138,8 @@ class Model:
             time = self.times[name]
         if "questions" in body:
             return decide(self.language, self.manners.deciding, body, self.manners.window)
+        if naming.is_named(body):
+            return naming.answer(self, body, time)
         if "messages" not in body:
             return self._completed(body, time)
         answer = speak(self.manners.speech, body, time + zlib.crc32(name.encode()))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
-from tests.models.openai import ollama
+from tests.models.openai import naming, ollama
 from tests.models.openai.model import Answer, Language, Manners, Model
 from tests.models.openai.raw import raw, read_request
 from tests.models.openai.speaking import Refusal
@@ -57,9 +57,11 @@ class Asked:
 
     @property
     def text(self) -> str:
-        """The prompt, what the user says, or the texts of all questions."""
+        """The prompt, what the user says, or the texts of all questions or prompts."""
         if "questions" in self.body:
             return json.dumps(self.body["questions"], ensure_ascii=False)
+        if naming.is_named(self.body):
+            return str(naming.prompts_of(self.body))
         return str(self.body["messages"][-1]["content"] if self.is_chat else self.body["prompt"])
 
     def about(self, text: str) -> dict[str, Any]:
@@ -158,7 +160,8 @@ class Serving(Model):
         form, knows_ollama = self.manners.deciding.form, self.manners.ollama
         decides = {None: "", "systemone": "/systemone"}.get(form, "/decisions")
         generates = ollama.GENERATE if knows_ollama else ""
-        if path not in {"/completions", "/chat/completions", decides, generates}:
+        named = naming.PATHS[self.manners.names]
+        if path not in {"/completions", "/chat/completions", decides, generates, *named}:
             return Sent.of({"error": {"message": "no such path"}}, status=404)
         if not asked:
             return Sent.of({"error": {"message": "a field is missing"}}, status=422)

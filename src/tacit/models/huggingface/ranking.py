@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ScoringError
 from tacit.models.base import by_kind
-from tacit.models.huggingface.alignment import Filled
+from tacit.models.huggingface.alignment import Filled, locate
 from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint, LocalModel
 from tacit.models.huggingface.passes import on_host
@@ -64,11 +65,12 @@ class RankingModel(LocalModel):
         self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True, **options: object
     ) -> None:
         super().__init__(checkpoint, batch_tokens, **options)
-        self._writing = CandidateTokens(self._tokenizer, self._is_writable, in_order=in_order)
+        backend = self._tokenizer.backend_tokenizer
+        self._writing = CandidateTokens(backend, self._is_writable, in_order=in_order)
 
     def whole_words(self) -> Vocabulary:
         """Return the words that the tokenizer encodes as one token after a space."""
-        return whole_words(self._bare)
+        return whole_words(self._bare.backend_tokenizer, partial(locate, self._bare))
 
     @property
     def supports(self) -> frozenset[type]:

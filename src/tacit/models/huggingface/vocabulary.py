@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ModelError, PromptError
-from tacit.models.huggingface.alignment import Filled, Tokens, locate
+from tacit.models.huggingface.alignment import Filled, Tokens
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from tokenizers import Tokenizer
 
 
 MOST_SEVERAL = 1000
@@ -70,7 +70,7 @@ class CandidateTokens:
 
     def __init__(
         self,
-        tokenizer: PreTrainedTokenizerBase,
+        tokenizer: Tokenizer,
         is_known: Callable[[Tokens], bool],
         *,
         in_order: bool,
@@ -161,13 +161,13 @@ class CandidateTokens:
         return frames.most_common(1)[0][0] if frames else (0, None)
 
 
-def _reaching(tokenizer: PreTrainedTokenizerBase) -> list[str]:
+def _reaching(tokenizer: Tokenizer) -> list[str]:
     """Return the tokens that have a space after another character."""
     from tokenizers import decoders, models
 
     tokens = list(tokenizer.get_vocab())
     spelled: Iterable[str] = tokens
-    if not isinstance(tokenizer.backend_tokenizer.model, (models.WordPiece, models.WordLevel)):
+    if not isinstance(tokenizer.model, (models.WordPiece, models.WordLevel)):
         metaspaced = sum(token.startswith("▁") for token in tokens)
         if metaspaced > sum(token.startswith("Ġ") for token in tokens):
             spelled = (token.replace("▁", " ") for token in tokens)
@@ -231,16 +231,17 @@ def _spread(places: Sequence[int]) -> list[int]:
 _CARRIER = "a"
 
 
-def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
+def whole_words(tokenizer: Tokenizer, locate: Callable[[Sequence[Filled]], Written]) -> Vocabulary:
     """Return the words that a tokenizer encodes as a single token after a space."""
     known = tokenizer.get_vocab()
-    tokens = sorted(set(known) - set(tokenizer.get_added_vocab()))
+    added = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    tokens = sorted(set(known) - added)
     pairs = zip(_spelled(tokenizer, tokens), tokens, strict=True)
     spelled = [(word, known[token]) for word, token in pairs if word]
     filled = [Filled(f"{_CARRIER} {word}", 2, 2 + len(word), 1) for word, _ in spelled]
     words = [
         word
-        for (word, number), found in zip(spelled, locate(tokenizer, filled), strict=True)
+        for (word, number), found in zip(spelled, locate(filled), strict=True)
         if found and found.ids[found.begin : found.end] == (number,) and not found.spanned
     ]
     if not words:
@@ -248,11 +249,11 @@ def whole_words(tokenizer: PreTrainedTokenizerBase) -> Vocabulary:
     return Vocabulary(words)
 
 
-def _spelled(tokenizer: PreTrainedTokenizerBase, tokens: Sequence[str]) -> list[str | None]:
+def _spelled(tokenizer: Tokenizer, tokens: Sequence[str]) -> list[str | None]:
     """Return the word that each token spells, or None for a token that continues a word."""
     from tokenizers import decoders, models
 
-    if isinstance(tokenizer.backend_tokenizer.model, (models.WordPiece, models.WordLevel)):
+    if isinstance(tokenizer.model, (models.WordPiece, models.WordLevel)):
         return [None if token.startswith("##") else token for token in tokens]
     metaspaced = sum(token.startswith("▁") for token in tokens)
     if metaspaced > sum(token.startswith("Ġ") for token in tokens):

@@ -171,7 +171,7 @@ def _are_alike(server: Server, one: str, other: str) -> bool:
 def fits_the_tokenizer(server: CompletionsServer) -> Iterator[Finding]:
     """The user gave another model's tokenizer."""
     tokenizer = server.tokenizer
-    if tokenizer is None:
+    if tokenizer is None or server.named:
         return
     for token in server.nexts.values():
         for one in (token, *token.top):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import TooLongError
-from tacit.models.base import WHOLE
+from tacit.errors import ModelError, RequestError, TooLongError
+from tacit.models.base import WHOLE, by_kind
 from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.encoding import fill
 from tacit.models.openai.checks import (
@@ -23,14 +23,30 @@ from tacit.models.openai.checks import (
 )
 from tacit.models.openai.client import Client, RefusalError
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
+from tacit.models.openai.named import NamedTokens, total, wanted_of
+from tacit.models.openai.named_checks import names_tokens
+from tacit.models.openai.named_routes import Ids, Values
 from tacit.models.openai.ollama import OllamaServer, is_ollama
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS
+from tacit.models.openai.rankings import Rankings
+from tacit.models.openai.roads import ECHO, NAMED, NEXT_TOKENS, ROADS
+from tacit.models.openai.schema import count
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
 from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
 from tacit.models.openai.tokens import Token, find, least_listed, likeliest
-from tacit.requests import OUTSIDE, UNKNOWN, UNSAID, AnswerScore, Prompt, Scores
+from tacit.requests import (
+    OUTSIDE,
+    UNKNOWN,
+    UNSAID,
+    AnswerScore,
+    Prompt,
+    Ranking,
+    RankingKind,
+    RankingPrompt,
+    Scores,
+    Vocabulary,
+)
 
 LATER = "one of its later tokens is not among the most probable tokens that the server returns"
 RECUT = "cannot be separated from its text: the server tokenizes the text alone differently"
@@ -49,10 +65,11 @@ def offers_a_road(server: CompletionsServer) -> Iterator[Finding]:
 CHECKS = (
     returns_logprobs,
     names_its_model,
-    fits_the_tokenizer,
     keeps_requests_apart,
     repeats_its_answers,
     reads_whole_prompts,
+    names_tokens,
+    fits_the_tokenizer,
     echoes_correctly,
     adds_the_usual_tokens,
     offers_a_road,
@@ -76,6 +93,8 @@ class Reading:
         if answers and not self.server.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
             return [_scored(filled, None, None, NOTHING) for filled in answers]
+        if self.server.named:
+            return self._named(self.server.named, answers)
         has_echo = ECHO.name in self.server.roads
         if has_echo and not self._by_next(answers):
             return [self._echoed(filled) for filled in answers]
@@ -86,6 +105,15 @@ class Reading:
         return [
             one if one.missing in {None, UNKNOWN} else self._echoed(filled)
             for one, filled in zip(read, answers, strict=True)
+        ]
+
+    def _named(self, named: NamedTokens, answers: Sequence[Filled]) -> list[AnswerScore]:
+        """Score each token of the answers by its id, behind the ids before it."""
+        cuts = named.cut(answers)
+        found = named.ask(named.requests(wanted_of(cuts)), longer=self.longer)
+        return [
+            _total(filled, one, found, named.tokenizer.unknown)
+            for filled, one in zip(answers, cuts, strict=True)
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
@@ -184,6 +212,20 @@ class Reading:
         return max((least_listed(one) for one in self._nexts.values() if one), default=-math.inf)
 
 
+def _total(
+    filled: Filled, tokens: Tokens | None, found: Mapping[Ids, Values], unknown: int | None
+) -> AnswerScore:
+    """Sum the values of an answer's tokens."""
+    if tokens is None:
+        return _scored(filled, None, None, UNSPELT)
+    if unknown in tokens.ids[tokens.begin : tokens.end]:
+        return _scored(filled, tokens, None, UNKNOWN)
+    if tokens.begin == 0:
+        return _scored(filled, tokens, None, NOTHING)
+    value = total(tokens, found)
+    return _scored(filled, tokens, value, UNSAID if value is None else None)
+
+
 def _is_empty(filled: Filled) -> bool:
     return not filled.string[: filled.text_end].strip()
 
@@ -202,16 +244,16 @@ class ServerModel(ScoringServer[CompletionsServer]):
 
     checks = CHECKS
 
-    def __init__(
-        self, server: CompletionsServer, store: Path | None = None, window: int | None = None
-    ) -> None:
-        self._window = window
+    def __init__(self, server: CompletionsServer, store: Path | None = None) -> None:
         super().__init__(server, store)
+        self._rankings = Rankings(server.named) if server.named else None
+        self.supports = NAMED.answers if self._rankings else frozenset({Prompt})
 
     def _settings(self) -> dict[str, Any]:
         server = self._server
         return {
             "tokenizer": server.tokenizer and server.tokenizer.digest,
+            "named_tokens": server.named and server.named.route.name,
             "next_tokens": server.top if NEXT_TOKENS.name in server.roads else 0,
             "echo": ECHO.name in server.roads,
             "special_tokens_before": server.before,
@@ -220,23 +262,58 @@ class ServerModel(ScoringServer[CompletionsServer]):
 
     def _described(self) -> tuple[str, str, dict[str, Any]]:
         server = self._server
+        route = server.named.route.name if server.named else None
         known = {
+            NAMED.name: f"log-probabilities of named tokens ({route})",
             NEXT_TOKENS.name: f"log-probabilities of next tokens ({server.listed})",
             ECHO.name: "log-probabilities of a prompt's own tokens (echo)",
         }
         passed = " and ".join(what for road, what in known.items() if road in server.roads)
-        lacks = "" if server.echoes else ", no usable echo"
+        lacks = "" if server.named or server.echoes else ", no usable echo"
         return (
             WHOLE,
             passed + server.through + lacks,
-            {"window": self._window, "roads": list(server.roads)},
+            {"window": server.window, "roads": list(server.roads)},
         )
 
-    def cost(self, requests: Sequence[Prompt]) -> list[int]:
+    def whole_words(self) -> Vocabulary:
+        """See ``HasWords.whole_words``."""
+        if self._server.tokenizer is None:
+            raise ModelError(f"{self.name}: its words are unknown: pass --tokenizer PATH")
+        return self._server.tokenizer.whole_words()
+
+    def cost(self, requests: Sequence[Any]) -> list[int]:
         """See ``LanguageModel.cost``; without a tokenizer, four bytes count as about one token."""
-        return [
-            sum(self._cost(filled.string, prompt) for filled in fill(prompt)) for prompt in requests
-        ]
+        return by_kind(requests, {Prompt: self._scoring_cost, RankingPrompt: self._ranking_cost})
+
+    def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
+        costs = []
+        for prompt in prompts:
+            filled = fill(prompt)
+            costs.append(sum(self._cost(one.string, prompt) for one in filled))
+            if named := self._server.named:
+                costs[-1] = named.cost(wanted_of(named.cut(filled)))
+        return costs
+
+    def _ranking_cost(self, prompts: Sequence[RankingPrompt]) -> list[int]:
+        named, rankings = self._server.named, self._rankings
+        if named is None or rankings is None:
+            raise RequestError(f"{self.name} {RankingKind.unsupported}")
+        wanted = rankings.wanted(prompts)
+        for prompt, befores in zip(prompts, wanted, strict=True):
+            longest = max(map(len, befores), default=0)
+            self._fits(longest, prompt.asking(prompt.vocabulary.words[:1]))
+        return [named.cost(one) for one in wanted]
+
+    def _batches(self, requests: Sequence[Any]) -> Iterable[Sequence[Any]]:
+        """Sort prompts, if a server may keep what it computed of the same beginning."""
+        return super()._batches(sorted(requests, key=_text) if self._server.named else requests)
+
+    def _answers(self, batch: Sequence[Any]) -> list[Any]:
+        return by_kind(batch, {Prompt: super()._answers, RankingPrompt: self._ranked})
+
+    def _ranked(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
+        return [self._rankings.rank(prompt) for prompt in prompts] if self._rankings else []
 
     def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
         reading = Reading(self._server, longer)
@@ -248,13 +325,22 @@ class ServerModel(ScoringServer[CompletionsServer]):
         if tokenizer is None:
             return 1 + len(text.encode()) // BYTES_PER_TOKEN
         cost = len(tokenizer.cut(text).tokens) + (self._server.before or 0)
+        self._fits(cost, prompt)
+        return cost
+
+    def _fits(self, cost: int, prompt: Prompt) -> None:
+        """Raise if the server's window is too short for a prompt with its answer."""
         # One token of the window is for the token that the server generates.
-        if self._window is not None and cost + 1 > self._window:
+        window = self._server.window
+        if window is not None and cost + 1 > window:
             raise TooLongError(
                 f"{prompt.shown} has {cost} tokens with its answer, but {self.name} accepts at "
-                f"most {self._window - 1}: shorten the prompt, or use a model with a longer window"
+                f"most {window - 1}: shorten the prompt, or use a model with a longer window"
             )
-        return cost
+
+
+def _text(request: Prompt | RankingPrompt) -> str:
+    return request.text
 
 
 def load(
@@ -265,5 +351,5 @@ def load(
     only = None if len(options.roads) > 1 else options.roads[0].name
     kind = OllamaServer if is_ollama(client) else CompletionsServer
     server = kind(client, about["id"], options.concurrency, tokenizer, only=only)
-    window = about.get("max_model_len")
-    return ServerModel(server, store, window if isinstance(window, int) else None)
+    server.window = count(about.get("max_model_len"))
+    return ServerModel(server, store)

@@ -30,22 +30,27 @@ class Habits:
 
     def check(self, text: str, answer: Reply) -> None:
         """Record a reply or, after ``settle``, compare it with the recorded replies."""
-        for reason in answer.finish_reasons:
+        self.check_source(answer)
+        counted = answer.usage.prompt_tokens
+        if counted is None:
+            return
+        if not self._settled:
+            self._counts[text].add(counted)
+        elif self._counts:
+            self._check_count(text, counted)
+
+    def check_source(self, reply: Reply) -> None:
+        """Raise if a reply is a failure, or names another model than those before ``settle``."""
+        for reason in reply.finish_reasons:
             if reason in _FAILURES:
                 raise ReplyError(f"its finish reason is {reason!r}")
-        counted = answer.usage.prompt_tokens
         if not self._settled:
-            self.models |= {answer.model} if answer.model else set()
-            if counted is not None:
-                self._counts[text].add(counted)
-            return
-        if answer.model and self.models and answer.model not in self.models:
+            self.models |= {reply.model} if reply.model else set()
+        elif reply.model and self.models and reply.model not in self.models:
             raise ReplyError(
-                f"it names the model {answer.model!r}, but earlier replies named "
+                f"it names the model {reply.model!r}, but earlier replies named "
                 f"{', '.join(map(repr, sorted(self.models)))}"
             )
-        if counted is not None and self._counts:
-            self._check_count(text, counted)
 
     def settle(self) -> None:
         """Stop recording the properties of replies."""

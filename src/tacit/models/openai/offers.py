@@ -12,7 +12,7 @@ from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.loading import chosen, client_of, loaded
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.roads import AUTO, ROADS, Road
+from tacit.models.openai.roads import AUTO, NAMED, ROADS, Road
 
 _FEW = Backoff(attempts=3, first=0.5, most=2.0)
 
@@ -84,5 +84,9 @@ def _offered(
     for road in roads:
         if road.name in about_model["roads"]:
             yield Offer(road, passed, usable=True)
+        elif road not in own.roads:
+            yield Offer(road, f"not tested without {road.options}")
+        elif NAMED.name in about_model["roads"]:
+            yield Offer(road, f"not needed beside {NAMED.name}, and not tested")
         else:
             yield Offer(road, lacks or f"it lacks {road.needs}")

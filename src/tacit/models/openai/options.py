@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tacit.addresses import holds_secret
 from tacit.errors import ModelError
-from tacit.models.openai.roads import AUTO, ROADS, Api, Road, checked_name, road_of
+from tacit.models.openai.roads import AUTO, NAMED, ROADS, Api, Road, checked_name, road_of
 from tacit.options import internal, option, validated
 
 if TYPE_CHECKING:
@@ -204,7 +204,8 @@ class ServerOptions:
         if self.elicitation != AUTO:
             return (road_of(self.elicitation),)
         sampled = self.samples is not None
-        return tuple(one for one in ROADS if one.api == self.api and one.samples == sampled)
+        roads = (one for one in ROADS if one.api == self.api and one.samples == sampled)
+        return tuple(one for one in roads if self.tokenizer or one != NAMED)
 
     def check_api(self) -> None:
         """Raise if options are given for another API or road."""
@@ -213,8 +214,8 @@ class ServerOptions:
         if (self.price_in is None) != (self.price_out is None):
             raise ModelError("--price-in and --price-out require each other")
         for road in self.roads:
-            if road.samples and not self.samples:
-                raise ModelError(f"--elicitation {road.name} requires --samples N")
+            if (road.samples and not self.samples) or (road == NAMED and not self.tokenizer):
+                raise ModelError(f"--elicitation {road.name} requires {road.options}")
             if self.samples and not road.samples:
                 raise ModelError(f"--samples contradicts --elicitation {road.name}: omit one")
 

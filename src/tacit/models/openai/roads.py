@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tacit.errors import ModelError
-from tacit.requests import KINDS, Decision, Prompt, SamplingPrompt
+from tacit.requests import KINDS, Decision, Prompt, RankingPrompt, SamplingPrompt
 
 Api = Literal["completions", "chat", "decisions", "systemone"]
 
@@ -27,6 +27,7 @@ class Road:
         needs: What the server must offer.
         lacks: What it cannot answer although the server offers it.
         answers: The classes of requests that it answers.
+        options: The options that it requires.
         loads: The function that runs the preflight and returns the model; its arguments are those
             of ``tacit.models.openai.completions.load``.
     """
@@ -39,6 +40,7 @@ class Road:
     lacks: str
     answers: frozenset[type]
     loads: str
+    options: str = ""
 
     @property
     def samples(self) -> bool:
@@ -68,6 +70,17 @@ SYSTEM_ONE = Road(
     "answers that differ only in case; how likely the model is to write an answer",
     frozenset({Prompt, Decision}),
     "tacit.models.openai.decisions:load",
+)
+NAMED = Road(
+    "named-tokens",
+    "completions",
+    _COMPLETIONS,
+    "log-probabilities of whole answers, each of whose tokens is named by its id",
+    "log-probabilities of named tokens, as vLLM and SGLang return them",
+    "",
+    frozenset({Prompt, RankingPrompt}),
+    "tacit.models.openai.completions:load",
+    "--tokenizer PATH",
 )
 ECHO = Road(
     "echo",
@@ -108,9 +121,10 @@ VOTES = Road(
     "log-probabilities; consistency without --anchors verify",
     frozenset({Prompt, SamplingPrompt}),
     "tacit.models.openai.sampling:load",
+    "--samples N",
 )
 
-ROADS = (DECISIONS, SYSTEM_ONE, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
+ROADS = (DECISIONS, SYSTEM_ONE, NAMED, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
 """All roads, in the order in which they are preferred.
 
 ``auto`` prefers the roads of one API only, because another API words questions differently.
@@ -134,7 +148,11 @@ def check_answers(name: str, roads: Iterable[Road], asked: type) -> None:
     """Raise an error if none of the roads to a server answers a class of requests."""
     if any(asked in road.answers for road in roads):
         return
-    able = [f"--elicitation {road.name}" for road in ROADS if asked in road.answers]
+    able = [
+        f"--elicitation {road.name} {road.options}".strip()
+        for road in ROADS
+        if asked in road.answers
+    ]
     raise ModelError(
         f"{name} {KINDS[asked].unsupported} (roads: {', '.join(road.name for road in roads)})"
         + f"; on a server, use {' or '.join(able)}" * bool(able)

@@ -138,6 +138,7 @@ class Completion(Choice):
     """A completion or a chat reply, together with its log-probabilities."""
 
     logprobs: Annotated[Logprobs | None, BeforeValidator(_as_objects)] = None
+    prompt_token_ids: Annotated[tuple[int, ...] | None, _only(list, None)] = None
 
 
 class Message(BaseModel):
@@ -154,9 +155,6 @@ class Replied(Choice):
     message: Message
 
 
-ChoiceT = TypeVar("ChoiceT", bound=Choice)
-
-
 class Reply(BaseModel):
     """A server's answer to a request of any kind."""
 
@@ -167,6 +165,21 @@ class Reply(BaseModel):
     def finish_reasons(self) -> list[str]:
         """The reasons for which the server stopped to write, if it says so."""
         return []
+
+
+class ScoredItems(Reply):
+    """SGLang's log-probabilities of the tokens that were named for each item."""
+
+    token_logprobs: list[list[Logprob]]
+
+
+class Tokenized(Reply):
+    """The tokens of each text."""
+
+    tokens: list[tuple[int, ...]]
+
+
+ChoiceT = TypeVar("ChoiceT", bound=Choice)
 
 
 class Answer(Reply, Generic[ChoiceT]):
@@ -265,6 +278,7 @@ def _problem(error: ErrorDetails) -> str:
 _KINDS: Mapping[type[Reply], str] = dict.fromkeys((Judgements, NamedJudgements), "a decision")
 _READ = (
     *(Answer, Completion, Replied, Message, Logprobs, ListedToken),
+    *(ScoredItems, Tokenized),
     *(Judgements, Judged, OptionProbability, NamedJudgements, NamedJudged, Diagnostics),
 )
 _FIELDS = frozenset(name for model in (*_READ, Usage, Details) for name in model.model_fields)

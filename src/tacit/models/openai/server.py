@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import product, zip_longest
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from tacit.errors import ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.habits import Habits
-from tacit.models.openai.roads import ECHO, NEXT_TOKENS
+from tacit.models.openai.roads import ECHO, NAMED, NEXT_TOKENS, Road
 from tacit.models.openai.schema import (
     Answer,
     Completion,
@@ -37,6 +37,9 @@ from tacit.models.openai.tokens import (
     returned,
 )
 
+if TYPE_CHECKING:
+    from tacit.models.openai.named import NamedTokens
+
 TEXTS = (
     "The sun rises in the",
     "Question: Is ice colder than steam?\nAnswer:",
@@ -59,6 +62,8 @@ COMPARED = 5
 TRIES = 3
 """How often a request is sent that the server may not accept."""
 
+AFTER = "after"
+
 _SILENT = 8
 """The maximum number of retries after an empty completion (no log-probability)."""
 
@@ -75,7 +80,8 @@ class Repeat:
 
     text: str
     changes: Callable[[], list[float]]
-    is_echo: bool = False
+    where: str = AFTER
+    """Where the log-probabilities are, in words that precede the text."""
 
 
 @dataclass
@@ -229,23 +235,28 @@ class Server(ABC):
         model: type[ReplyT],
         read: Callable[[ReplyT], Result],
     ) -> Result:
-        """Send a request and return what is read of the answer; retry once if it is invalid."""
+        """Send a request and return what is read of the answer."""
 
         def ask() -> Result:
             answer = validated(send(), model)
             self.habits.check(text, answer)
             return read(answer)
 
-        try:
-            return ask()
-        except ReplyError:
-            pass
-        try:
-            return ask()
-        except ReplyError as error:
-            raise WrongRepliesError(
-                f"{self.name}: the server's reply is invalid, twice in a row: {error}"
-            ) from error
+        return twice(self.name, ask)
+
+
+def twice(name: str, ask: Callable[[], Result]) -> Result:
+    """Return what a server's reply tells; ask again if the reply is invalid."""
+    try:
+        return ask()
+    except ReplyError:
+        pass
+    try:
+        return ask()
+    except ReplyError as error:
+        raise WrongRepliesError(
+            f"{name}: the server's reply is invalid, twice in a row: {error}"
+        ) from error
 
 
 @dataclass
@@ -256,20 +267,24 @@ class CompletionsServer(Server):
     """The number of tokens to generate after an echo: some servers refuse 0."""
     before: int | None = None
     """The number of special tokens before a text; None if unknown."""
+    window: int | None = None
     only: str | None = None
     """The road that the user forced."""
+    named: NamedTokens | None = None
     through: ClassVar[str] = ""
     """The API that is asked if it is not OpenAI's, as the end of a phrase."""
 
     @property
     def roads(self) -> tuple[str, ...]:
         """The roads that passed the preflight and may be used, the preferred one first."""
+        if self.named:
+            return (NAMED.name,)
         passed = {ECHO: bool(self.echoes), NEXT_TOKENS: bool(self.top)}
-        return tuple(
-            road.name
-            for road, usable in passed.items()
-            if usable and self.only in {None, road.name}
-        )
+        return tuple(road.name for road, usable in passed.items() if usable and self.may(road))
+
+    def may(self, road: Road) -> bool:
+        """Return whether the user permits a road."""
+        return self.only in {None, road.name}
 
     def __post_init__(self) -> None:
         self.habits.tokenizer = self.tokenizer
@@ -305,7 +320,9 @@ class CompletionsServer(Server):
             now = self.aligned(text)
             return self.echoes[text].differences(now) if now else [float("nan")]
 
-        echoes = [Repeat(text, partial(again, text), is_echo=True) for text in self.echoes]
+        if self.named:
+            return self.named.repeats()
+        echoes = [Repeat(text, partial(again, text), "in the echo of") for text in self.echoes]
         pairs = zip_longest(super().repeats(), reversed(echoes))
         return [one for pair in pairs for one in pair if one]
 

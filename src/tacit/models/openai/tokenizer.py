@@ -9,12 +9,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 
 from tokenizers import Tokenizer
 
 from tacit.errors import MissingPackage, ModelError
+from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
+from tacit.models.huggingface.vocabulary import whole_words
 from tacit.models.openai.tokens import HALF, Token, identifies_token
+from tacit.requests import Vocabulary
 
 MOST_BEFORE = 2
 """The maximum number of special tokens that a server may put before a text."""
@@ -44,22 +48,42 @@ class TokenizerFile:
             )
         try:
             content = file.read_bytes()
-            self._tokenizer = Tokenizer.from_str(content.decode())
+            self.backend = Tokenizer.from_str(content.decode())
         except Exception as error:  # the library raises bare Exceptions
             raise ModelError(f"{file}: this is not a tokenizer.json ({error})") from error
         self.path = path
         self.digest = hashlib.sha256(content).hexdigest()
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self.backend.no_truncation()
+        self.backend.no_padding()
         # Some post-processors trim spaces from a token's offsets, as in ``alignment.bare``.
-        self.before = _before(self._tokenizer)
-        self._tokenizer.post_processor = None
-        self.unknown = _unknown(self._tokenizer)
+        self.start = _start(self.backend)
+        self.before = len(self.start)
+        self.backend.post_processor = None
+        self.unknown = _unknown(self.backend)
 
     def cut(self, text: str) -> Cut:
         """Return the tokens of a text."""
-        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        encoded = self.backend.encode(text, add_special_tokens=False)
         return Cut(tuple(encoded.ids), tuple(encoded.offsets))
+
+    def locate(self, filled: Sequence[Filled]) -> list[Tokens | None]:
+        """Return the tokens of texts with an answer each; None for an answer without a token."""
+        texts = [one.string for one in filled]
+        encoded = self.backend.encode_batch(texts, add_special_tokens=False)
+        return [
+            answer_tokens(one.ids, one.offsets, own)
+            for one, own in zip(encoded, filled, strict=True)
+        ]
+
+    def whole_words(self) -> Vocabulary:
+        """Return the words that are a single token after a space."""
+        return whole_words(self.backend, self.locate)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The ids of all tokens that are no added ones, such as special tokens."""
+        added = self.backend.get_added_tokens_decoder()
+        return tuple(sorted(set(self.backend.get_vocab().values()) - set(added)))
 
     def spelled(self, number: int) -> str:
         """Return a token's text, including any leading space; empty for an unknown id."""
@@ -108,10 +132,10 @@ class TokenizerFile:
     @cached_property
     def _spellings(self) -> dict[int, str]:
         """Map each token id to the decoded text of the token when it follows another token."""
-        anchor = self._tokenizer.encode("a", add_special_tokens=False).ids[-1:]
-        numbers = sorted(self._tokenizer.get_vocab(with_added_tokens=True).values())
-        alone = self._tokenizer.decode(anchor, skip_special_tokens=False)
-        together = self._tokenizer.decode_batch(
+        anchor = self.backend.encode("a", add_special_tokens=False).ids[-1:]
+        numbers = sorted(self.backend.get_vocab(with_added_tokens=True).values())
+        alone = self.backend.decode(anchor, skip_special_tokens=False)
+        together = self.backend.decode_batch(
             [[*anchor, number] for number in numbers], skip_special_tokens=False
         )
         return {
@@ -146,10 +170,11 @@ def _whole(text: str) -> str:
     return text.replace(HALF, "")
 
 
-def _before(tokenizer: Tokenizer) -> int:
-    """Return the number of special tokens that a tokenizer puts before a text."""
-    mask = tokenizer.encode("a", add_special_tokens=True).special_tokens_mask
-    return next((at for at, special in enumerate(mask) if not special), len(mask))
+def _start(tokenizer: Tokenizer) -> tuple[int, ...]:
+    """Return the special tokens that a tokenizer puts before a text."""
+    encoded = tokenizer.encode("a", add_special_tokens=True)
+    pairs = zip(encoded.ids, encoded.special_tokens_mask, strict=True)
+    return tuple(number for number, _ in takewhile(lambda pair: pair[1], pairs))
 
 
 def _unknown(tokenizer: Tokenizer) -> int | None:

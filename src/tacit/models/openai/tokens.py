@@ -51,12 +51,17 @@ class Token:
 def read_tokens(answer: Answer[Completion], noise: float = 0.0) -> tuple[Token, ...]:
     """Return the tokens of the completion in a server's answer; reject impossible values."""
     (choice,) = answer.ordered()
-    tokens = tuple(
+    tokens = tokens_of(choice)
+    check_logprobs(tokens, noise)
+    return tokens
+
+
+def tokens_of(choice: Completion) -> tuple[Token, ...]:
+    """Return the tokens of a completion."""
+    return tuple(
         replace(_token(one), top=tuple(map(_token, one.top_logprobs)))
         for one in (choice.logprobs.content if choice.logprobs else ())
     )
-    check_logprobs(tokens, noise)
-    return tokens
 
 
 def _token(one: TopToken) -> Token:

@@ -13,7 +13,7 @@ from tacit.english import several
 from tacit.errors import UnreliableError
 from tacit.models.openai.chat import OPEN_ENDED, REFUSE, TELL, VotesServer
 from tacit.models.openai.checks import QUIET
-from tacit.models.openai.server import TEXTS, Repeat, Server
+from tacit.models.openai.server import AFTER, TEXTS, Repeat, Server
 from tacit.models.openai.streaming import at_once
 from tacit.models.openai.tokens import LARGEST, agree, largest
 
@@ -53,7 +53,7 @@ class Watch:
     def recheck_now(self, *, last: bool) -> None:
         """Repeat requests that reveal a changed server, more of them at a run's end."""
         self._checked_at = self._clock()
-        telling = [one for one in self._repeats if one.is_echo or one.text not in TEXTS]
+        telling = [one for one in self._repeats if one.where != AFTER or one.text not in TEXTS]
         self._check(telling or self._repeats if last else self._repeats[:AT_ONCE])
 
     def differing(self, changes: Sequence[tuple[str, Sequence[float]]]) -> str | None:
@@ -80,10 +80,9 @@ class Watch:
             if last:
                 changes = [largest(each) for each in apart]
                 worst = some[changes.index(max(changes))]
-                where = "in the echo of" if worst.is_echo else "after"
                 raise UnreliableError(
                     f"{self.server.name} no longer answers as in the preflight (log-probabilities "
-                    f"{where} {worst.text[-40:]!r} differ): its model was replaced, several "
+                    f"{worst.where} {worst.text[-40:]!r} differ): its model was replaced, several "
                     "different models answer in turn, or it no longer reads prompts whole. "
                     f"{_DISCARDED}"
                 )

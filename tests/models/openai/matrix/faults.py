@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tests.models.openai import naming
 from tests.models.openai.matrix.honest import Server, honest
 from tests.models.openai.matrix.language import language, tokenizer
 from tests.models.openai.matrix.positions import (
@@ -89,6 +90,8 @@ def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callabl
     """The server changes each text before it reads it, and may count the text as it was."""
 
     def respond(asked: Asked, server: Server) -> Answer:
+        if naming.is_named(asked.body):
+            return _on_prompts(change, asked, server, recounted=recounted)
         text = change(asked.text) or asked.text
         answer = server.answer(asked.about(text))
         if recounted:
@@ -96,6 +99,23 @@ def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callabl
         return answer
 
     return lambda: respond
+
+
+def _on_prompts(
+    change: Callable[[str], str], asked: Asked, server: Server, *, recounted: bool
+) -> Answer:
+    """Change each of several prompts, which are shown as they were where they are counted so."""
+    prompts = naming.prompts_of(asked.body)
+    texts = [one if isinstance(one, str) else _decoded(one) for one in prompts]
+    changed = [change(text) or text for text in texts]
+    if isinstance(prompts[0], str):
+        return server.answer(naming.with_prompts(asked.body, changed))
+    answer = server.answer(naming.with_prompts(asked.body, list(map(_ids, changed))))
+    if recounted:
+        answer["usage"]["prompt_tokens"] = sum(map(len, prompts))
+        for choice, ids in zip(answer.get("choices", []), prompts, strict=False):
+            choice["prompt_token_ids"] = ids
+    return answer
 
 
 def on_body(**fields: object) -> Callable[[], Respond]:

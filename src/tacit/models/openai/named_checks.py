@@ -1,0 +1,170 @@
+"""Checks of the preflight of named tokens: their values are those of next tokens."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import chain
+
+from tacit.english import several
+from tacit.errors import ScoringError
+from tacit.models.openai.checks import LONG, Finding
+from tacit.models.openai.named import NamedTokens, differences
+from tacit.models.openai.named_routes import ROUTES, Ids, Position, Values
+from tacit.models.openai.roads import NAMED
+from tacit.models.openai.schema import WrongRepliesError
+from tacit.models.openai.server import COMPARED, TEXTS, TRIES, CompletionsServer
+from tacit.models.openai.tokenizer import MOST_BEFORE, TokenizerFile
+from tacit.models.openai.tokens import LARGEST, Token, agree, largest, least_listed
+
+OUTSIDE = 40
+"""The number of tokens that are named although they are improbable."""
+
+_LONGEST = 1 << 18
+"""The longest window that is tested with a prompt that is too long."""
+
+
+def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
+    """Values after sampling, of other tokens, or of a prompt that was cut: vLLM and SGLang."""
+    tokenizer = server.tokenizer
+    if tokenizer is None or not server.top or not server.may(NAMED):
+        return
+    for route in ROUTES:
+        named = NamedTokens(
+            server.client, server.model, server.habits, server.noise, tokenizer, route
+        )
+        try:
+            if not _answers(named):
+                continue
+            yield from _tokenized(server, named)
+            problem = _problem(server, named)
+        except ScoringError:
+            continue
+        if problem is None:
+            server.named, server.before = named, len(named.start)
+            yield from _refuses(server.window, named)
+            return
+        yield problem
+
+
+def _answers(named: NamedTokens) -> bool:
+    """Return whether a server returns as many tokens as the route may name, whatever they are."""
+    ids = spread(named.tokenizer, named.route.most)
+    return bool(named.ask([[named.position(TEXTS[0], ids)]], attempts=TRIES))
+
+
+def spread(tokenizer: TokenizerFile, most: int) -> Ids:
+    """Return different tokens of a vocabulary, first two that are written alike, if any are."""
+    alike: dict[str, list[int]] = {}
+    for number in tokenizer.numbers:
+        alike.setdefault(tokenizer.spelled(number), []).append(number)
+    twins = next((some[:2] for some in alike.values() if len(some) > 1), [])
+    drawn = sorted(tokenizer.numbers, key=lambda one: hashlib.sha256(b"%d" % one).digest())
+    return tuple(dict.fromkeys([*twins, *drawn]))[:most]
+
+
+def _tokenized(server: CompletionsServer, named: NamedTokens) -> Iterator[Finding]:
+    """Learn the special tokens before texts; the user may have given another model's tokenizer."""
+    tokenizer = named.tokenizer
+    try:
+        theirs = named.route.tokenized(TEXTS, named.send)
+    except ScoringError:
+        # The values, which are compared next, tell whether these are right.
+        named.start = tokenizer.start if server.before else ()
+        return
+    own = [tokenizer.cut(text).tokens for text in TEXTS]
+    starts = {ids[: max(0, len(ids) - len(cut))] for ids, cut in zip(theirs, own, strict=True)}
+    start = min(starts, default=())
+    if len(starts) > 1 or theirs != [(*start, *cut) for cut in own] or len(start) > MOST_BEFORE:
+        yield Finding(
+            f"it tokenizes texts differently than {tokenizer.path}: use the tokenizer of the "
+            "served model",
+            fatal=True,
+        )
+    named.start = start
+
+
+def _problem(server: CompletionsServer, named: NamedTokens) -> Finding | None:
+    """Compare named tokens with next tokens, at two temperatures; None if they agree."""
+    outside = spread(named.tokenizer, OUTSIDE)
+    texts = list(server.nexts)
+    listed = {text: _listed(server, server.nexts[text]) for text in texts}
+    for text, values in listed.items():
+        ids = dict.fromkeys([*list(values)[:COMPARED], *outside])
+        named.known[text] = named.position(text, tuple(ids))
+    half = len(texts) // 2
+    for some, temperature in ((texts[:half], 1.0), (texts[half:], 2.0)):
+        positions = [named.known[text] for text in some]
+        answers = named.ask(named.route.requests(positions), temperature)
+        named.values |= {text: answers[named.known[text].before] for text in some}
+    apart = {text: _apart(listed[text], named.values[text]) for text in texts}
+    if not all(apart.values()):
+        return _unused("the tokens that it lists cannot be told apart")
+    if not agree(list(chain.from_iterable(apart.values()))):
+        worst = max(texts, key=lambda text: largest(apart[text]))
+        return _unused(
+            f"after {worst!r}, the log-probabilities of named tokens differ by up to "
+            f"{largest(apart[worst]):.3g} nats from those of next tokens"
+        )
+    return next(
+        filter(None, (_outside(server, named.values[text], text, listed[text]) for text in texts)),
+        None,
+    )
+
+
+def _apart(listed: Values, values: Values) -> list[float]:
+    return differences({one: value for one, value in listed.items() if one in values}, values)
+
+
+def _outside(
+    server: CompletionsServer, values: Values, text: str, listed: Values
+) -> Finding | None:
+    """Check the values of tokens that a server does not list by itself."""
+    token = server.nexts[text]
+    unknown = [one.logprob for one in token.top if _number(server, one) is None and one.logprob]
+    most = max(least_listed(token), *unknown) if unknown else least_listed(token)
+    others = [value for number, value in values.items() if number not in listed]
+    known = [value for value in others if value is not None]
+    if 2 * len(known) < len(others):
+        return _unused("it returns no log-probabilities of improbable tokens that are named")
+    if len(set(known)) == 1 < len(known) or max(known, default=most) > most + LARGEST:
+        return _unused(
+            f"after {text!r}, the log-probabilities of named tokens do not fit those of the most "
+            "probable tokens"
+        )
+    return None
+
+
+def _unused(problem: str) -> Finding:
+    return Finding(f"{problem}, so named tokens are not used")
+
+
+def _listed(server: CompletionsServer, token: Token) -> dict[int, float]:
+    """Return the log-probabilities that a server listed, by the ids of their tokens."""
+    pairs = [(_number(server, one), one.logprob) for one in token.top]
+    return {number: value for number, value in pairs if number is not None and value is not None}
+
+
+def _number(server: CompletionsServer, token: Token) -> int | None:
+    if token.number is not None or token.text is None or server.tokenizer is None:
+        return token.number
+    return server.tokenizer.numbered(token.text, spaced=server.spaced)
+
+
+def _refuses(window: int | None, named: NamedTokens) -> Iterator[Finding]:
+    """SGLang cuts prompts that are too long, if it is allowed to."""
+    if window is None or window > _LONGEST:
+        return
+    position = named.position(LONG, named.tokenizer.numbers[:1])
+    many = 1 + window // len(position.before)
+    try:
+        named.ask([[Position(position.before * many, position.ids)]], attempts=TRIES)
+    except WrongRepliesError as error:
+        yield Finding(f"it does not refuse a prompt that is too long ({error})")
+    except ScoringError:
+        return
+    else:
+        yield Finding(
+            f"it answers a prompt of {several(many * len(position.before), 'token')}, although it "
+            f"says that it reads {window:,}: such prompts are not sent to it"
+        )
