@@ -165,6 +165,7 @@ def test_tables_and_headlines_of_the_class_are_added_to_those_of_the_results(pai
         ("abcdef", lambda right, word: "yes" if word == "a" else right, "clear"),
         ("abcdef", lambda right, _: "no" if right == "yes" else "yes", "no signal"),
         ("abcd", lambda right, _: right, "too few data"),
+        ("abcde", lambda right, _: right, "too few data"),  # 5 of 5: 95 % CI 0.478 to 1
     ],
 )
 def test_shares_have_the_verdict_of_all_probes(
@@ -235,14 +236,18 @@ def test_a_class_of_a_notebook_needs_no_entry_point_and_can_be_changed(
     assert "n = 6 couples" in str(run.block)
 
 
-def test_a_probe_of_a_file_is_run_and_reported(command: Tacit, pairs: Path) -> None:
-    """A report of it needs the file again."""
+def test_a_probe_of_a_file_is_run_and_reported(
+    command: Tacit, pairs: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A report of it needs the file again; a figure that cannot be drawn loses no results."""
     file = pairs.with_name("mine.py")
     text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
-    file.write_text(text.replace('name = "synonyms"', 'name = "mine"'), encoding="utf-8")
+    text = text.replace('name = "synonyms"', 'name = "mine"')
+    file.write_text(text.replace('y="synonym"', 'y="wrd"'), encoding="utf-8")
     ran = command("run", file, "--pairs", pairs, "--model", "demo", "--out", "run")
-    assert ran.code == 0, ran.err
+    assert (ran.code, "Accuracy" in ran.out) == (0, True), ran.err
     assert command("report", file, "run", "--out", "a.html").code == 0
+    assert "the figure beliefs cannot be drawn: " in caplog.text
     base._HERE.pop("mine")
     refused = command("report", "run", "--out", "b.html")
     assert refused.code == 2

@@ -131,15 +131,14 @@ def _check_findings(kind: type[Probe], findings: Findings) -> None:
 
 def _check_figures(kind: type[Probe], findings: Findings) -> None:
     """Draw each figure; a figure without data is None."""
-    from tacit.charts.save import charts
     from tacit.charts.theme import HOUSE
     from tacit.runs.figures import shown_of
     from tacit.runs.run import Run
 
     manifest = {"summary": dict(findings.summary)}
     run = Run(None, "m", {"probe": kind.name}, manifest, findings.tables, findings.questions)
-    figures = declared_figures(kind)
-    drawn = list(charts(figures, shown_of([run], HOUSE)))
+    figures, shown = declared_figures(kind).values(), shown_of([run], HOUSE)
+    drawn = [chart.to_dict() for each in figures if (chart := each(shown)) is not None]
     assert drawn or not figures, "no figure is drawn"
 
 

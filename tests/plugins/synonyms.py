@@ -13,9 +13,11 @@ from tacit import Prompt, ShareProbe, Shown, figure, option, read_table, share, 
 
 @figure("Beliefs", "P(yes) of each pair.")
 def beliefs(shown: Shown) -> alt.Chart | None:
-    """A bar for each pair."""
+    """A point for each pair and model."""
     table = shown.table("questions")
-    return None if table is None else alt.Chart(table).mark_bar().encode(x="belief", y="synonym")
+    if table is None:
+        return None
+    return alt.Chart(table).mark_point().encode(x="belief", y="synonym", color="model")
 
 
 @dataclass(frozen=True)

@@ -47,13 +47,13 @@ def test_a_table_for_a_page_or_a_paper() -> None:
     columns = (Column("name", "50 % & more"), Column("x", "x", "percent", ends=("low", "high")))
     table = pl.DataFrame({"name": ["a_b|c", "d"], "x": [0.5, None], "low": [0.25, None]})
     rows = laid_out(TableSpec("t", "T", "", columns), table.with_columns(high=pl.col("low") * 3))
-    assert markdown(rows).splitlines() == [
+    assert markdown(*rows).splitlines() == [
         "| 50 % & more | x |",
-        "| --- | --- |",
+        "| --- | ---: |",
         "| a_b\\|c | 50.0\N{NO-BREAK SPACE}% [25.0, 75.0] |",
         "| d | undefined |",
     ]
-    assert latex(rows).splitlines()[2:6] == [
+    assert latex(*rows).splitlines()[2:6] == [
         r"50 \% \& more & x \\",
         r"\midrule",
         r"a\_b|c & 50.0~\% [25.0, 75.0] \\",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from tacit.findings.display import FigureSpec
 
 if TYPE_CHECKING:
     from tacit.charts.shown import Shown
+
+log = logging.getLogger(__name__)
 
 FORMATS = ("svg", "png", "pdf")
 _PNG_SCALE = 2.0
@@ -33,9 +36,19 @@ def check_formats(formats: Collection[str]) -> None:
 
 
 def charts(figures: Mapping[str, FigureSpec], shown: Shown) -> Iterator[tuple[FigureSpec, Chart]]:
-    """Yield each figure with its chart; skip figures for which there are no data."""
+    """Yield each figure with its chart; skip those without data, or that cannot be drawn."""
     for spec in figures.values():
-        chart = spec(shown)
+        try:
+            chart = spec(shown)
+            if chart is not None:
+                chart.to_dict()
+        except Exception as error:  # noqa: BLE001 - of any plug-in; the results are not lost
+            log.warning(
+                "the figure %s cannot be drawn: %s",
+                spec.name,
+                str(error).strip().partition("\n")[0],
+            )
+            continue
         if chart is not None:
             yield spec, chart
 
@@ -52,7 +65,7 @@ def write_charts(
     for spec, chart in charts(figures, shown):
         made = chart.to_dict()
         paths += write_chart(made, shown.colours, folder / spec.name, formats)
-        lines = made.get("usermeta", {}).get("caption", ())
+        lines = made.get("usermeta", {}).get("caption") or (spec.reading.rstrip("."),)
         captions.append(f"{spec.name}: {spec.title}. {'; '.join(lines)}")
     if captions and "pdf" in formats:
         paths.append(folder / "captions.txt")

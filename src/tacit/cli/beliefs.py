@@ -138,7 +138,10 @@ def check(
     if as_json:
         typer.echo(json.dumps(found.to_json(), default=str))  # a group can be a date
         return
-    typer.echo("\n".join([*found.lines(_MOST_SENTENCES), ""]))
+    lines = found.lines(_MOST_SENTENCES)
+    if len(found.sentences) > _MOST_SENTENCES and conflicts is None:
+        lines.append("to write all of them to a file: --conflicts FILE")
+    typer.echo("\n".join([*lines, ""]))
     _print_counts(found, held.ontology)
     written = [f"Written: {path}" for _, path in tables]
     typer.echo("\n".join([*_counts_text(found), *written]))
@@ -200,7 +203,8 @@ def _counts_text(found: Check) -> Iterator[str]:
         yield "rates are violated / decided"
     low, high = found.revision_cost_at_least, found.revision_cost_at_most
     if found.revision_cost is not None:
-        yield f"revision cost: {several(found.revision_cost, 'belief')} must change"
+        fewest = several(found.revision_cost, "belief")
+        yield f"revision cost: at least {fewest} must change, however certain they are"
     elif high is not None:
         yield (
             f"revision cost: between {low:,} and {high:,} beliefs must change; the time limit was "

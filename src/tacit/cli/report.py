@@ -72,4 +72,8 @@ def compare(
         return
     for mine in by_probe(found).values():
         print_comparison(mine)
+        if len(mine) == 1:
+            typer.echo(
+                f"{mine.probe}: not compared, because there is a run of {next(iter(mine))} only"
+            )
     typer.echo(f"Written: {out}")

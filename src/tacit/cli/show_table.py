@@ -29,6 +29,7 @@ def table(
     import polars as pl
 
     from tacit.errors import RequestError
+    from tacit.findings.spec import selected
     from tacit.present.tables import laid_out, latex, markdown, print_table
     from tacit.probes.base import declared_tables
     from tacit.probes.registry import probe
@@ -45,10 +46,13 @@ def table(
         lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join("; ")
         typer.echo(rows.with_columns(lists).write_csv(), nl=False)
         return
+    kept = selected(rows, spec.printed.where).height if spec.printed else rows.height
+    if kept < rows.height:
+        typer.echo(f"tacit: {kept} of {rows.height} rows are shown; --format csv has all", err=True)
     if form == "text":
         print_table(spec, rows, spec.title, most=None)
         return
-    typer.echo({"markdown": markdown, "latex": latex}[form](laid_out(spec, rows)))
+    typer.echo({"markdown": markdown, "latex": latex}[form](*laid_out(spec, rows)))
 
 
 def _with_model(spec: TableSpec) -> TableSpec:

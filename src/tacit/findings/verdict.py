@@ -17,7 +17,7 @@ CONSTANT = 0.95
 
 _NEXT_STEPS: Mapping[Name, str] = {
     "constant": "Next: other prompts, or the chat format, may lead to other answers.",
-    "too few data": "Next: use more data (a higher --limit, if there is one).",
+    "too few data": "Next: use more data, for example without --limit or with a longer list.",
 }
 
 WIDEST = 0.5

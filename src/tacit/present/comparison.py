@@ -20,10 +20,11 @@ MOST_ROWS = 10
 
 
 def print_comparison(runs: Runs) -> None:
-    """Print the differences between each two models, the main measures first."""
+    """Print the differences between each two models: first those whose interval excludes 0."""
     import polars as pl
 
     title, pairs = title_of(probe(runs.probe)), list(combinations(runs, 2))
+    differs = (pl.col("difference_low") > 0) | (pl.col("difference_high") < 0)
     for first, second in pairs:
         measured, flipped = (
             table.filter(first=first, second=second)
@@ -32,7 +33,8 @@ def print_comparison(runs: Runs) -> None:
         )
         most, shown = max(1, MOST_ROWS // len(pairs)), measured
         if measured.height > most:
-            shown = measured.sort("main", descending=True, maintain_order=True).head(most)
+            firsts = (differs.fill_null(value=False), "main")
+            shown = measured.sort(*firsts, descending=True, maintain_order=True).head(most)
         rows = [_row(row, first, second) for row in shown.iter_rows(named=True)]
         print_rows(f"{title}: from {first} to {second}", pl.DataFrame(rows), most=None)
         for name in (first, second):
@@ -45,9 +47,12 @@ def print_comparison(runs: Runs) -> None:
                 f"{row['changed']:,} of {several(row['n'], row['answer'])} answered differently: "
                 f"{row['became_wrong']:,} became wrong, {row['became_right']:,} became right"
             )
-        left = measured.height - shown.height
-        if left:
-            typer.echo(f"{several(left, 'more measure')}: comparison.parquet, or tacit compare")
+        if shown.height < measured.height:
+            changed = measured.filter(differs).height
+            typer.echo(
+                f"{shown.height} of {measured.height} measures are shown; the intervals of "
+                f"{changed} exclude 0 (not corrected for {measured.height} measures)"
+            )
         typer.echo()
 
 

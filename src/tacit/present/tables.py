@@ -53,14 +53,19 @@ def print_table(
         terminal.console().print(f"{rows.height} of {texts.height:,} rows are shown")
 
 
-def laid_out(spec: TableSpec, table: pl.DataFrame) -> list[list[str]]:
-    """Return the headings and the rows of a table in its declared layout, intervals in brackets."""
+def laid_out(spec: TableSpec, table: pl.DataFrame) -> tuple[list[list[str]], list[bool]]:
+    """Return the headings and the rows of a table in its declared layout, intervals in brackets.
+
+    Also return of each column whether it contains numbers.
+    """
     layout = spec.printed or Layout()
     table = selected(table, layout.where)
     columns = _columns(spec, layout, table)
     texts = _texts(columns, layout, table, _in_one_line)
     headings = {column.name: column.heading for column in columns}
-    return [[headings.get(name, name) for name in texts.columns], *map(list, texts.iter_rows())]
+    words = {column.name for column in columns if column.kind in _WORDS}
+    rows = [[headings.get(name, name) for name in texts.columns], *map(list, texts.iter_rows())]
+    return rows, [name not in words for name in texts.columns]
 
 
 def _in_one_line(column: Column, row: Mapping[str, Any]) -> str:
@@ -70,10 +75,10 @@ def _in_one_line(column: Column, row: Mapping[str, Any]) -> str:
     return text.replace(" points", "") if column.kind == "points" else text
 
 
-def markdown(rows: Sequence[Sequence[str]]) -> str:
+def markdown(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """Return rows, the first of which are the headings, as a Markdown table."""
     head, *others = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    lines = [head, ["---"] * len(head), *others]
+    lines = [head, ["---:" if number else "---" for number in numbers], *others]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -85,10 +90,10 @@ _LATEX = str.maketrans(
 )
 
 
-def latex(rows: Sequence[Sequence[str]]) -> str:
+def latex(rows: Sequence[Sequence[str]], numbers: Sequence[bool]) -> str:
     """Return rows, the first of which are the headings, as a LaTeX table in the style booktabs."""
     head, *others = [" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in rows]
-    columns = "l" * len(rows[0])
+    columns = "".join("r" if number else "l" for number in numbers)
     begin, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
     return "\n".join([begin, r"\toprule", head, r"\midrule", *others, r"\bottomrule", end])
 

@@ -199,7 +199,7 @@ class ShareProbe(Probe):
             if one.chance is not None:
                 low, high = (row[f"{one.column}_{end}"] for end in ("low", "high"))
                 if low is None and clusters[one.column] >= FEWEST_CLUSTERS:
-                    low = high = row[one.column]  # equal in all resamples
+                    low, high = _exact(row[one.column], clusters[one.column])
                 measures.append(Measured(f"“{one.heading}”", low, high, one.chance))
         found = verdict(
             top,
@@ -210,6 +210,14 @@ class ShareProbe(Probe):
             also=measures[1:],
         )
         return found if measures or found.name != "no signal" else None
+
+
+def _exact(share: float, n: int) -> tuple[float, float]:
+    """Return the exact 95 % CI (Clopper and Pearson) of a share that all ``n`` clusters have."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(round(share * n), n).proportion_ci()
+    return float(interval.low), float(interval.high)
 
 
 def _value(request: Request, answer: Any) -> Any:  # noqa: ANN401 - any answer

@@ -39,12 +39,20 @@ def block(findings: Findings) -> Block:
     if top:
         share = f"{percent(top['share'])} of {top['n']:,}"
         asked = f"The most frequent top prediction, “{top['word']}”, is {share}."
+    if left_out := _left_out(tables):
+        asked = f"{asked} Left out (table left_out): {left_out}.".strip()
     return Block(
         Verdict.of(summary["verdict"]),
         asked,
         sentence(main),
         None if frequent is None else f"Control: candidates by frequency reach {score(frequent)}.",
     )
+
+
+def _left_out(tables: Mapping[str, pl.DataFrame]) -> str:
+    """Return how many concepts of retrieval each filter left out; empty if none were."""
+    rows = tables["filters"].filter(pl.col("removed") > 0, of="concepts for retrieval").to_dicts()
+    return ", ".join(f"{several(row['removed'], 'concept')} ({row['filter']})" for row in rows)
 
 
 def standing(tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
