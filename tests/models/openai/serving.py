@@ -58,14 +58,30 @@ class Asked:
     @property
     def text(self) -> str:
         """The prompt, what the user says, or the texts of all questions or prompts."""
-        if "questions" in self.body:
-            return json.dumps(self.body["questions"], ensure_ascii=False)
+        if self.decides:
+            return "\n".join(one["instructions"] for one in self.body["questions"])
         if naming.is_named(self.body):
             return str(naming.prompts_of(self.body))
         return str(self.body["messages"][-1]["content"] if self.is_chat else self.body["prompt"])
 
+    @property
+    def decides(self) -> bool:
+        return "questions" in self.body
+
+    def each(self, change: Callable[[str], str]) -> dict[str, Any]:
+        """Return the same request with its text, or those of all questions, changed."""
+        if not self.decides:
+            return self.about(change(self.text) or self.text)
+        asked = [
+            {**one, "instructions": change(one["instructions"]) or one["instructions"]}
+            for one in self.body["questions"]
+        ]
+        return {**self.body, "questions": asked}
+
     def about(self, text: str) -> dict[str, Any]:
         """Return the same request about another text."""
+        if self.decides:
+            return self.each(lambda _: text)
         if self.is_chat:
             before = self.body["messages"][:-1]
             return {**self.body, "messages": [*before, {"role": "user", "content": text}]}

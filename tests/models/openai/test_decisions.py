@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit import Engine, Prompt, Scores, Store
-from tacit.errors import ModelError, PromptError
+from tacit.errors import ModelError, PromptError, TacitError
 from tacit.models.openai.contracts import INPUT
 from tacit.models.openai.decisions import DecidingModel
 from tacit.models.openai.loading import load_server
@@ -247,6 +247,25 @@ def test_a_probability_of_zero_is_a_belief_of_zero(serve: Serve, tmp_path: Path)
     assert found.belief("False", "True") == 1
     assert missing_by_reason([found]) == {ZERO: 1}
     assert found.most() == [0.0, 0.0]
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (lambda v: [100 * p for p in v], "gives a probability of"),
+        (lambda v: [*v[:-1], math.nan], "NaN|nan|gives no probability|is not a decision"),
+        (lambda v: [p / 2 for p in v], "sum to 0.5"),
+        (lambda v: [0.4, *[0.6 / (len(v) - 1)] * (len(v) - 1)], "same probabilities for all texts"),
+    ],
+    ids=("percents", "nan", "among all tokens", "the same"),
+)
+def test_impossible_probabilities_are_refused_in_each_contract(
+    serve: Serve, form: Form, changes: Callable[[Values], Values], message: str
+) -> None:
+    server = serve(deciding=Deciding(form, changes=lambda values, *_: changes(values)))
+    with pytest.raises(TacitError, match=message):
+        deciding(server)
 
 
 @pytest.mark.parametrize(

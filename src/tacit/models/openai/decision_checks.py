@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tacit.errors import ScoringError
 from tacit.models.openai.checks import (
@@ -22,6 +23,7 @@ from tacit.requests.deciding import distance
 OPTIONS_TRIED = (255, 52, 26, 10, 2)
 
 _FAR, _NEAR = 0.02, 1e-3
+_DIGITS, _EXACT = 7, 1e-12
 _LONGEST = 16384
 """Longer windows are not tried out, because a server that reads such a text takes minutes."""
 
@@ -63,24 +65,48 @@ def returns_probabilities(server: DecisionsServer) -> Iterator[Finding]:
     """A server may refuse to decide about anything."""
     server.settle_top()
     server.learn(TEXTS, concurrency=1)
-    if not server.nexts:
+    answers = {token.top for token in server.nexts.values()}
+    if not answers:
         yield Finding("it refuses to decide about all texts of the preflight", fatal=True)
+    elif len(answers) == 1:
+        yield Finding("it returns the same probabilities for all texts", fatal=True)
 
 
 def keeps_questions_apart(server: DecisionsServer) -> Iterator[Finding]:
     """Answers in another order than the questions are those of other questions."""
-    texts = [text for text in TEXTS if text in server.nexts][: server.questions]
-    together = server.decide([Decision(text, OPTIONS) for text in texts], again=True)
+    server.together = server.ask_together()
+    choices = [
+        (text, one)
+        for text, one in zip(TEXTS, server.together, strict=False)
+        if text in server.nexts
+    ]
     alone = [
         {str(one.text): math.exp(one.logprob or 0.0) for one in server.nexts[text].top}
-        for text in texts
+        for text, _ in choices
     ]
     exchanged = 0
-    for at, one in enumerate(together):
+    for at, (_, one) in enumerate(choices):
         distances = [distance(one.probabilities, other) for other in alone]
         exchanged += distances[at] > _FAR and min(distances) < _NEAR
     if exchanged > 1:
         yield Finding("asked several questions at once, it mixes up their answers", fatal=True)
+
+
+def rounds_probabilities(server: DecisionsServer) -> Iterator[Finding]:
+    """Rounding makes sure answers surer, and unlikely options impossible."""
+    values = [p for one in server.together for p in one.probabilities.values()]
+    digits = next(
+        (n for n in range(2, _DIGITS) if all(abs(p - round(p, n)) < _EXACT for p in values)), None
+    )
+    server.rounds = bool(values) and digits is not None
+    if server.rounds:
+        yield Finding(f"it rounds probabilities to {digits} decimal digits")
+
+
+def reads_whole_questions(server: DecisionsServer) -> Iterator[Finding]:
+    """Where probabilities are rounded, texts may have the same ones although they are read."""
+    for finding in reads_whole_prompts(server):
+        yield replace(finding, fatal=finding.fatal and not server.rounds)
 
 
 def refuses_long_texts(server: DecisionsServer) -> Iterator[Finding]:
@@ -103,9 +129,10 @@ DECISIONS = (
     returns_probabilities,
     names_its_model,
     keeps_questions_apart,
+    rounds_probabilities,
     keeps_requests_apart,
     repeats_its_answers,
-    reads_whole_prompts,
+    reads_whole_questions,
     refuses_long_texts,
 )
 """The checks before a server decides."""

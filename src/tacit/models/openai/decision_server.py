@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from tacit.models.openai.contracts import Contract, OpenAI, SGLang, SystemOne
 from tacit.models.openai.schema import NamedJudgements, Reply
-from tacit.models.openai.server import Server
+from tacit.models.openai.server import TEXTS, Repeat, Server
 from tacit.models.openai.tokens import Token
 from tacit.requests import Decided, Decision
 
@@ -22,6 +23,13 @@ CONTRACTS: Mapping[str, tuple[Contract, ...]] = {
 
 OPTIONS = ("true", "false", "unclear", "meaningless")
 """What the preflight offers as answers to its texts, of which few have a sure answer."""
+
+
+TOGETHER = tuple(Decision(text, options) for options in (OPTIONS, ("no", "yes")) for text in TEXTS)
+"""The questions of the preflight that are asked in one request: choices, and statements."""
+
+_LEAST = 0.01
+"""Changes of less probable options are not compared: some servers round probabilities."""
 
 
 @dataclass
@@ -40,6 +48,10 @@ class DecisionsServer(Server):
     prompt_ids: tuple[int, ...] = ()
     """The first question of the preflight as the server words it, in tokens, if known."""
     masses: list[float] = field(default_factory=list)
+    together: list[Decided] = field(default_factory=list)
+    """The answers to ``TOGETHER``."""
+    rounds: bool = False
+    """Whether the server rounds probabilities."""
     trims: ClassVar[bool] = True
 
     def next_token(
@@ -56,6 +68,19 @@ class DecisionsServer(Server):
 
     def settle_top(self) -> None:
         self.top = len(OPTIONS)
+
+    def ask_together(self, *, again: bool = False) -> list[Decided]:
+        """Return the answers to as many of ``TOGETHER`` as fit in one request."""
+        return self.decide(TOGETHER[: self.questions], again=again)
+
+    def repeats(self) -> list[Repeat]:
+        def again() -> list[float]:
+            pairs = zip(self.together, self.ask_together(again=True), strict=True)
+            return [each for then, now in pairs for each in changes(then, now)]
+
+        # It shows what is wrong with batches or statements alone.
+        batch = Repeat(TEXTS[0], again, "in one request with")
+        return [*([batch] if self.together else []), *super().repeats()]
 
     def decide(
         self, asked: Sequence[Decision], *, again: bool = False, attempts: int | None = None
@@ -88,6 +113,14 @@ class DecisionsServer(Server):
 
     def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - see Server
         return {"model": self.model, **more}
+
+
+def changes(then: Decided, now: Decided) -> Iterator[float]:
+    """Yield by how many nats the probabilities of options have changed, if these were likely."""
+    for one in then.answers:
+        after = now[one.answer].logprob
+        if one.logprob is not None and one.logprob >= math.log(_LEAST):
+            yield math.inf if after is None else abs(one.logprob - after)
 
 
 def digest(content: object) -> str:

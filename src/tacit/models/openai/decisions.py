@@ -15,7 +15,7 @@ from tacit.models.base import DECIDED
 from tacit.models.openai.client import Client
 from tacit.models.openai.contracts import INPUT
 from tacit.models.openai.decision_checks import DECISIONS
-from tacit.models.openai.decision_server import CONTRACTS, DecisionsServer, digest
+from tacit.models.openai.decision_server import CONTRACTS, DecisionsServer, changes, digest
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.served import BYTES_PER_TOKEN, ServedModel
 from tacit.models.openai.streaming import at_once
@@ -26,9 +26,6 @@ SCORER = "server-decisions-1"
 
 _AROUND = 32
 """Approximate number of tokens that a server adds to a question."""
-
-_LEAST = 0.01
-"""Changes of less probable options are not compared: some servers round probabilities."""
 
 
 class DecidingModel(ServedModel[DecisionsServer]):
@@ -78,8 +75,8 @@ class DecidingModel(ServedModel[DecisionsServer]):
         """See ``Rechecks.recheck``; the decisions of a batch are asked again together."""
         self._watch.recheck_now(last=last)
         groups = itertools.groupby(answered, key=lambda each: each[1].batch)
-        changes = at_once(self._changes, [list(of) for _, of in groups], self._server.concurrency)
-        return self._watch.differing([each for of in changes for each in of])
+        found = at_once(self._changes, [list(of) for _, of in groups], self._server.concurrency)
+        return self._watch.differing([each for of in found for each in of])
 
     def dependence(self, requests: Sequence[Decision]) -> dict[str, Any]:
         """Return how much decisions depend on how they are asked: absolute changes of probability.
@@ -135,17 +132,9 @@ class DecidingModel(ServedModel[DecisionsServer]):
     def _changes(self, batch: Sequence[tuple[Decision, Decided]]) -> list[tuple[str, list[float]]]:
         now = self._server.decide([one for one, _ in batch], again=True)
         return [
-            (one.text, list(_differences(then, after)))
+            (one.text, list(changes(then, after)))
             for (one, then), after in zip(batch, now, strict=True)
         ]
-
-
-def _differences(then: Decided, now: Decided) -> Iterator[float]:
-    """Yield by how many nats the probabilities of options have changed, if these were likely."""
-    for one in then.answers:
-        after = now[one.answer].logprob
-        if one.logprob is not None and one.logprob >= math.log(_LEAST):
-            yield math.inf if after is None else abs(one.logprob - after)
 
 
 def _moved(pairs: Iterable[tuple[Decided, Decided]]) -> dict[str, Any] | None:

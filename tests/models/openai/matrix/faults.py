@@ -28,20 +28,25 @@ from tests.models.openai.matrix.positions import (
 from tests.models.openai.model import TEMPLATE, Answer, Model
 from tests.models.openai.serving import Asked, Respond, Sent
 
-Road = Literal["echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer", "chat", "votes"]
+Road = Literal[
+    "echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer", "chat", "votes", "decisions"
+]
 """How a server is used: completions that echo, without and with a tokenizer; next tokens alone, as
-completions or as Ollama generates them; first tokens in the chat; sampled replies."""
+completions or as Ollama generates them; first tokens in the chat; sampled replies; decisions
+between options."""
 
 ROADS: tuple[Road, ...] = (
     *("echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer"),
-    *("chat", "votes"),
+    *("chat", "votes", "decisions"),
 )
 ECHO: tuple[Road, ...] = ("echo", "echo+tokenizer")
 NEXT: tuple[Road, ...] = ("next+tokenizer", "ollama+tokenizer")
 COMPLETIONS: tuple[Road, ...] = (*ECHO, *NEXT)
 SCORED: tuple[Road, ...] = (*COMPLETIONS, "chat")
+WRITTEN: tuple[Road, ...] = (*SCORED, "votes")
 VOTES: tuple[Road, ...] = ("votes",)
-TRANSPORT: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes")
+DECISIONS: tuple[Road, ...] = ("decisions",)
+TRANSPORT: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes", "decisions")
 """How an answer travels is the same for all completions."""
 
 Start = Literal["first", "midway"]
@@ -92,10 +97,10 @@ def on_text(change: Callable[[str], str], *, recounted: bool = False) -> Callabl
     def respond(asked: Asked, server: Server) -> Answer:
         if naming.is_named(asked.body):
             return _on_prompts(change, asked, server, recounted=recounted)
-        text = change(asked.text) or asked.text
-        answer = server.answer(asked.about(text))
+        answer = server.answer(asked.each(change))
         if recounted:
-            answer["usage"]["prompt_tokens"] += len(_ids(asked.text)) - len(_ids(text))
+            honest = server.answer(asked.body)["usage"]
+            answer["usage"] |= {name: n for name, n in honest.items() if name.endswith("_tokens")}
         return answer
 
     return lambda: respond
@@ -175,7 +180,7 @@ TEXTS = [
         "applies a chat's template (twice, in the chat)",
         "ollama/ollama#5544",
         on_text("<|user|>\n{}\n<|assistant|>\n".format),
-        hidden=Hidden(TEMPLATED, ("chat", "votes")),
+        hidden=Hidden(TEMPLATED, ("chat", "votes", "decisions")),
     ),
     Fault(
         "puts a BOS before texts",
@@ -616,7 +621,7 @@ def _sent(**more: Any) -> Callable[[Answer], Sent]:  # noqa: ANN401 - fields of 
 _FILTER, _GATEWAY = "microsoft/semantic-kernel#5240", "nodetool-ai/nodetool#5755"
 
 ANSWERS = [
-    Fault("filtered at one text in four", _FILTER, _ended("content_filter", share=4)),
+    Fault("filtered at one text in four", _FILTER, _ended("content_filter", share=4), WRITTEN),
     Fault("ended by an error", _GATEWAY, _ended("error"), SCORED),
     Fault("usage missing", "openshift-psap/llm-load-test#47", on_answer(_without("usage"))),
     Fault(
@@ -626,7 +631,11 @@ ANSWERS = [
         SCORED,
     ),
     Fault("200 with an error at one text in four", _GATEWAY, lambda: _with_error),
-    Fault("choices are null", "maximhq/bifrost#5963", on_answer(lambda a: {**a, "choices": None})),
+    Fault(
+        "choices are null",
+        "maximhq/bifrost#5963",
+        on_answer(lambda answer: {**answer, "choices": None, "answers": None}),
+    ),
     Fault(
         "one request in 40 takes too long",
         "vllm-project/vllm#6009",

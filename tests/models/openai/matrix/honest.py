@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from tests.models.openai.deciding import Deciding
 from tests.models.openai.matrix.language import language, replies
 from tests.models.openai.model import Manners, Model
 from tests.models.openai.serving import Serving
@@ -15,10 +16,19 @@ Form = Literal["vllm", "llama.cpp", "ollama"]
 """Whether its completions have an echo, as vLLM's have, or none, as those of the others."""
 
 
+BATCH = 4
+"""Questions per request: so few that faults begin between two of them."""
+
+
 def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) -> Model:
     """Return a model with given weights whose log-probabilities are those at a temperature."""
     speech = Speech(lambda text: replies(text, weights, heat), noise=noise)
-    more: dict[str, Any] = {"speech": speech, "noise": noise, "window": 2048}
+    more: dict[str, Any] = {
+        "speech": speech,
+        "noise": noise,
+        "window": 2048,
+        "deciding": Deciding("openai", most=BATCH),
+    }
     if form == "llama.cpp":
         return Model(language(weights, heat), Manners(echo="none", form="content", **more))
     if form == "ollama":

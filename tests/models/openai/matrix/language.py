@@ -140,6 +140,13 @@ def questions() -> tuple[Prompt, ...]:
     return tuple(Prompt(text, ANSWERS, "\n") for text in texts())
 
 
+@cache
+def decisions() -> tuple[Prompt, ...]:
+    """What is decided: statements, and choices between options of one word or several."""
+    options = ("True", "False"), ("a bird", "the egg yolk", "wings")
+    return tuple(Prompt(text, options[number % 2]) for number, text in enumerate(texts()))
+
+
 def _next_words(text: str, count: int) -> tuple[str, ...]:
     """Some of the likeliest next tokens, which stay themselves behind the text."""
     ids = tuple(tokenizer().encode(text).ids)
@@ -165,6 +172,19 @@ def true_scores() -> Mapping[tuple[str, str, str], float]:
             ids = tuple(cut.ids[: cut.end])
             value = language().logprob(ids, cut.begin)
             found[prompt.text, prompt.separator, answer] = value
+    return found
+
+
+@cache
+def true_decisions() -> Mapping[tuple[str, str, str], float]:
+    """As ``true_scores``, of options."""
+    found = {}
+    for prompt in decisions():
+        begin = len(tokenizer().encode(f"{prompt.text}\n").ids)
+        behind = [tokenizer().encode(f"{prompt.text}\n{one}").ids for one in prompt.answers]
+        values = [language().logprob(tuple(ids), begin) for ids in behind]
+        for answer, value in zip(prompt.answers, values, strict=True):
+            found[prompt.text, "", answer] = value - float(np.logaddexp.reduce(values))
     return found
 
 

@@ -7,7 +7,7 @@ import logging
 import math
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,19 +19,24 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
 from tacit.models.base import LanguageModel
+from tacit.models.openai.decisions import DecidingModel
 from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.requests import Sample, SamplingPrompt
+from tacit.models.openai.roads import Api
+from tacit.requests import Decision, Prompt, Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
+from tacit.runs.dependence import SAMPLE, caution
 from tests.models.openai.matrix.faults import PATIENCE, Fault, Road, Start
 from tests.models.openai.matrix.honest import Form, Server
 from tests.models.openai.matrix.language import (
     ANSWERS,
+    decisions,
     opinions,
     prompts,
     questions,
     reply,
     tokenizer,
+    true_decisions,
     true_opinions,
     true_scores,
 )
@@ -53,6 +58,9 @@ ACCEPTED: tuple[Kind, ...] = ("right", "told", "missing", "refused")
 AFTER = 60
 """Requests after which a late fault begins."""
 
+AFTER_BATCHES = 20 + 2 * SAMPLE
+"""As ``AFTER``, where a request has several questions; the first ask about dependence."""
+
 SAMPLES = 8
 CLOSE = 1e-3
 """Nats by which a score may be off."""
@@ -60,6 +68,11 @@ CLOSE = 1e-3
 FORMS: Mapping[Road, Form] = {"next+tokenizer": "llama.cpp", "ollama+tokenizer": "ollama"}
 """The servers of the roads without an echo."""
 
+_APIS: Mapping[Road, Api] = {"chat": "chat", "votes": "chat", "decisions": "decisions"}
+_ASKED: Mapping[Road, Callable[[], Sequence[Prompt]]] = {
+    **dict.fromkeys(("chat", "votes"), questions),
+    "decisions": decisions,
+}
 _BLOCK = 1500
 _TURNS = 3
 _SIGMAS = 4.5
@@ -178,7 +191,7 @@ def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
             run.error = error
     run.faulty = server.faulty
     # Some prompts double the white space, to show whether a server collapses it.
-    run.warned = [line for line in logged if "the white space around an answer" not in line]
+    run.warned += [line for line in logged if "the white space around an answer" not in line]
     return run
 
 
@@ -186,8 +199,11 @@ def _carry_out(run: _Run, server: Server, store: Store, *, midway: bool) -> None
     model = loaded(run.road, server.address, store)
     run.before = len(server.requests)
     if midway:
-        server.begin_after(AFTER)
-    asked = questions() if run.road in {"chat", "votes"} else prompts()
+        server.begin_after(AFTER_BATCHES if run.road == "decisions" else AFTER)
+    asked = _ASKED.get(run.road, prompts)()
+    if isinstance(model, DecidingModel):
+        depends = model.dependence([Decision.of(one) for one in asked[:SAMPLE]])
+        run.warned = [one for one in [caution({"dependence": depends})] if one]
     turns = 1 if server.respond is None else _TURNS
     engine = Engine(model, store, block_tokens=None if run.road == "votes" else _BLOCK)
     try:
@@ -205,7 +221,7 @@ def loaded(road: Road, address: str, store: Store) -> LanguageModel:
         tokenizer=_tokenizer_file() if road.endswith("+tokenizer") else None,
         timeout=PATIENCE,
         backoff=Backoff(first=0.0, most=0.0),
-        api="chat" if road in {"chat", "votes"} else "completions",
+        api=_APIS.get(road, "completions"),
         samples=SAMPLES if road == "votes" else None,
     )
     return load_server(address, options, Path(str(store.root)))
@@ -216,6 +232,10 @@ def _read(run: _Run, model: LanguageModel, store: Store) -> None:
     if run.road == "votes":
         for row in store.read(model.fingerprint, SamplingPrompt).iter_rows(named=True):
             run.replies[row["text"], row["number"]] = Sample(row["reply"], row["state"])
+        return
+    if run.road == "decisions":
+        for row in store.read(model.fingerprint, Decision).iter_rows(named=True):
+            run.read[row["text"], "", row["option"]] = (row["logprob"], row["reason"])
         return
     for row in store.read(model.fingerprint).iter_rows(named=True):
         key = (row["text"], row["separator"], row["answer"])
@@ -229,7 +249,7 @@ def _compared(run: _Run) -> tuple[int, int, str]:
     """Return how much is wrong and how much is missing, and in which way."""
     if run.road == "votes":
         return _compared_replies(run.replies)
-    truth = true_opinions() if run.road == "chat" else true_scores()
+    truth = {"chat": true_opinions, "decisions": true_decisions}.get(run.road, true_scores)()
     base = run if run.faulty == 0 and not run.error else _baseline(run.road)
     lost = [key for key, (value, _) in run.read.items() if value is None]
     lost = [key for key in lost if base.read.get(key, (None, None))[0] is not None]

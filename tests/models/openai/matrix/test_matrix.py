@@ -11,8 +11,11 @@ from itertools import product
 
 import pytest
 
-from tests.models.openai.matrix.faults import FAULTS, HARMLESS, ROADS, STARTS, Fault, Road, Start
+from tests.models.openai.matrix import decisions, faults
+from tests.models.openai.matrix.faults import HARMLESS, ROADS, STARTS, Fault, Road, Start
 from tests.models.openai.matrix.outcomes import ACCEPTED, honest, outcome
+
+FAULTS = (*faults.FAULTS, *decisions.FAULTS)
 
 MOST_BEFORE = 40
 """The most requests that an honest server gets before the first prompt."""
@@ -52,8 +55,8 @@ def test_no_visible_fault_is_silently_wrong(fault: Fault, road: Road, start: Sta
 
 
 def test_each_fault_has_a_name_and_an_issue() -> None:
-    """An issue is written as owner/repository#number."""
+    """An issue is written as owner/repository#number; of decisions, none is known."""
     names = [fault.name for fault in FAULTS]
     assert len(set(names)) == len(names)
     assert set(HARMLESS) <= set(names)
-    assert all(fault.issue.count("/") == 1 and "#" in fault.issue for fault in FAULTS)
+    assert all(fault.issue.count("/") == 1 and "#" in fault.issue for fault in faults.FAULTS)
