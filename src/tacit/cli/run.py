@@ -184,14 +184,12 @@ def echo_estimate(found: Mapping[str, Any], *, as_json: bool = False) -> None:
         if found["skipped"]
         else ""
     )
-    calls = f" in {several(found['requests'], 'request')}" if "requests" in found else ""
     # The estimate's `distinct` leaves out the skipped prompts.
     typer.echo(
         f"{name}{several(found['prompts'], 'prompt')}, "
         f"{found['distinct'] + found['skipped']:,} distinct:\n{_by_group(found)}{skipped}"
         f"cached: {several(found['stored'], 'prompt')}\n"
-        f"to query: {several(found['to_ask'], 'prompt')}{calls}, "
-        f"{several(found['tokens'], 'token')}, "
+        f"to query: {several(found['to_ask'], 'prompt')}, {several(found['tokens'], 'token')}, "
         f"about {progress.duration(found['seconds'])} (estimated from a short trial, "
         "so it depends on the load of the machine)\n"
         f"{_sent(found)}{_asked(found)}Nothing was stored or written."
