@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tacit.api import build_kb, check, compare, load_model, load_run, repair, run, suite
+    from tacit.api import build_kb, check, compare, gate, load_model, load_run, repair, run, suite
     from tacit.charts.shown import Shown
     from tacit.coherence.check import Check
     from tacit.coherence.enrich import enrich
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Vocabulary,
         Votes,
     )
+    from tacit.runs.gate.gate import Gate
     from tacit.runs.run import Run, Runs
     from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
@@ -53,7 +54,17 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "tacit.api": (
-        *("build_kb", "check", "compare", "load_model", "load_run", "repair", "run", "suite"),
+        *(
+            "build_kb",
+            "check",
+            "compare",
+            "gate",
+            "load_model",
+            "load_run",
+            "repair",
+            "run",
+            "suite",
+        ),
     ),
     "tacit.coherence.check": ("Check",),
     "tacit.coherence.enrich": ("enrich",),
@@ -81,6 +92,7 @@ _MODULES = {
         *("AnswerScore", "Prompt", "Ranking", "RankingPrompt", "Sample", "Samples"),
         *("SamplingPrompt", "Scores", "Standing", "Vocabulary", "Votes"),
     ),
+    "tacit.runs.gate.gate": ("Gate",),
     "tacit.runs.run": ("Run", "Runs"),
     "tacit.sources.demo": ("demo_data",),
     "tacit.sources.drawings": ("Drawing", "read_drawings"),
@@ -100,6 +112,7 @@ __all__ = [
     "FakeModel",
     "FigureSpec",
     "Findings",
+    "Gate",
     "Headline",
     "LanguageModel",
     "Layout",
@@ -134,6 +147,7 @@ __all__ = [
     "demo_data",
     "enrich",
     "figure",
+    "gate",
     "load_model",
     "load_run",
     "marks_by",

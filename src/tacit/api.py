@@ -21,7 +21,8 @@ from tacit.options import build as built
 from tacit.options import names_of, python_names, spelled_in_python
 from tacit.probes import registry
 from tacit.probes.base import Probe
-from tacit.runs.reading import read_run, read_runs
+from tacit.runs.comparison import check_comparable
+from tacit.runs.reading import all_runs, read_run
 from tacit.runs.reporter import Reporter
 from tacit.runs.run import Run, Runs, named
 from tacit.runs.suite.file import Suite
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.coherence.check import Check
     from tacit.coherence.ontology import Ontology
     from tacit.coherence.repair import Repaired
+    from tacit.runs.gate.gate import Gate
 
 Model: TypeAlias = "str | Path | LanguageModel | tuple[Any, Any]"
 OwnBeliefs: TypeAlias = (
@@ -242,20 +244,10 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         >>> "difference" in tacit.compare(one, two).comparison.columns
         True
     """
-    from tacit.report.differences import check_comparable
-
     if len(runs) == 1 and isinstance(runs[0], Mapping | Sequence) and not isinstance(runs[0], str):
         given: Any = runs[0]
         runs = tuple(given.values() if isinstance(given, Mapping) else given)
-    for one in runs:
-        if not isinstance(one, str | Path | Run):
-            kind = type(one).__name__
-            raise RequestError(
-                f"an object of type {kind} is no run; expected runs or their folders"
-            )
-    folders = [Path(one) for one in runs if isinstance(one, str | Path)]
-    read = read_runs(folders) if folders else ()
-    found = named([*(one for one in runs if isinstance(one, Run)), *read])
+    found = named(all_runs(runs))
     probes = sorted({one.probe for one in found})
     if len(probes) > 1:
         raise RequestError(
@@ -263,6 +255,48 @@ def compare(*runs: Run | str | Path, force: bool = False) -> Runs:
         )
     check_comparable(found, force=force)
     return Runs(found)
+
+
+@spelled_in_python()
+def gate(
+    base: Run | str | Path,
+    *new: Run | str | Path,
+    policy: Mapping[str, Any] | str | Path,
+    force: bool = False,
+) -> Gate:
+    """Check whether changed models are still within the limits of a policy.
+
+    This function is equivalent to ``tacit compare BASE NEW --gate``.
+
+    Args:
+        base: The run of the base model, or its folder.
+        new: The runs of the changed models, or their folders. The confidence is corrected for their
+            number (by Bonferroni's method).
+        policy: The limit of each measure, as a mapping or as a YAML file. Names of measures are
+            those in ``metrics.json``, or some words of a name that only one measure has.
+        force: Whether to compare the runs even if their data, options or versions of Tacit differ.
+
+    Returns:
+        The verdict, the decision on each measure, and the answers and violations that differ.
+
+    Raises:
+        RequestError: If the policy is invalid, if it names a measure that the runs do not have, or
+            if the runs differ in more than the model.
+        DataError: If the policy is not readable, or if a run is unfinished or damaged.
+
+    Examples:
+        >>> import tacit
+        >>> asked = {"drawings": tacit.demo_data("drawings"), "limit": 1, "progress": False}
+        >>> one = tacit.run("parts", model="demo", **asked)
+        >>> two = tacit.run("parts", model="demo-masked", **asked)
+        >>> policy = {"flipped": {"above": 0.5}, "violation_rate": {"rises_by": 1.0}}
+        >>> tacit.gate(one, two, policy=policy).verdict
+        'inconclusive'
+    """
+    from tacit.runs.gate.gate import gate_of
+    from tacit.runs.gate.policy import Policy
+
+    return gate_of([base], new, Policy.of(policy), force=force)[0]
 
 
 @spelled_in_python(ModelOptions)

@@ -32,6 +32,8 @@ _EXPECTED = {
     "int_from_float": "must be a whole number",
     "int_parsing": "must be a whole number",
     "int_type": "must be a whole number",
+    "less_than": "must be less than {lt:g}",
+    "less_than_equal": "must be at most {le:g}",
     "list_type": "must be a list",
     "literal_error": "must be {expected}",
     "missing": "is missing",
@@ -69,7 +71,8 @@ def read_as(
 
     root, content = _composed(path)
     if root is None:
-        raise DataError(f"is empty; expected {', '.join(model.model_fields)}", path)
+        names = [name for name in model.model_fields if name != "root"]
+        raise DataError(f"is empty; expected {', '.join(names) or 'a mapping'}", path)
     nodes = list(_lines(root))
     lines = {location: line for _, location, line in nodes}
     for node, _, line in nodes if check else ():
@@ -210,6 +213,8 @@ def _fields(model: Any, location: Sequence[str]) -> Sequence[str]:  # noqa: ANN4
     """Return the names of the fields that the mapping at a location may have."""
     for part in location:
         known = getattr(model, "model_fields", None)
+        if known and "root" in known:
+            model, known = known["root"].annotation, None
         model = known[part].annotation if known else get_args(model)[-1]
     return [each.name for each in fields(model)] if is_dataclass(model) else [*model.model_fields]
 

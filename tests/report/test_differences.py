@@ -8,8 +8,13 @@ from typing import Any
 import pytest
 
 from tacit.errors import RequestError
-from tacit.report.differences import check_comparable, differences, refusals
-from tacit.runs.comparison import by_probe, warnings_of_questions
+from tacit.report.differences import differences
+from tacit.runs.comparison import (
+    by_probe,
+    check_comparable,
+    refusals,
+    warnings_of_questions,
+)
 from tacit.runs.reading import read_runs
 from tacit.runs.run import Run
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from tacit.cli.options import AsJson, Force
+from tacit.errors import RequestError
 
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Folders of runs, or folders that contain several runs.")
@@ -33,8 +35,35 @@ def report(runs: RunFolders, out: HtmlFile = Path("report.html"), force: Force =
 
 
 def compare(
-    runs: RunFolders,
-    out: HtmlFile = Path("comparison.html"),
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders of runs, or folders that contain several runs; with --gate, the base "
+            "first."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            *("--out", "-o", "--output"),
+            help="The HTML file to write [default: comparison.html, or none with --gate].",
+            show_default=False,
+        ),
+    ] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option(
+            help="A policy (YAML) with the limits of measures, such as {violation_rate: "
+            "{rises_by: 1.0}}: exit with 0 if all runs are within the limits, with 3 if one is "
+            "beyond, and with 4 if the questions are too few to decide."
+        ),
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the result of the gate for a pull request.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Write the result of the gate as JUnit XML.")
+    ] = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -48,19 +77,31 @@ def compare(
     """Print how several models differ, and write an HTML page about it.
 
     The differences are paired, between runs of the same probe on the same data. For each model
-    family, the HTML page also shows how results change with model size.
+    family, the HTML page also shows how results change with model size. With --gate, the first run
+    is the base, and the others must stay within the limits of a policy.
 
     Example: tacit compare runs/gpt2 runs/opt --out comparison.html
     """
-    from tacit.files import publish_text
     from tacit.outputs import check_outputs, page
+
+    if gate is not None:
+        outputs = GateOutputs(out, markdown, junit, force=force, as_json=as_json)
+        raise typer.Exit(_gated(runs, gate, outputs))
+    if markdown or junit:
+        raise RequestError(f"{'--markdown' if markdown else '--junit'} requires --gate")
+    out = out or Path("comparison.html")
+    check_outputs([], [(out, page("comparison"))], force=force)
+    _compare(runs, out, force=force, as_json=as_json)
+
+
+def _compare(runs: list[Path], out: Path, *, force: bool, as_json: bool) -> None:
+    from tacit.files import publish_text
     from tacit.present.comparison import print_comparison
-    from tacit.report.differences import check_comparable, tables_of
+    from tacit.report.differences import tables_of
     from tacit.report.writing import report
-    from tacit.runs.comparison import by_probe, warnings
+    from tacit.runs.comparison import by_probe, check_comparable, warnings
     from tacit.runs.reading import read_runs
 
-    check_outputs([], [(out, page("comparison"))], force=force)
     found = read_runs(runs)
     check_comparable(found, force=force)
     for warning in (each for mine in by_probe(found).values() for each in warnings(mine)):
@@ -77,3 +118,39 @@ def compare(
                 f"{mine.probe}: not compared, because there is a run of {next(iter(mine))} only"
             )
     typer.echo(f"Written: {out}")
+
+
+@dataclass(frozen=True)
+class GateOutputs:
+    """Where and how the result of a gate is written."""
+
+    page: Path | None
+    markdown: Path | None
+    junit: Path | None
+    force: bool
+    as_json: bool
+
+
+def _gated(runs: list[Path], policy: Path, outputs: GateOutputs) -> int:
+    """Print the result of a gate, and return its exit code."""
+    from tacit.files import publish_text
+    from tacit.outputs import check_outputs, page
+    from tacit.present.gate import JUNIT, MARKDOWN, junit, markdown
+    from tacit.report.writing import report
+    from tacit.runs.comparison import by_probe, warnings
+    from tacit.runs.gate.gate import gate_of
+    from tacit.runs.gate.policy import Policy
+
+    files = [(outputs.markdown, MARKDOWN), (outputs.junit, JUNIT)]
+    check_outputs([policy], [(outputs.page, page("comparison")), *files], force=outputs.force)
+    found, every = gate_of(runs[:1], runs[1:], Policy.of(policy), force=outputs.force)
+    for warning in (each for mine in by_probe(every).values() for each in warnings(mine)):
+        sys.stderr.write(f"tacit: {warning}\n")
+    texts = {outputs.markdown: markdown, outputs.junit: junit}
+    for path, text in texts.items():
+        if path is not None:
+            publish_text(path, text(found))
+    if outputs.page is not None:
+        publish_text(outputs.page, report(every, "comparison", force=outputs.force))
+    typer.echo(json.dumps(found.to_json()) if outputs.as_json else str(found))
+    return found.exit_code

@@ -65,9 +65,16 @@ def flips(sides: Mapping[str, Mapping[str, pl.DataFrame]]) -> pl.DataFrame:
     return SHARED["flips"].frame(rows)
 
 
+_OF_ANSWER = frozenset({"side", "right", "log_odds", "yes", "votes"})
+
+
+def of_question(side: pl.DataFrame) -> list[str]:
+    """Return the columns that identify the question of an answer in ``Probe.sides``."""
+    return [name for name in side.columns if name not in _OF_ANSWER]
+
+
 def _flipped(first: pl.DataFrame, second: pl.DataFrame) -> dict[str, int]:
-    keys = [name for name in first.columns if name not in {"side", "right"}]
-    both = first.join(second, on=keys, suffix=" then")
+    both = first.join(second, on=of_question(first), suffix=" then")
     changed = both.filter(pl.col("side") != pl.col("side then"))
     before, after = pl.col("right"), pl.col("right then")
     return {

@@ -36,6 +36,7 @@ class Measure:
     main: bool = False  # has a slope and is drawn by size
     chance: tuple[float | None, ...] | None = None  # of each model
     note: str | None = None
+    metric: str | None = None  # the label of the headline with the same value, if it is another
     apart: str | None = None  # why the values of the models cannot be compared
 
     @property

@@ -349,10 +349,20 @@ class Probe:
         """Return a model's answers by the noun for what is answered, such as ``statement``.
 
         Each table has the answer in the column ``side``, whether it is correct in the column
-        ``right`` (null if that is unknown), and other columns that identify the question. ``tacit
-        compare`` counts the answers that differ between models.
+        ``right`` (null if that is unknown), and other columns that identify the question, of which
+        the first is the cluster that is resampled. ``tacit compare`` counts the answers that differ
+        between models. A gate also uses the columns ``log_odds`` of the answer or, if replies were
+        sampled, ``yes`` (the replies that say yes) and ``votes`` (all that could be parsed).
         """
         return {}
+
+    @staticmethod
+    def violations(findings: Findings) -> pl.DataFrame | None:  # noqa: ARG004 - a hook
+        """Return the violated constraints in words (column ``violation``), after what groups them.
+
+        ``tacit compare --gate`` lists the rows that only one of two models has.
+        """
+        return None
 
     @staticmethod
     def different_questions(found: Mapping[str, Findings]) -> list[str]:  # noqa: ARG004 - a hook

@@ -20,10 +20,10 @@ from tacit.models.registry import DEMOS
 from tacit.probes.registry import probes
 from tacit.report import charts
 from tacit.report.charts import unchecked
-from tacit.report.differences import differences, refusals
+from tacit.report.differences import differences
 from tacit.report.packing import packed, shared, table_data
 from tacit.report.sections import Section
-from tacit.runs.comparison import by_probe, warnings_of_elicitation
+from tacit.runs.comparison import by_probe, refusals, warnings_of_elicitation
 from tacit.runs.reading import read_runs
 from tacit.runs.run import Run
 from tacit.version import __version__

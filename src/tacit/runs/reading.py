@@ -37,6 +37,19 @@ def _started(run: Run) -> str:
     return str(run.manifest.get("started", ""))
 
 
+def all_runs(given: Sequence[Run | Path | str]) -> list[Run]:
+    """Return finished runs, those that are given as folders after the others."""
+    for one in given:
+        if not isinstance(one, str | Path | Run):
+            kind = type(one).__name__
+            raise RequestError(
+                f"an object of type {kind} is no run; expected runs or their folders"
+            )
+    folders = [Path(one) for one in given if isinstance(one, str | Path)]
+    read = read_runs(folders) if folders else ()
+    return [*(one for one in given if isinstance(one, Run)), *read]
+
+
 def _runs_in(folder: Path) -> list[Path]:
     """Return the run folders in a folder, or only the folder itself if it contains a run."""
     if not folder.is_dir():

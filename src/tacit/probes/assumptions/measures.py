@@ -38,7 +38,7 @@ def sides(findings: Findings) -> dict[str, pl.DataFrame]:
         pl.col("category").is_null(), pl.col("n") == NUMBERS[-1], order=MAIN
     )
     right = pl.col("rank") == 1
-    return {"concept": main.select("wording", "concept", side=right, right=right)}
+    return {"concept": main.select("concept", "wording", side=right, right=right)}
 
 
 def different_questions(found: Mapping[str, Findings]) -> list[str]:

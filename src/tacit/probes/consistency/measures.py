@@ -41,11 +41,14 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
     together = np.zeros_like(strata)
     return [
         replace(mean("background score, mean over questions", clusters, score), main=True),
-        replace(mean("questions right", clusters, right), main=True),
+        replace(mean("questions right", clusters, right), main=True, metric="anchor accuracy"),
         predicted("conceptual consistency", _over(average_precisions), together),
         replace(predicted("lift above chance", lifts_within_strata, together), main=True),
         predicted("AUROC", _over(aurocs), together),
-        predicted("lift, adjusted for the number of facts", lifts_within_strata, strata),
+        replace(
+            predicted("lift, adjusted for the number of facts", lifts_within_strata, strata),
+            metric="adjusted lift",
+        ),
     ]
 
 

@@ -231,7 +231,7 @@ class ConsistencyProbe(Probe):
         of_facts, anchors = (findings.tables[name] for name in ("fact_answers", "anchors"))
         return {
             "background question": of_facts.select("fact", "expected", "right", side=yes),
-            "anchor question": anchors.select("anchor", "right", side="choice"),
+            "anchor question": anchors.select("cluster", "anchor", "right", side="choice"),
         }
 
     @staticmethod

@@ -15,6 +15,7 @@ from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import score
+from tacit.probes.parts.beliefs import DRAWING, ontology_of
 
 _SEVERITY = {
     "asymmetric": 0,
@@ -77,16 +78,14 @@ def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> p
 
     A violation is as sure as the least sure of its beliefs.
     """
-    rows = findings.tables["beliefs"]
-    table = rows.select("thing", "annotator", *STATEMENT, "p_true")
-    checked = check(Beliefs(table, ontology, ("thing", "annotator")), rows["before"])
     numbers = (1, 2, 3)
     sure = [
         pl.when(f"believed_{n}").then(f"p_true_{n}").otherwise(1 - pl.col(f"p_true_{n}"))
         for n in numbers
     ]
     return (
-        checked.violations.select(
+        _violations(findings, ontology)
+        .select(
             "thing",
             fault=pl.col("constraint").replace_strict(_SEVERITY, return_dtype=pl.Int64),
             sure=pl.min_horizontal(sure),
@@ -98,6 +97,18 @@ def worst_violations(findings: Findings, ontology: Ontology, most: int = 5) -> p
         .select("thing", "violation")
         .head(most)
     )
+
+
+def violations(findings: Findings) -> pl.DataFrame:
+    """Return the violated constraints of each drawing in words; see ``Probe.violations``."""
+    found = _violations(findings, ontology_of(findings))
+    return found.select(*DRAWING, "constraint", violation=_in_words())
+
+
+def _violations(findings: Findings, ontology: Ontology) -> pl.DataFrame:
+    rows = findings.tables["beliefs"]
+    table = rows.select(*DRAWING, *STATEMENT, "p_true")
+    return check(Beliefs(table, ontology, DRAWING), rows["before"]).violations
 
 
 def _in_words(*, probabilities: bool = False) -> pl.Expr:

@@ -16,7 +16,7 @@ from tacit.probes.parts.discrimination import hits_by_thing
 from tacit.probes.parts.tables import AGREED, ALL, WITHOUT_SYMMETRIC
 from tacit.statistics.ranking import divided
 
-VIOLATION = "violation, micro, before repair"
+VIOLATION = "violation rate, micro, before repair"
 _PARTS = ("over", "under")
 
 
@@ -35,7 +35,7 @@ def measures(found: Mapping[str, Findings]) -> list[Measure]:
     note = f"undecided constraints are left out: {listed}" if any(undecided) else None
     measured = [divided(str(name), rows) for (name,), rows in every.items()]
     says_true, *accuracies, violation = measured
-    violation = replace(violation, main=True, note=note)
+    violation = replace(violation, main=True, note=note, metric="constraint violations")
     return [says_true, *_balanced(found), *accuracies, violation]
 
 
@@ -54,6 +54,7 @@ def _balanced(found: Mapping[str, Findings]) -> Iterator[Measure]:
         yield Measure(
             *(name, n, n, int(min(known))),
             lambda w: (divided(w @ hits, w @ of_true) + divided(w @ rejected, w @ of_false)) / 2,
+            metric="balanced accuracy",
         )
 
 

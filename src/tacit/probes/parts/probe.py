@@ -23,6 +23,7 @@ from tacit.probes.parts import accuracy, beliefs, discrimination, questions, rep
 from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
+from tacit.probes.parts.edges import violations
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, QUESTION, Template, Wording
 from tacit.probes.parts.repair import RepairedBeliefs
@@ -62,6 +63,7 @@ class PartsProbe(Probe):
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
     block = staticmethod(block)
     details = staticmethod(details)
+    violations = staticmethod(violations)
     report_graphs = staticmethod(graph_set)
 
     drawings: Sequence[Drawing]
@@ -161,7 +163,10 @@ class PartsProbe(Probe):
         agreed = pl.when(pl.col("label").list.n_unique() == 1).then(pl.col("label").list.first())
         side = pl.col("p_true") > 1 / 2
         known = findings.questions.drop_nulls("p_true").join(labels, on=QUESTION, how="left")
-        return {"statement": known.select(*QUESTION, side=side, right=side == agreed)}
+        p, yes, no = pl.col("p_true"), pl.col("votes_true"), pl.col("votes_false")
+        voted = "votes_true" in known.columns
+        more = {"yes": yes, "votes": yes + no} if voted else {"log_odds": (p / (1 - p)).log()}
+        return {"statement": known.select(*QUESTION, side=side, right=side == agreed, **more)}
 
     def check_graphs(self, options: PartsOptions) -> None:
         """Check that every thing in ``--graphs`` has a drawing."""

@@ -1,0 +1,1 @@
+"""A gate: whether changed models are still within the limits of a policy."""

@@ -1,0 +1,175 @@
+"""The decision on a measure: whether its change is within a limit, beyond it, or undecided."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from tacit.findings.measure import Measure
+from tacit.runs.gate.policy import Limit
+from tacit.statistics import Bootstrap, Change
+
+Verdict = Literal["failed", "inconclusive", "passed"]
+VERDICTS: tuple[Verdict, ...] = ("failed", "inconclusive", "passed")
+"""The verdicts, the worst first."""
+
+POWER = 0.8
+"""The probability with which a change of the size ``Decision.detectable`` fails."""
+
+_RESAMPLES_IN_TAIL = 100
+_MOST_TIMES = 1000  # no more than so many times the questions are proposed
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision on a measure of a changed model.
+
+    Args:
+        measure: The name of the measure, such as ``parts/says_true``.
+        label: The measure in words.
+        model: The name of the changed model.
+        limit: The limit that the policy sets.
+        values: The values of the base and of the changed model; None if undefined.
+        change: The change with its interval; for flipped answers, their share. Each end of the
+            interval is a one-sided bound at ``confidence``.
+        n: The number of questions that both models answered.
+        confidence: The confidence of the limit, corrected for the number of changed models.
+    """
+
+    measure: str
+    label: str
+    model: str
+    limit: Limit
+    values: tuple[float | None, ...]
+    change: Change
+    n: int
+    confidence: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Passed if the whole interval is within the limit, failed if it is beyond the limit."""
+        value, low, high = self.change.value, self.change.low, self.change.high
+        if value is None or low is None or high is None:
+            return "inconclusive"
+        highest, lowest = self._limits
+        if low > highest or high < lowest:
+            return "failed"
+        return "passed" if high <= highest and low >= lowest else "inconclusive"
+
+    @property
+    def _limits(self) -> tuple[float, float]:
+        highest, lowest = self.limit.highest, self.limit.lowest
+        return (
+            math.inf if highest is None else highest,
+            -math.inf if lowest is None else lowest,
+        )
+
+    @cached_property
+    def _error(self) -> float | None:
+        """The standard error that the width of the interval implies, at least one answer."""
+        low, high = self.change.low, self.change.high
+        if low is None or high is None:
+            return None
+        return max(1 / self.n, (high - low) / (2 * _z(self.confidence)))
+
+    def power(self, change: float) -> float | None:
+        """Return the probability that the gate fails if ``change`` is the true change.
+
+        More answers must differ for a larger change than was measured, so its error is larger.
+        """
+        from scipy.special import ndtr
+
+        if self._error is None or self.change.value is None:
+            return None
+        beyond = max(change - self._limits[0], self._limits[1] - change)
+        more = max(0.0, abs(change) - abs(self.change.value)) / self.n
+        return float(ndtr(beyond / math.sqrt(self._error**2 + more) - _z(self.confidence)))
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest true change beyond the limit that fails with the probability ``POWER``."""
+        from scipy.optimize import brentq
+
+        if self._error is None:
+            return None
+        highest, lowest = self._limits
+        sign, limit = (1, highest) if highest < math.inf else (-1, -lowest)
+        most = limit + 10.0
+
+        def missing(size: float) -> float:
+            return (self.power(sign * size) or 0.0) - POWER
+
+        return sign * float(brentq(missing, limit, most)) if missing(most) > 0 else None
+
+    @property
+    def needed(self) -> int | None:
+        """How many questions would decide, if the change stays as it is; None if unknown.
+
+        The interval is taken to narrow with the square root of their number.
+        """
+        value, low, high = self.change.value, self.change.low, self.change.high
+        if self.verdict != "inconclusive" or value is None or low is None or high is None:
+            return None
+        times = 0.0
+        for limit, sign in zip(self._limits, (1, -1), strict=True):
+            beyond = sign * (value - limit)
+            reach = high - value if (sign > 0) == (beyond < 0) else value - low
+            times = max(times, (reach / abs(beyond)) ** 2 if beyond else math.inf)
+        return math.ceil(self.n * times) if times < _MOST_TIMES else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision with changes in percentage points."""
+        points = {
+            "change": self.change.value,
+            "low": self.change.low,
+            "high": self.change.high,
+            "detectable": self.detectable,
+        }
+        return {
+            "measure": self.measure,
+            "model": self.model,
+            "verdict": self.verdict,
+            "limit": self.limit.model_dump(exclude_none=True),
+            "base": self.values[0],
+            "new": self.values[1],
+            **{name: None if of is None else 100 * of for name, of in points.items()},
+            "confidence": self.confidence,
+            "n": self.n,
+            "needed": self.needed,
+            "why": self.change.why,
+        }
+
+
+def decide(
+    measure: Measure, limit: Limit, *, name: str, model: str, n: int, candidates: int
+) -> Decision:
+    """Decide on the change of a measure for one of several ``candidates`` (by Bonferroni)."""
+    tail = (1 - limit.confidence) / candidates
+    resamples = max(Bootstrap.resamples, math.ceil(_RESAMPLES_IN_TAIL / tail))
+    found = Change(None, why=measure.apart)
+    if not measure.apart:
+        found = measure.difference(Bootstrap(resamples, level=1 - 2 * tail))
+    change = found
+    if found.value is not None and (found.low is not None or found.why == "no variation"):
+        change = _widened(found, found.value, 1 - tail ** (1 / n))
+    return Decision(name, measure.name, model, limit, measure.values, change, n, 1 - tail)
+
+
+def _widened(found: Change, value: float, open_: float) -> Change:
+    """Widen an interval to what as many answers of which none changed would leave open."""
+    low, high = (value if end is None else end for end in (found.low, found.high))
+    return replace(found, low=min(low, value - open_), high=max(high, value + open_), why=None)
+
+
+def unchanged(measure: Measure, limit: Limit, *, name: str, model: str, n: int) -> Decision:
+    """Decide on a measure of two runs whose answers are equal in every digit."""
+    change = Change(0.0, 0.0, 0.0)
+    return Decision(name, measure.name, model, limit, measure.values, change, n, limit.confidence)
+
+
+def _z(confidence: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(confidence))

@@ -1,0 +1,313 @@
+"""Evaluate a gate: the decisions on changed models, and what differs from the base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from tacit.english import several
+from tacit.errors import RequestError
+from tacit.findings.findings import Findings
+from tacit.findings.measure import Measure
+from tacit.findings.numbers import points, score
+from tacit.probes.base import Probe
+from tacit.probes.registry import probe
+from tacit.runs.comparison import check_comparable
+from tacit.runs.gate.decision import VERDICTS, Decision, Verdict, decide, unchanged
+from tacit.runs.gate.flips import Answers, answers_of, violations_of
+from tacit.runs.gate.policy import Limit, Policy, find
+from tacit.runs.metrics import metric_name
+from tacit.runs.reading import all_runs
+from tacit.runs.run import Run, named
+
+_EXIT_CODES: Mapping[Verdict, int] = {"passed": 0, "failed": 3, "inconclusive": 4}
+_MOST_LINES = 10
+_SPACE = "\N{NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The base and a changed model that answered the same questions of a probe."""
+
+    base: Run
+    new: Run
+
+    @property
+    def kind(self) -> type[Probe]:
+        """The probe."""
+        return probe(self.new.probe)
+
+    @property
+    def findings(self) -> tuple[Findings, Findings]:
+        """The findings of the base and of the changed model."""
+        return self.base.findings, self.new.findings
+
+    @cached_property
+    def measures(self) -> Mapping[str, Measure]:
+        """The measures of both models by full name."""
+        found = self.kind.measures(dict(zip(("base", "new"), self.findings, strict=True)))
+        return {metric_name(self.kind, each.name): each for each in found}
+
+    @cached_property
+    def answers(self) -> Mapping[str, Answers]:
+        """The answers of both models by the full name of the share of flipped answers."""
+        found = answers_of(self.kind, *self.findings)
+        return {metric_name(self.kind, f"flipped {each.noun}s"): each for each in found}
+
+    @cached_property
+    def violations(self) -> pl.DataFrame | None:
+        """The violations that only one of the models has; None if the probe names none."""
+        return violations_of(self.kind, *self.findings)
+
+    @cached_property
+    def is_unchanged(self) -> bool:
+        """Whether all findings are equal in every digit."""
+        base, new = self.findings
+        return base.questions.equals(new.questions) and all(
+            table.equals(new.tables.get(name, pl.DataFrame()))
+            for name, table in base.tables.items()
+        )
+
+    @property
+    def names(self) -> dict[str, tuple[str, ...]]:
+        """All names of each measure that a policy may name."""
+        labels = {
+            name: (metric_name(self.kind, each.metric),) if each.metric else ()
+            for name, each in self.measures.items()
+        }
+        return {name: (name, *labels.get(name, ())) for name in (*self.measures, *self.answers)}
+
+    def decide(self, name: str, limit: Limit, candidates: int) -> Decision:
+        """Decide on a measure of the changed model, one of several candidates."""
+        if name not in self.names:
+            raise RequestError(
+                f"the policy: {self.new.name} has no measure {name}, because it is undefined for "
+                f"it; its measures are {', '.join(self.names)}"
+            )
+        if name in self.answers:
+            if limit.above is None:
+                raise RequestError(f"the policy: {name} takes above, not rises_by or falls_by")
+            n = self.answers[name].both.height
+            measure = self.answers[name].measure(limit.margin)
+            if "votes" in self.base.summary and "votes" not in self.answers[name].both.columns:
+                why = "sampled replies flip by chance, and the probe does not say how many do"
+                measure = replace(measure, apart=why)
+        else:
+            if limit.above is not None:
+                raise RequestError(f"the policy: {name} takes rises_by and falls_by, not above")
+            measure = self.measures[name]
+            n = min((each.both.height for each in self.answers.values()), default=measure.n)
+        about: dict[str, Any] = {"name": name, "model": self.new.name, "n": n}
+        if self.is_unchanged:
+            return unchanged(measure, limit, **about)
+        return decide(measure, limit, candidates=candidates, **about)
+
+
+@dataclass(frozen=True, repr=False)
+class Gate:
+    """The result of a gate.
+
+    Args:
+        base: The name of the base model.
+        decisions: The decision on each measure of the policy and each changed model. A decision
+            has the attributes ``measure``, ``model``, ``verdict``, ``change`` (an estimate with its
+            interval), ``detectable``, ``needed`` and ``limit``.
+
+    Examples:
+        >>> import tacit
+        >>> drawings = tacit.demo_data("drawings")
+        >>> run = tacit.run("parts", model="demo", drawings=drawings, limit=1, progress=False)
+        >>> tacit.gate(run, run, policy={"says_true": {"rises_by": 1.0}}).verdict
+        'passed'
+    """
+
+    base: str
+    decisions: tuple[Decision, ...]
+    _pairs: tuple[Pair, ...] = field(default=(), compare=False)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict: ``failed``, ``inconclusive`` or ``passed``."""
+        return min((each.verdict for each in self.decisions), key=VERDICTS.index)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of ``tacit compare --gate``: 0 passed, 3 failed, 4 inconclusive."""
+        return _EXIT_CODES[self.verdict]
+
+    @cached_property
+    def flipped(self) -> Mapping[tuple[str, str], pl.DataFrame]:
+        """The flipped answers (``base``, ``new``), by changed model and what is answered."""
+        return {
+            (pair.new.name, each.noun): each.listed
+            for pair in self._pairs
+            for each in pair.answers.values()
+        }
+
+    @cached_property
+    def violations(self) -> Mapping[str, pl.DataFrame]:
+        """The violations that only one model has (``state``: new or healed), by changed model."""
+        found = {pair.new.name: pair.violations for pair in self._pairs}
+        return {name: table for name, table in found.items() if table is not None}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The verdict, each decision, and what differs, in at most ten lines."""
+        ordered = sorted(self.decisions, key=lambda each: VERDICTS.index(each.verdict))
+        one = len(self._pairs) == 1
+        decided = [
+            f"  {each.verdict}: {'' if one else f'{each.model}, '}{each.label}: {changed(each)}"
+            for each in ordered
+        ]
+        lines = [f"Gate: {self.verdict}. {self.basis}", *decided, *self.differences]
+        lines += self._examples if one else ()
+        left = len(lines) - _MOST_LINES
+        if left > 0:
+            lines[_MOST_LINES - 1 :] = [f"and {several(left + 1, 'more line')}: --markdown, --json"]
+        return tuple(lines)
+
+    @property
+    def basis(self) -> str:
+        """A sentence about the base and the bounds."""
+        sure = sorted({each.confidence for each in self.decisions})
+        at = " or ".join(f"{100 * each:g}{_SPACE}%" for each in sure)
+        return f"Against {self.base}; in brackets, one-sided bounds at {at} confidence."
+
+    @property
+    def differences(self) -> Iterator[str]:
+        """Yield how many answers and violations of each changed model differ from the base's."""
+        for pair in self._pairs:
+            parts = [_counted(each) for each in pair.answers.values()]
+            table = pair.violations
+            if table is not None:
+                new = table.filter(state="new")
+                parts.append(
+                    f"{several(new.height, 'violation')} new, {table.height - new.height:,} healed"
+                )
+            if parts:
+                yield f"{pair.new.name}: {'; '.join(parts)}"
+
+    @property
+    def _examples(self) -> Iterator[str]:
+        """Yield the first flipped answer of each kind, and the first new violation."""
+        for (_, noun), rows in self.flipped.items():
+            for row in rows.head(1).to_dicts():
+                yield f"  a flipped {noun}: “{row['question']}”, {row['base']} → {row['new']}"
+        for rows in self.violations.values():
+            for row in rows.filter(state="new").head(1).to_dicts():
+                yield f"  a new violation: “{row['text']}”"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the gate as printed by ``tacit compare --gate --json``."""
+        counts = [
+            {"model": pair.new.name, "answer": each.noun, **each.counts}
+            for pair in self._pairs
+            for each in pair.answers.values()
+        ]
+        flipped = [
+            {"model": model, "answer": noun, **row}
+            for (model, noun), table in self.flipped.items()
+            for row in table.to_dicts()
+        ]
+        violations = [
+            {"model": model, **row}
+            for model, table in self.violations.items()
+            for row in table.to_dicts()
+        ]
+        return {
+            "verdict": self.verdict,
+            "base": self.base,
+            "decisions": [each.to_json() for each in self.decisions],
+            "answers": counts,
+            "flipped": flipped,
+            "violations": violations,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    def __repr__(self) -> str:
+        return f"Gate({self.verdict}: {len(self.decisions)} decisions against {self.base})"
+
+
+def changed(decision: Decision) -> str:
+    """Return the change with its interval, the limit, and what the questions can decide."""
+    before, after = map(score, decision.values)
+    values = "" if decision.limit.above is not None else f"{before} to {after}, "
+    more = f"; {text}" if (text := outlook(decision)) else ""
+    return f"{values}{interval(decision)} (limit: {decision.limit}){more}"
+
+
+def interval(decision: Decision) -> str:
+    """Return the change in percentage points with its bounds in brackets."""
+    change = decision.change
+    if change.value is None or change.low is None or change.high is None:
+        return points(change.value)
+    low, high = (points(end).removesuffix(" points") for end in (change.low, change.high))
+    return f"{points(change.value)} [{low}, {high}]"
+
+
+def outlook(decision: Decision) -> str:
+    """Return why there is no interval, how many questions would decide, or what can be found."""
+    if decision.change.low is None:
+        return f"no interval: {decision.change.why or 'undefined for a model'}"
+    if decision.verdict == "inconclusive":
+        if decision.needed is None:
+            return "too near the limit to decide"
+        return f"about {several(decision.needed, 'question')} would decide, now {decision.n:,}"
+    return "" if decision.detectable is None else f"finds {points(decision.detectable)}"
+
+
+def _counted(answers: Answers) -> str:
+    counts = answers.counts
+    ways = [
+        f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if "became" in name
+    ]
+    listed = f" ({', '.join(ways)})" if counts["flipped"] else ""
+    return f"{counts['flipped']:,} of {several(counts['n'], answers.noun)} flipped{listed}"
+
+
+def gate_of(
+    base: Sequence[Run | Path | str],
+    new: Sequence[Run | Path | str],
+    policy: Policy,
+    *,
+    force: bool = False,
+) -> tuple[Gate, tuple[Run, ...]]:
+    """Check runs by a policy; ``base`` may be a run of each probe, and be among ``new``."""
+    if not new:
+        raise RequestError("a gate needs the base and at least one run to compare with it")
+    first, others = all_runs(base), all_runs(new)
+    runs = named([*first, *others])
+    check_comparable(runs, force=force)
+    return evaluate(runs[: len(first)], runs[len(first) :], policy), runs
+
+
+def evaluate(base: Sequence[Run], new: Sequence[Run], policy: Policy) -> Gate:
+    """Decide on each measure of a policy for each changed model, against its probe's base."""
+    bases = {run.probe: run for run in base}
+    if len(bases) < len(base):
+        raise RequestError(f"the base has several runs of {base[0].probe}; give one of them")
+    if other := [run for run in new if run.probe not in bases]:
+        raise RequestError(
+            f"{other[0].name} ran the probe {other[0].probe}, but the base {', '.join(bases)}; "
+            "runs of different probes cannot be compared"
+        )
+    pairs = tuple(Pair(bases[run.probe], run) for run in new)
+    known = {name: names for pair in pairs for name, names in pair.names.items()}
+    metrics = [name for run in base for name in run.metrics]
+    limits = {find(key, known, metrics): limit for key, limit in policy.root.items()}
+    if len(limits) < len(policy.root):
+        raise RequestError("the policy: two of its names are names of the same measure")
+    decisions = [
+        pair.decide(name, limit, sum(each.new.probe == pair.new.probe for each in pairs))
+        for pair in pairs
+        for name, limit in limits.items()
+        if name.partition("/")[0] == pair.kind.name
+    ]
+    return Gate(base[0].name, tuple(decisions), pairs)
