@@ -28,7 +28,10 @@ from tacit.sources.registry import Source, registry
 
 MARKER = "<!-- generated when the site is built -->"
 PUBLIC_NAMES = {
-    "Run a probe": ("run", "suite", "compare", "load_run", "Run", "Runs", "demo_data", "marks_by"),
+    "Run a probe": (
+        *("run", "suite", "compare", "gate", "load_run", "Run", "Runs", "Gate", "demo_data"),
+        "marks_by",
+    ),
     "Check and repair beliefs": ("check", "repair", "enrich", "Check", "Repaired"),
     "Ontologies and drawings": ("Ontology", "Relation", "Drawing", "read_drawings"),
     "Knowledge bases": ("build_kb",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
@@ -127,3 +128,47 @@ def test_report_and_compare_write_a_file_each(tacit: Tacit, workplace: Path) -> 
     assert "The runs differ in more than the model, and are compared only because" in html
     assert "Differences between models" in html
     assert (workplace / "report.html").read_text(encoding="utf-8") == page
+
+
+GATED = {
+    "says_true: {rises_by: 100, falls_by: 100}": (0, "passed", "passed"),
+    "flipped: {above: 0.5}": (3, "failed", "failure"),
+    "violation_rate: {rises_by: 2.0}": (4, "inconclusive", "error"),
+}
+
+
+@pytest.mark.parametrize("policy", GATED)
+def test_a_gate_ends_with_its_verdict(tacit: Tacit, workplace: Path, policy: str) -> None:
+    """As lines, JSON, Markdown and JUnit XML; a page is written if it has a name."""
+    code, verdict, element = GATED[policy]
+    for name in ("ada", "bea"):
+        parts_run(workplace / name, name)
+    (workplace / "policy.yaml").write_text(policy, encoding="utf-8")
+    asked = ("compare", "ada", "bea", "--gate", "policy.yaml")
+    done = tacit(*asked, "--markdown", "gate.md", "--junit", "gate.xml")
+    assert done.code == code, done.out
+    assert done.out.startswith(f"Gate: {verdict}. Against ada;")
+    markdown = (workplace / "gate.md").read_text(encoding="utf-8")
+    assert markdown.startswith(f"## Tacit: gate {verdict}\n")
+    assert "statements that flipped" in markdown
+    suites = ET.parse(workplace / "gate.xml").getroot()  # noqa: S314 - our own
+    assert suites.tag == "testsuites"
+    assert (element == "passed") == (suites.find(f".//{element}") is None)
+    assert not (workplace / "comparison.html").exists()
+    again = tacit(*asked, "--json", "--markdown", "gate.md", "--out", "page.html")
+    assert (again.code, json.loads(again.out)["verdict"]) == (code, verdict)
+    assert (workplace / "page.html").exists()
+    itself = tacit("compare", "ada", "ada", "--gate", "policy.yaml")
+    assert itself.code == 0, itself.out
+
+
+def test_outputs_of_a_gate_need_one(tacit: Tacit, workplace: Path) -> None:
+    parts_run(workplace / "ada")
+    refused = tacit("compare", "ada", "ada", "--markdown", "gate.md")
+    assert (refused.code, refused.err) == (2, "tacit: --markdown requires --gate\n")
+    (workplace / "policy.yaml").write_text("mrr: {rises_by: 1}", encoding="utf-8")
+    (workplace / "gate.xml").write_text("<mine/>", encoding="utf-8")
+    asked = ("compare", "ada", "ada", "--gate", "policy.yaml")
+    assert "these runs have no measure mrr" in tacit(*asked).err
+    refused = tacit(*asked, "--junit", "gate.xml")
+    assert "gate.xml exists and is not a result of a gate that Tacit wrote" in refused.err

@@ -27,8 +27,8 @@ def _starting(name: str, start: str) -> Kind:
 
 
 _XML = "<?xml version='1.0' encoding='utf-8'?>\n"
-MARKDOWN = _starting("a result of a gate", _MARK)
-JUNIT = _starting("a result of a gate", f'{_XML}<testsuites name="{_SUITES}"')
+MARKDOWN = _starting("a result of a gate that Tacit wrote", _MARK)
+JUNIT = _starting("a result of a gate that Tacit wrote", f'{_XML}<testsuites name="{_SUITES}"')
 
 
 def markdown(gate: Gate) -> str:

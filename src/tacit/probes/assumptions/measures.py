@@ -15,6 +15,7 @@ from tacit.probes.assumptions.averages import by_concept, measured
 from tacit.probes.assumptions.tables import MAIN, NUMBERS
 
 _MRR = "mean reciprocal rank"
+_METRICS = {_MRR: "mean reciprocal rank", "probability of the concept": "probability"}
 _ELICITED = {
     "map vocabulary": "mean average precision, vocabulary",
     "map sensible": "mean average precision, candidates: people's responses",
@@ -74,7 +75,7 @@ def _means(tables: Sequence[pl.DataFrame]) -> Iterator[Measure]:
         chance = tuple(table.select(pl.mean("chance")).item() for table in kept)
         found = mean(name, rows["concept"], values["value"])
         sets = [table["among"][0] for table in some]
-        yield replace(found, chance=chance, apart=_apart(sets))
+        yield replace(found, chance=chance, apart=_apart(sets), metric=some[0]["metric"][0])
 
 
 def _apart(sets: Sequence[str | None]) -> str | None:
@@ -102,6 +103,7 @@ def _retrieval(findings: Findings, wording: str, asked: str) -> pl.DataFrame:
         concepts.filter(n=n).select(
             "concept",
             measure=pl.lit(f"{label}, {several(n, 'property', 'properties')} stated ({asked})"),
+            metric=pl.lit(_METRICS.get(label) and f"{_METRICS[label]} {asked} {n}", pl.String),
             value=value,
             chance=chance,
             among=pl.lit(among, pl.String),
@@ -121,4 +123,11 @@ def _elicitation(findings: Findings) -> pl.DataFrame:
     asked = measured(findings.tables["elicitation"]).filter("preface")
     among = [digests.get(key, "") for key in asked.select("measure", "relation").iter_rows()]
     name = pl.format("{}, {}", pl.col("measure").replace_strict(_ELICITED), "relation")
-    return asked.select("concept", "value", "chance", measure=name, among=pl.Series(among))
+    return asked.select(
+        *("concept", "value", "chance"),
+        measure=name,
+        among=pl.Series(among),
+        metric=pl.when(measure="map vocabulary").then(
+            pl.format("mean average precision {}", "relation")
+        ),
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal
 
 from tacit.findings.measure import Measure
@@ -34,8 +34,10 @@ class Decision:
         values: The values of the base and of the changed model; None if undefined.
         change: The change with its interval; for flipped answers, their share. Each end of the
             interval is a one-sided bound at ``confidence``.
-        n: The number of questions that both models answered.
+        n: The number of questions that a model answered.
+        flipped: The share of them whose answer differs.
         confidence: The confidence of the limit, corrected for the number of changed models.
+        error: The standard error of the change; None if it is unknown.
     """
 
     measure: str
@@ -45,7 +47,9 @@ class Decision:
     values: tuple[float | None, ...]
     change: Change
     n: int
+    flipped: float
     confidence: float
+    error: float | None
 
     @property
     def verdict(self) -> Verdict:
@@ -66,33 +70,28 @@ class Decision:
             -math.inf if lowest is None else lowest,
         )
 
-    @cached_property
-    def _error(self) -> float | None:
-        """The standard error that the width of the interval implies, at least one answer."""
-        low, high = self.change.low, self.change.high
-        if low is None or high is None:
-            return None
-        return max(1 / self.n, (high - low) / (2 * _z(self.confidence)))
-
     def power(self, change: float) -> float | None:
         """Return the probability that the gate fails if ``change`` is the true change.
 
-        More answers must differ for a larger change than was measured, so its error is larger.
+        For a larger change than was measured, more answers must differ, and the error grows with
+        them as it has grown with those that differ now.
         """
-        from scipy.special import ndtr
+        from scipy.special import ndtr, ndtri
 
-        if self._error is None or self.change.value is None:
+        if self.error is None or self.change.value is None:
             return None
+        per_flip = max(1 / self.n, self.error**2 / self.flipped if self.flipped else 0.0)
+        more = max(0.0, abs(change) - abs(self.change.value)) * per_flip
+        error = max(1 / self.n, math.sqrt(self.error**2 + more))
         beyond = max(change - self._limits[0], self._limits[1] - change)
-        more = max(0.0, abs(change) - abs(self.change.value)) / self.n
-        return float(ndtr(beyond / math.sqrt(self._error**2 + more) - _z(self.confidence)))
+        return float(ndtr(beyond / error - ndtri(self.confidence)))
 
     @property
     def detectable(self) -> float | None:
         """The smallest true change beyond the limit that fails with the probability ``POWER``."""
         from scipy.optimize import brentq
 
-        if self._error is None:
+        if self.error is None:
             return None
         highest, lowest = self._limits
         sign, limit = (1, highest) if highest < math.inf else (-1, -lowest)
@@ -143,33 +142,48 @@ class Decision:
 
 
 def decide(
-    measure: Measure, limit: Limit, *, name: str, model: str, n: int, candidates: int
+    measure: Measure, limit: Limit, *, about: Mapping[str, Any], candidates: int
 ) -> Decision:
-    """Decide on the change of a measure for one of several ``candidates`` (by Bonferroni)."""
-    tail = (1 - limit.confidence) / candidates
-    resamples = max(Bootstrap.resamples, math.ceil(_RESAMPLES_IN_TAIL / tail))
-    found = Change(None, why=measure.apart)
-    if not measure.apart:
-        found = measure.difference(Bootstrap(resamples, level=1 - 2 * tail))
-    change = found
-    if found.value is not None and (found.low is not None or found.why == "no variation"):
-        change = _widened(found, found.value, 1 - tail ** (1 / n))
-    return Decision(name, measure.name, model, limit, measure.values, change, n, 1 - tail)
+    """Decide on the change of a measure for one of several ``candidates`` (by Bonferroni).
 
-
-def _widened(found: Change, value: float, open_: float) -> Change:
-    """Widen an interval to what as many answers of which none changed would leave open."""
-    low, high = (value if end is None else end for end in (found.low, found.high))
-    return replace(found, low=min(low, value - open_), high=max(high, value + open_), why=None)
-
-
-def unchanged(measure: Measure, limit: Limit, *, name: str, model: str, n: int) -> Decision:
-    """Decide on a measure of two runs whose answers are equal in every digit."""
-    change = Change(0.0, 0.0, 0.0)
-    return Decision(name, measure.name, model, limit, measure.values, change, n, limit.confidence)
-
-
-def _z(confidence: float) -> float:
+    ``about`` are the fields ``measure``, ``model``, ``n`` and ``flipped`` of the decision.
+    """
     from scipy.special import ndtri
 
-    return float(ndtri(confidence))
+    tail = (1 - limit.confidence) / candidates
+    resamples = max(Bootstrap.resamples, math.ceil(_RESAMPLES_IN_TAIL / tail))
+    change, error = Change(None, why=measure.apart), None
+    if not measure.apart:
+        change = measure.difference(Bootstrap(resamples, level=1 - 2 * tail))
+    if change.value is not None and (change.low is not None or change.why == "no variation"):
+        low, high = (change.value if end is None else end for end in (change.low, change.high))
+        error = float((high - low) / (2 * ndtri(1 - tail)))
+        # As many answers of which none changed would leave this much open.
+        unseen = 1 - tail ** (1 / about["n"])
+        low, high = min(low, change.value - unseen), max(high, change.value + unseen)
+        change = replace(change, low=low, high=high, why=None)
+    return Decision(
+        label=measure.name,
+        limit=limit,
+        values=measure.values,
+        change=change,
+        confidence=1 - tail,
+        error=error,
+        **about,
+    )
+
+
+def unchanged(
+    measure: Measure, limit: Limit, *, about: Mapping[str, Any], candidates: int
+) -> Decision:
+    """Decide on a measure of two runs whose findings are equal in every digit."""
+    change, values = Change(0.0, 0.0, 0.0), measure.values
+    return Decision(
+        label=measure.name,
+        limit=limit,
+        values=values,
+        change=change,
+        confidence=1 - (1 - limit.confidence) / candidates,
+        error=0.0,
+        **about,
+    )

@@ -89,23 +89,24 @@ class Pair:
                 f"the policy: {self.new.name} has no measure {name}, because it is undefined for "
                 f"it; its measures are {', '.join(self.names)}"
             )
-        if name in self.answers:
-            if limit.above is None:
-                raise RequestError(f"the policy: {name} takes above, not rises_by or falls_by")
-            n = self.answers[name].both.height
-            measure = self.answers[name].measure(limit.margin)
-            if "votes" in self.base.summary and "votes" not in self.answers[name].both.columns:
-                why = "sampled replies flip by chance, and the probe does not say how many do"
-                measure = replace(measure, apart=why)
-        else:
-            if limit.above is not None:
-                raise RequestError(f"the policy: {name} takes rises_by and falls_by, not above")
-            measure = self.measures[name]
-            n = min((each.both.height for each in self.answers.values()), default=measure.n)
-        about: dict[str, Any] = {"name": name, "model": self.new.name, "n": n}
+        flips = name in self.answers
+        if flips != (limit.above is not None):
+            takes = "above" if flips else "rises_by or falls_by"
+            raise RequestError(f"the policy: {name} takes {takes}, but is given {limit}")
+        behind = [self.answers[name]] if flips else [*self.answers.values()]
+        measure = self.answers[name].measure(limit.margin) if flips else self.measures[name]
+        if flips and "votes" in self.base.summary and "votes" not in behind[0].both.columns:
+            why = "sampled replies flip by chance, and the probe does not say how many do"
+            measure = replace(measure, apart=why)
+        about: dict[str, Any] = {
+            "measure": name,
+            "model": self.new.name,
+            "n": min((each.both.height for each in behind), default=measure.n),
+            "flipped": max((each.flipped.height / each.both.height for each in behind), default=0),
+        }
         if self.is_unchanged:
-            return unchanged(measure, limit, **about)
-        return decide(measure, limit, candidates=candidates, **about)
+            return unchanged(measure, limit, about=about, candidates=candidates)
+        return decide(measure, limit, about=about, candidates=candidates)
 
 
 @dataclass(frozen=True, repr=False)
@@ -283,13 +284,13 @@ def gate_of(
     if not new:
         raise RequestError("a gate needs the base and at least one run to compare with it")
     first, others = all_runs(base), all_runs(new)
+    _check_probes(first, others)
     runs = named([*first, *others])
     check_comparable(runs, force=force)
     return evaluate(runs[: len(first)], runs[len(first) :], policy), runs
 
 
-def evaluate(base: Sequence[Run], new: Sequence[Run], policy: Policy) -> Gate:
-    """Decide on each measure of a policy for each changed model, against its probe's base."""
+def _check_probes(base: Sequence[Run], new: Sequence[Run]) -> None:
     bases = {run.probe: run for run in base}
     if len(bases) < len(base):
         raise RequestError(f"the base has several runs of {base[0].probe}; give one of them")
@@ -298,6 +299,11 @@ def evaluate(base: Sequence[Run], new: Sequence[Run], policy: Policy) -> Gate:
             f"{other[0].name} ran the probe {other[0].probe}, but the base {', '.join(bases)}; "
             "runs of different probes cannot be compared"
         )
+
+
+def evaluate(base: Sequence[Run], new: Sequence[Run], policy: Policy) -> Gate:
+    """Decide on each measure of a policy for each changed model, against its probe's base."""
+    bases = {run.probe: run for run in base}
     pairs = tuple(Pair(bases[run.probe], run) for run in new)
     known = {name: names for pair in pairs for name, names in pair.names.items()}
     metrics = [name for run in base for name in run.metrics]

@@ -1,0 +1,339 @@
+"""The gate: its decisions, the names of measures, and what differs between two runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import binomtest
+
+import tacit
+from tacit.errors import RequestError
+from tacit.findings.measure import mean
+from tacit.probes.parts.probe import PartsProbe
+from tacit.probes.registry import probe
+from tacit.runs.gate.decision import Decision, decide
+from tacit.runs.gate.flips import Answers, violations_of
+from tacit.runs.gate.gate import Pair
+from tacit.runs.gate.policy import Limit, Policy, find
+from tacit.runs.reading import read_run
+from tacit.runs.run import Run
+from tacit.sources.drawings import Drawing
+from tacit.statistics import Bootstrap, Change
+from tests.probes.parts.measured import believing, probe_of
+from tests.report.conftest import assumptions_run, consistency_run, parts_run
+
+ABOUT: dict[str, Any] = {"measure": "parts/m", "model": "new", "n": 400, "flipped": 0.02}
+
+
+def decision(value: float, low: float, high: float, **limit: float) -> Decision:
+    """A decision whose interval is in percentage points."""
+    change = Change(value / 100, low / 100, high / 100)
+    return Decision(
+        label="m",
+        limit=Limit(**limit),
+        values=(0.5, 0.5 + value / 100),
+        change=change,
+        confidence=0.95,
+        error=(high - low) / 200 / NormalDist().inv_cdf(0.95),
+        **ABOUT,
+    )
+
+
+@pytest.mark.parametrize(
+    ("ends", "limit", "verdict"),
+    [
+        ((0.5, -0.5, 1.0), {"rises_by": 1.0}, "passed"),
+        ((0.5, -0.5, 1.5), {"rises_by": 1.0}, "inconclusive"),
+        ((2.0, 0.5, 3.5), {"rises_by": 1.0}, "inconclusive"),
+        ((2.0, 1.1, 3.5), {"rises_by": 1.0}, "failed"),
+        ((-3.0, -5.0, -1.1), {"rises_by": 1.0}, "passed"),
+        ((-3.0, -5.0, -1.1), {"falls_by": 1.0}, "failed"),
+        ((-3.0, -5.0, -1.1), {"falls_by": 5.0}, "passed"),
+        ((0.0, -2.0, 0.5), {"rises_by": 1.0, "falls_by": 1.0}, "inconclusive"),
+        ((0.0, -0.9, 0.9), {"rises_by": 1.0, "falls_by": 1.0}, "passed"),
+        ((0.9, 0.6, 1.2), {"above": 0.5}, "failed"),
+        ((0.0, 0.0, 0.0), {"rises_by": 0.0}, "passed"),
+    ],
+)
+def test_an_interval_within_beyond_or_across_the_limit(
+    ends: tuple[float, float, float], limit: dict[str, float], verdict: str
+) -> None:
+    assert decision(*ends, **limit).verdict == verdict
+
+
+@pytest.mark.parametrize("ends", [(0.5, -0.5, 1.5), (2.0, 0.5, 3.5), (-2.0, -2.6, 1.5)])
+def test_the_questions_that_would_decide(ends: tuple[float, float, float]) -> None:
+    """With as many, the end of the interval is at the limit; with fewer, across it."""
+    found = decision(*ends, rises_by=1.0)
+    assert found.needed is not None
+    value, low, high = ends
+    narrower = (found.needed / 400) ** -0.5
+    end = value + ((high if value < 1 else low) - value) * narrower
+    assert end == pytest.approx(1.0, abs=0.01)
+    assert decision(1.0, 0.5, 1.5, rises_by=1.0).needed is None
+
+
+def test_the_power_that_is_stated() -> None:
+    """Of a normal estimate, whose variance grows with the answers that must differ."""
+    found = decision(0.5, -0.5, 1.5, rises_by=1.0)
+    assert found.error is not None
+    assert found.detectable is not None
+    for change in (0.005, 0.02, found.detectable):
+        variance = found.error**2 + (change - 0.005) * max(1 / 400, found.error**2 / 0.02)
+        beyond = NormalDist(change, variance**0.5)
+        power = 1 - beyond.cdf(0.01 + variance**0.5 * NormalDist().inv_cdf(0.95))
+        assert found.power(change) == pytest.approx(power, abs=1e-9)
+    assert found.power(found.detectable) == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.parametrize(("candidates", "tail"), [(1, 0.05), (4, 0.0125)])
+def test_bounds_are_corrected_for_the_number_of_candidates(candidates: int, tail: float) -> None:
+    """Each is a quantile of the resampled differences."""
+    generator = np.random.default_rng(3)
+    values = generator.random((2, 300)).round()
+    measure, limit = mean("m", np.arange(300) % 30, values), Limit(rises_by=1.0)
+    found = decide(measure, limit, about=ABOUT, candidates=candidates)
+    drawn = np.concatenate([*Bootstrap(max(2000, round(100 / tail))).draws(30)])
+    each = [drawn @ np.bincount(np.arange(300) % 30, of) / 300 for of in values]
+    low, high = np.quantile(each[1] - each[0], [tail, 1 - tail])
+    assert found.confidence == pytest.approx(1 - tail)
+    assert found.change.low == pytest.approx(low, abs=1e-12)
+    assert found.change.high == pytest.approx(high, abs=1e-12)
+
+
+def test_unchanged_answers_leave_open_what_their_number_does() -> None:
+    """The exact bound of a share of which none was seen; with too few clusters there is none."""
+    values = np.ones((2, 400))
+    found = decide(mean("m", np.arange(400), values), Limit(above=0.5), about=ABOUT, candidates=1)
+    exact = binomtest(0, 400).proportion_ci(0.9).high
+    assert found.change.high == pytest.approx(exact, abs=1e-12)
+    assert (found.verdict, found.needed is not None) == ("inconclusive", True)
+    few = decide(mean("m", [1] * 400, values), Limit(above=0.5), about=ABOUT, candidates=1)
+    assert (few.verdict, few.change.why) == ("inconclusive", "fewer than 5 clusters")
+    apart = replace(mean("m", np.arange(400), values), apart="other candidates")
+    assert decide(apart, Limit(rises_by=9.0), about=ABOUT, candidates=1).verdict == "inconclusive"
+
+
+def of_votes(yes: Sequence[int], votes: Sequence[int]) -> pl.DataFrame:
+    side = [2 * a > b for a, b in zip(yes, votes, strict=True)]
+    keys = pl.DataFrame({"thing": range(len(side))})
+    return keys.with_columns(
+        side=pl.Series(side), right=None, yes=pl.Series(yes), votes=pl.Series(votes)
+    )
+
+
+@pytest.mark.parametrize(("yes", "votes"), [((3, 1), (4, 4)), ((2, 3), (5, 3)), ((0, 0), (2, 4))])
+def test_votes_flip_by_chance_as_often_as_they_can_be_divided_so(
+    yes: tuple[int, int], votes: tuple[int, int]
+) -> None:
+    """Over all divisions of both runs' votes between them."""
+    cast = [True] * sum(yes) + [False] * (sum(votes) - sum(yes))
+    divisions = [{*chosen} for chosen in itertools.combinations(range(len(cast)), votes[0])]
+    flips = 0
+    for chosen in divisions:
+        first = sum(cast[at] for at in chosen)
+        flips += (2 * first > votes[0]) != (2 * (sum(yes) - first) > votes[1])
+    base, new = (of_votes([a], [b]) for a, b in zip(yes, votes, strict=True))
+    _, flipped = Answers.of("statement", base, new).measure().values
+    seen = (2 * yes[0] > votes[0]) != (2 * yes[1] > votes[1])
+    assert flipped == pytest.approx(seen - flips / len(divisions), abs=1e-12)
+
+
+def test_flips_that_move_less_than_the_margin_and_missing_answers() -> None:
+    """A question that one model alone answered has flipped, whatever the margin."""
+    keys = {"thing": ["a", "b", "c", "d"], "side": [True, True, True, True], "right": [True] * 4}
+    base = pl.DataFrame({**keys, "log_odds": [0.1, 2.0, 1.0, 1.0]})
+    new = base.head(3).with_columns(
+        side=pl.Series([False, False, True]), log_odds=pl.Series([-0.1, -2.0, 1.0])
+    )
+    answers = Answers.of("statement", base, new)
+    assert answers.measure().values == (0, 0.75)
+    assert answers.measure(0.5).values == (0, 0.5)
+    assert answers.counts["flipped"] == 3
+    assert answers.counts["became_false"] == 2
+    with pytest.raises(RequestError, match="margin requires log-odds"):
+        Answers.of("answer", base.drop("log_odds"), new.drop("log_odds")).measure(1.0)
+
+
+def test_violations_are_new_or_healed() -> None:
+    """Planted ones: a handle that is part of the bowl, and a bowl that is part of the handle."""
+    made = probe_of(Drawing("cup", "ann", ("handle", "bowl"), (("handle", "part of", "bowl"),)))
+    part = [
+        [
+            (subject, relation) == (one, "part of")
+            for _, subject, relation, _ in made.questions.rows()
+        ]
+        for one in ("handle", "bowl")
+    ]
+    has = [
+        [
+            (subject, relation) == (one, "has part")
+            for _, subject, relation, _ in made.questions.rows()
+        ]
+        for one in ("bowl", "handle")
+    ]
+    one = [float(a or b) for a, b in zip(part[0], has[0], strict=True)]
+    both = [float(any(each)) for each in zip(*part, *has, strict=True)]
+    found = violations_of(PartsProbe, believing(made, one), believing(made, both))
+    assert found is not None
+    assert set(found["state"]) == {"new"}
+    assert "cup: bowl part of handle, and handle part of bowl" in found["text"].to_list()
+    back = violations_of(PartsProbe, believing(made, both), believing(made, one))
+    assert back is not None
+    assert set(back["state"]) == {"healed"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    folder = tmp_path_factory.mktemp("gate")
+    made = [
+        parts_run(folder / "parts"),
+        parts_run(folder / "bea", "bea"),
+        consistency_run(folder / "consistency"),
+        assumptions_run(folder / "assumptions"),
+    ]
+    return {path.name: read_run(path) for path in made}
+
+
+@pytest.mark.parametrize("name", ["parts", "consistency", "assumptions"])
+def test_measures_have_the_names_of_equal_metrics(runs: dict[str, Run], name: str) -> None:
+    """A run against itself passes, in all measures of its probe."""
+    run = runs[name]
+    pair = Pair(run, run)
+    shared = [(full, label) for full, names in pair.names.items() for label in names]
+    known = [(full, label) for full, label in shared if label in run.metrics]
+    assert known
+    for full, label in known:
+        assert pair.measures[full].values[0] == pytest.approx(run.metrics[label], abs=1e-12)
+    policy = {
+        full: {"above": 0.0} if full in pair.answers else {"rises_by": 0.0, "falls_by": 0.0}
+        for full in pair.names
+    }
+    gate = tacit.gate(run, run, policy=policy)
+    assert (gate.verdict, gate.exit_code) == ("passed", 0)
+    assert {each.change.interval == [0, 0] for each in gate.decisions} == {True}
+
+
+def test_flips_and_violations_are_those_of_the_tables(runs: dict[str, Run]) -> None:
+    base, new = (runs[name] for name in ("parts", "bea"))
+    gate = tacit.gate(base, new, policy={"flipped": {"above": 0.5}})
+    keys = ("thing", "subject", "relation", "object")
+    believed = [
+        {tuple(row[key] for key in keys): row["p_true"] > 0.5 for row in run.questions.to_dicts()}
+        for run in (base, new)
+    ]
+    flipped = [key for key, side in believed[0].items() if believed[1][key] != side]
+    content = gate.to_json()
+    assert content["answers"][0]["flipped"] == len(flipped) > 0
+    assert {row["question"] for row in content["flipped"]} == {
+        f"{thing}: {' '.join(words)}" for thing, *words in flipped
+    }
+    assert content["decisions"][0]["change"] == pytest.approx(100 * len(flipped) / len(believed[0]))
+    states = pl.DataFrame(content["violations"])["state"].value_counts().rows()
+    change = dict(states)["new"] - dict(states)["healed"]
+    violated = [sum(run.tables["violation_by_drawing"]["violated"]) for run in (base, new)]
+    assert change == violated[1] - violated[0]
+    assert len(gate.lines) <= 10
+
+
+def test_ten_lines_at_most(runs: dict[str, Run]) -> None:
+    names = list(Pair(runs["parts"], runs["bea"]).measures)
+    policy = {name: {"rises_by": 1.0, "confidence": 0.9} for name in names}
+    gate = tacit.gate(runs["parts"], runs["bea"], runs["parts"], policy=policy)
+    assert len(gate.lines) == 10
+    assert "more line" in gate.lines[-1]
+    assert {round(each.confidence, 9) for each in gate.decisions} == {0.95}
+
+
+NAMED = {
+    "parts/violation_rate_micro": ("parts/violation_rate_micro", "parts/constraint_violations"),
+    "parts/accuracy_all": ("parts/accuracy_all",),
+    "parts/accuracy_agreed": ("parts/accuracy_agreed",),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("parts/constraint_violations", "parts/violation_rate_micro"),
+        ("constraint_violations", "parts/violation_rate_micro"),
+        ("violation_rate", "parts/violation_rate_micro"),
+        ("accuracy_agreed", "parts/accuracy_agreed"),
+        ("accuracy", "accuracy may be parts/accuracy_all or parts/accuracy_agreed"),
+        ("parts/auroc", "parts/auroc is not compared between runs; the measures are"),
+        ("violation_rat", "no measure violation_rat"),
+    ],
+)
+def test_a_policy_names_one_measure(key: str, found: str) -> None:
+    if found.startswith("parts/v") or found in NAMED:
+        assert find(key, NAMED, ["parts/auroc"]) == found
+    else:
+        with pytest.raises(RequestError, match=found):
+            find(key, NAMED, ["parts/auroc"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty; expected a mapping"),
+        ("{}", "is empty"),
+        ("[says_true]", "must be a mapping"),
+        ("says_true: {rises: 1}", "unknown key rises; expected rises_by, falls_by, above, margin"),
+        ("says_true: 1", "says_true must be a mapping"),
+        ("says_true: {rises_by: -1}", "says_true.rises_by must be at least 0"),
+        ("says_true: {rises_by: a lot}", "says_true.rises_by must be a number"),
+        ("says_true: {rises_by: 1, confidence: 95}", "confidence must be less than 1"),
+        ("says_true: {confidence: 0.9}", "must have either a limit for a measure"),
+        ("says_true: {rises_by: 1, above: 1}", "must have either a limit for a measure"),
+        ("says_true: {rises_by: 1, margin: 1}", "has a margin, which only flipped answers"),
+        ("a: {above: 1}\na: {above: 2}", "the key 'a' occurs twice"),
+    ],
+)
+def test_a_wrong_policy_says_what_is_wrong(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RequestError) as raised:
+        Policy.of(path)
+    assert message in str(raised.value)
+    assert "policy.yaml" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("new", "policy", "message"),
+    [
+        (["bea"], {"says_true": {"above": 1.0}}, "takes rises_by or falls_by, but is given above"),
+        (["bea"], {"flipped": {"rises_by": 1.0}}, "takes above, but is given rises by 1.0"),
+        (["bea"], {"mrr": {"rises_by": 1.0}}, "no measure mrr"),
+        (["bea"], {"says_true": {"rise": 1.0}}, "the policy: says_true has the unknown key rise"),
+        (
+            ["bea"],
+            {"says_true": {"rises_by": 1}, "parts/says_true": {"rises_by": 1}},
+            "same measure",
+        ),
+        (["consistency"], {"flipped": {"above": 1.0}}, "runs of different probes"),
+        ([], {"flipped": {"above": 1.0}}, "at least one run to compare"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    runs: dict[str, Run], new: list[str], policy: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(RequestError, match=message):
+        tacit.gate(runs["parts"], *(runs[name] for name in new), policy=policy)
+
+
+def test_runs_with_other_questions_are_refused(runs: dict[str, Run]) -> None:
+    """Or with another wording; no probe but parts names violations."""
+    base = runs["parts"]
+    for request in ({"limit": 3}, {"preset": "macaw"}):
+        other = replace(runs["bea"], request={**runs["bea"].request, **request})
+        with pytest.raises(RequestError, match=f"{next(iter(request))} differs between"):
+            tacit.gate(base, other, policy={"flipped": {"above": 1.0}})
+    assert probe("consistency").violations(runs["consistency"].findings) is None
