@@ -27,6 +27,7 @@ from tacit.runs.reading import read_run
 from tacit.runs.run import Run
 from tacit.sources.drawings import Drawing
 from tacit.statistics import Bootstrap, Change
+from tacit.statistics.tests import mcnemar
 from tests.probes.parts.measured import believing, probe_of
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
 
@@ -120,6 +121,22 @@ def test_unchanged_answers_leave_open_what_their_number_does() -> None:
     assert (few.verdict, few.change.why) == ("inconclusive", "fewer than 5 clusters")
     apart = replace(mean("m", np.arange(400), values), apart="other candidates")
     assert decide(apart, Limit(rises_by=9.0), about=ABOUT, candidates=1).verdict == "inconclusive"
+
+
+def test_a_paired_decision_where_an_unpaired_one_finds_nothing() -> None:
+    """The p-values .080 and .008 of EleutherAI/lm-evaluation-harness#3868, for 220 questions.
+
+    Of the 18 tables that have both, this one has 160 and 143 correct answers.
+    """
+    right = np.repeat([[1, 1, 0, 0], [1, 0, 1, 0]], [133, 27, 10, 50], axis=1).astype(float)
+    shares = right.mean(axis=1)
+    errors = right.std(axis=1, ddof=1) / 220**0.5
+    z = (shares[0] - shares[1]) / np.hypot(*errors)
+    assert round(2 * NormalDist().cdf(-z), 3) == 0.080
+    assert round(mcnemar(10, 27), 3) == 0.008
+    measure, limit = mean("m", np.arange(220), right), Limit(falls_by=0.0, confidence=0.975)
+    about = ABOUT | {"n": 220, "flipped": 37 / 220}
+    assert decide(measure, limit, about=about, candidates=1).verdict == "failed"
 
 
 def of_votes(yes: Sequence[int], votes: Sequence[int]) -> pl.DataFrame:
