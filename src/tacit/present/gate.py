@@ -16,6 +16,12 @@ from tacit.runs.gate.gate import Gate, changed, interval, outlook
 _MOST_LISTED = 20
 _MARK = "## Tacit: gate "
 _SUITES = "Tacit gate"
+_HEADS = {
+    **dict.fromkeys(("verdict", "model", "measure"), False),
+    **dict.fromkeys(("base", "new", "change [bounds]"), True),
+    **dict.fromkeys(("limit", ""), False),
+}
+"""The headings of the decisions, and whether their columns contain numbers."""
 
 
 def _starting(name: str, start: str) -> Kind:
@@ -33,10 +39,10 @@ JUNIT = _starting("a result of a gate that Tacit wrote", f'{_XML}<testsuites nam
 
 def markdown(gate: Gate) -> str:
     """Return the verdict, the decisions as a table, and the first answers that flipped."""
-    heads = ["verdict", "model", "measure", "base", "new", "change [bounds]", "limit", ""]
-    rows = [heads, *map(_row, gate.decisions)]
+    rows = [[*_HEADS], *map(_row, gate.decisions)]
     differing = "\n".join(f"- {line}" for line in gate.differences)
-    blocks = [f"{_MARK}{gate.verdict}", gate.basis, table(rows), differing, *_listed(gate)]
+    decided = table(rows, [*_HEADS.values()])
+    blocks = [f"{_MARK}{gate.verdict}", gate.basis, decided, differing, *_listed(gate)]
     return "\n\n".join(blocks) + "\n"
 
 
