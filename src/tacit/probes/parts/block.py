@@ -91,7 +91,7 @@ def _caution(summary: Mapping[str, Any], cell: Entries) -> str | None:
     mass = summary.get("answer_probability")
     if mass is not None and mass < _SMALL:
         return (
-            "Caution: the model rarely answers with a word that means true or false "
+            "Caution: the answers, with the separator before them, are improbable "
             f"(median probability {score(mass)})."
         )
     if summary["missing"]:
