@@ -64,7 +64,7 @@ def test_the_probability_of_both_answers_is_reported(shift: float, *, improbable
     findings = PEACH.measure(answers_of(PEACH, FakeModel(score)))
     masses = [exp(t) + exp(f) for t, f in zip(*sides.values(), strict=True)]
     assert findings.summary["answer_probability"] == pytest.approx(statistics.median(masses))
-    assert ("Caution: the model rarely" in str(PartsProbe.block(findings))) == improbable
+    assert ("Caution: the answers, with" in str(PartsProbe.block(findings))) == improbable
 
 
 def test_without_log_probabilities_there_is_no_probability_of_the_answers() -> None:
