@@ -19,7 +19,7 @@ POWER = 0.8
 """The probability with which a change of the size ``Decision.detectable`` fails."""
 
 _RESAMPLES_IN_TAIL = 100
-_MOST_TIMES = 1000  # no more than so many times the questions are proposed
+_MOST_TIMES = 100  # no more than so many times the questions are proposed
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,13 @@ class Decision:
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true change beyond the limit that fails with the probability ``POWER``."""
+        """The smallest true change beyond the limit that fails with the probability ``POWER``.
+
+        None if no answer differs, as the error of a measure is unknown then.
+        """
         from scipy.optimize import brentq
 
-        if self.error is None:
+        if self.error is None or not (self.flipped or self.limit.above is not None):
             return None
         highest, lowest = self._limits
         sign, limit = (1, highest) if highest < math.inf else (-1, -lowest)

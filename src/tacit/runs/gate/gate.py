@@ -261,7 +261,7 @@ def outlook(decision: Decision) -> str:
         if decision.needed is None:
             return "too near the limit to decide"
         return f"about {several(decision.needed, 'question')} would decide, now {decision.n:,}"
-    return "" if decision.detectable is None else f"finds {points(decision.detectable)}"
+    return "" if decision.detectable is None else f"finds a change of {points(decision.detectable)}"
 
 
 def _counted(answers: Answers) -> str:
