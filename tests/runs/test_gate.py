@@ -208,6 +208,18 @@ def test_violations_are_new_or_healed() -> None:
     assert set(back["state"]) == {"healed"}
 
 
+def test_votes_of_one_run_alone_are_inconclusive(runs: dict[str, Run]) -> None:
+    """They flip by chance, and so would those that were not sampled."""
+    base, new = runs["parts"], runs["bea"]
+    summary = {**new.manifest["summary"], "votes": {"replies": 9}}
+    sampled = replace(new, manifest={**new.manifest, "summary": summary})
+    gate = tacit.gate(base, sampled, policy={"flipped": {"above": 0.5}})
+    assert (gate.verdict, gate.exit_code) == ("inconclusive", 4)
+    assert "sampled replies flip by chance" in gate.lines[1]
+    mixed = Answers.of("statement", of_votes([3], [4]).drop("yes", "votes"), of_votes([1], [4]))
+    assert mixed.measure().values == (0, 1)
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     folder = tmp_path_factory.mktemp("gate")

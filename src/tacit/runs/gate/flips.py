@@ -60,7 +60,7 @@ class Answers:
         """
         moved = pl.lit(value=True)
         if margin is not None:
-            if "log_odds" not in self.both.columns:
+            if not self.both_have("log_odds"):
                 raise RequestError(
                     f"the policy: flipped, {self.noun}s: margin requires log-odds, which the "
                     "answers do not have"
@@ -75,13 +75,17 @@ class Answers:
 
     def _by_chance(self) -> NDArray[np.float64]:
         """The probability of each flip if both runs' votes had the same distribution."""
-        if "votes" not in self.both.columns:
+        if not self.both_have("votes"):
             return np.zeros(self.both.height)
         counts = ["yes", "votes", f"yes{_THEN}", f"votes{_THEN}"]
         rows = self.both.select(pl.col(counts).fill_null(0))
         known = rows.unique(maintain_order=True)
         found = known.with_columns(p=pl.Series(map(_flip_probability, *known.iter_columns())))
         return rows.join(found, on=counts, how="left", maintain_order="left")["p"].to_numpy()
+
+    def both_have(self, name: str) -> bool:
+        """Return whether both models' answers have a column of ``Probe.sides``."""
+        return {name, f"{name}{_THEN}"} <= {*self.both.columns}
 
     @property
     def counts(self) -> dict[str, int]:

@@ -95,14 +95,16 @@ class Pair:
             raise RequestError(f"the policy: {name} takes {takes}, but is given {limit}")
         behind = [self.answers[name]] if flips else [*self.answers.values()]
         measure = self.answers[name].measure(limit.margin) if flips else self.measures[name]
-        if flips and "votes" in self.base.summary and "votes" not in behind[0].both.columns:
-            why = "sampled replies flip by chance, and the probe does not say how many do"
+        sampled = "votes" in self.base.summary or "votes" in self.new.summary
+        if flips and sampled and not behind[0].both_have("votes"):
+            why = "sampled replies flip by chance, and not both runs say how often"
             measure = replace(measure, apart=why)
+        asked = [each for each in behind if each.both.height]
         about: dict[str, Any] = {
             "measure": name,
             "model": self.new.name,
-            "n": min((each.both.height for each in behind), default=measure.n),
-            "flipped": max((each.flipped.height / each.both.height for each in behind), default=0),
+            "n": min((each.both.height for each in asked), default=measure.n),
+            "flipped": max((each.flipped.height / each.both.height for each in asked), default=0),
         }
         if self.is_unchanged:
             return unchanged(measure, limit, about=about, candidates=candidates)
