@@ -7,7 +7,7 @@ import json
 import shlex
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from tacit.models.openai.roads import NAMED, ROADS, SYSTEM_ONE
 from tacit.requests import OUTSIDE
 from tests.cli.conftest import Ran, Tacit
 from tests.models import chatting, tiny
+from tests.models.openai.deciding import Deciding
 from tests.models.openai.model import Manners, Toy
 from tests.models.openai.serving import Serving, serving
 from tests.models.openai.speaking import Speech, opinions
@@ -137,6 +138,34 @@ def test_the_roads_of_a_server_are_listed(
     ran = tacit("check-server", server.address)
     assert ran.code == 1
     assert "No road can be used" in ran.out
+
+
+def _in_batches(values: list[float], _: int, asked: Sequence[object]) -> list[float]:
+    """True has 0.1 more where several questions are asked at once; nothing is certain."""
+    first = 0.25 + values[0] / 2 + 0.1 * (len(asked) > 1)
+    return [first, 1 - first] if len(values) == 2 else values
+
+
+def test_decisions_say_what_they_depend_on(
+    tacit: Tacit, server: Serving, prompts: Path, drawings: Path, workplace: Path
+) -> None:
+    """In the block, the manifest and the report; a dry run counts requests, and stores nothing."""
+    server.manners.deciding = Deciding("openai", most=4, changes=_in_batches)
+    model = ("--model", server.address, "--api", "decisions")
+    run = ("run", "parts", "--drawings", drawings, *model)
+    planned = json.loads(tacit(*run, "--dry-run", "--json").out)["runs"][0]
+    assert planned["requests"] == -(-planned["to_ask"] // 4) > 1
+    for name in "ab":  # the second run takes all answers from the store
+        ran = tacit(*run, "--out", name)
+        assert ran.code == 0, ran.err
+        assert "Caution: probabilities change by 0.100 if a question is asked alone." in ran.out
+        summary = json.loads((workplace / name / "manifest.json").read_text())["summary"]
+        assert summary["dependence"]["alone"]["mean"] == pytest.approx(0.1)
+        assert "Elicitation: probabilities of options (OpenAI's decisions)" in ran.out
+    assert tacit("report", "b", "--out", "b.html").code == 0
+    assert "Mean change of a probability" in (workplace / "b.html").read_text()
+    scored = tacit("score", prompts, *model, "--out", "scores.jsonl", "--json")
+    assert json.loads(scored.out)["missing"] == 0
 
 
 class Elsewhere(BaseHTTPRequestHandler):

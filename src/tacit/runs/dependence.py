@@ -56,7 +56,6 @@ def dependence_of(summary: Mapping[str, Any]) -> Iterator[str]:
 def caution(summary: Mapping[str, Any]) -> str | None:
     """Return a caution if decisions depend on how they are asked."""
     found = summary.get("dependence") or {}
-    for way, when in _WAYS.items():
-        if (change := found.get(way)) and change["mean"] > LARGEST:
-            return f"Caution: probabilities change by {score(change['mean'])} {when}."
-    return None
+    changes = [(found[way]["mean"], when) for way, when in _WAYS.items() if found.get(way)]
+    most, when = max(changes, default=(0.0, ""))
+    return f"Caution: probabilities change by {score(most)} {when}." if most > LARGEST else None
