@@ -256,6 +256,7 @@ def test_sampled_replies_answer_the_parts_probe(
     assert tacit("report", "r", "--out", "report.html").code == 0
     page = (workplace / "report.html").read_text()
     assert "Elicitation: votes of 12 samples, in chat" in page
+    assert "Roads of elicitation: votes" in page
 
 
 def test_first_tokens_answer_the_parts_probe(chat: Run, server: Serving, workplace: Path) -> None:
