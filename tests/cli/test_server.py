@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tacit.models.openai.roads import NAMED, ROADS, SYSTEM_ONE
+from tacit.models.openai.roads import NAMED, ROADS, SYSTEM_ONE, VOTES
 from tacit.requests import OUTSIDE
 from tests.cli.conftest import Ran, Tacit
 from tests.models import chatting, tiny
@@ -129,7 +129,7 @@ def test_the_roads_of_a_server_are_listed(
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
     usable = [one["road"] for one in found["roads"] if one["usable"]]
-    assert usable == [road.name for road in ROADS if road not in {SYSTEM_ONE, NAMED}]
+    assert usable == [road.name for road in ROADS if road not in {SYSTEM_ONE, NAMED, VOTES}]
     assert found["roads"][0]["probes"] == ["parts", "consistency"]
     assert found["requests"] == server.statuses.total()
     command = shlex.split(found["next"])[1:]

@@ -51,14 +51,14 @@ def test_a_road_determines_the_api(road: Road) -> None:
 
 
 def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:
-    """Those of completions by one preflight; the number of requests is that of the server."""
+    """Those of completions by one preflight; replies are sampled only if nothing else is left."""
     server = serve(echo="shifted")
     found = offers(server.address, ServerOptions(tokenizer=tokenizer_file, timeout=20.0))
     usable = {offer.road.name: offer.usable for offer in found.roads}
-    offered = {"next-tokens", "first-tokens", "votes"}
+    offered = {"next-tokens", "first-tokens"}
     assert usable == {road.name: road.name in offered for road in ROADS}
     assert found.best == NEXT_TOKENS
-    assert found.requests == server.statuses.total() < 250
+    assert found.requests == server.statuses.total() < 100
     (echo,) = (offer for offer in found.roads if offer.road == ECHO)
     assert "its echo is incorrect" in echo.found
 

@@ -49,20 +49,27 @@ def offers(address: str, options: ServerOptions) -> Offers:
     level = logger.level
     logger.setLevel(logging.ERROR)  # what the preflights find is returned
     try:
-        kinds = groupby(ROADS, key=lambda road: (road.api, road.samples))
-        found = [
-            offer for _, roads in kinds for offer in _offered(client, about, options, [*roads])
-        ]
+        found: list[Offer] = []
+        for _, roads in groupby(ROADS, key=lambda road: (road.api, road.samples)):
+            found += _offered(client, about, options, [*roads], found)
     finally:
         logger.setLevel(level)
     return Offers(f"{about['id']} at {client.address}", client.traffic["requests"], found)
 
 
 def _offered(
-    client: Client, about: dict[str, Any], options: ServerOptions, roads: Sequence[Road]
+    client: Client,
+    about: dict[str, Any],
+    options: ServerOptions,
+    roads: Sequence[Road],
+    before: Sequence[Offer],
 ) -> Iterator[Offer]:
-    """Run the preflight that roads have in common."""
+    """Run the preflight that roads have in common; ``before`` are the roads tested so far."""
     first = roads[0]
+    better = [one.road for one in before if one.usable and one.road.api == first.api]
+    if better:
+        yield from (_untested(road, better[0]) for road in roads)
+        return
     if not client.has(first.path):
         yield from (Offer(road, f"the server has no {first.path}") for road in roads)
         return
@@ -87,6 +94,10 @@ def _offered(
         elif road not in own.roads:
             yield Offer(road, f"not tested without {road.options}")
         elif NAMED.name in about_model["roads"]:
-            yield Offer(road, f"not needed beside {NAMED.name}, and not tested")
+            yield _untested(road, NAMED)
         else:
             yield Offer(road, lacks or f"it lacks {road.needs}")
+
+
+def _untested(road: Road, better: Road) -> Offer:
+    return Offer(road, f"not needed beside {better.name}, and not tested")
