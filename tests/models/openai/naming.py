@@ -135,6 +135,8 @@ def _completed(model: Model, body: Mapping[str, Any], time: int) -> Answer:
 
 
 def _scored(model: Model, body: Mapping[str, Any], time: int) -> Answer:
+    if body["query"]:
+        raise Refusal("this server is asked about items alone")
     labels = body["label_token_ids"]
     rows = labels if isinstance(labels[0], list) else [labels] * len(body["items"])
     if len(rows) != len(body["items"]):
@@ -143,7 +145,7 @@ def _scored(model: Model, body: Mapping[str, Any], time: int) -> Answer:
         raise Refusal("label_token_ids must not contain duplicate tokens")
     for row in rows:
         _check(model, row)
-    prompts = [_read(model, [*body["query"], *item], 1) for item in body["items"]]
+    prompts = [_read(model, item, 1) for item in body["items"]]
     values = [_values(model, ids, time) for ids in prompts]
     found = [[float(one[n]) for n in row] for one, row in zip(values, rows, strict=True)]
     return {

@@ -85,6 +85,9 @@ class Asked:
         if self.is_chat:
             before = self.body["messages"][:-1]
             return {**self.body, "messages": [*before, {"role": "user", "content": text}]}
+        if naming.is_named(self.body):
+            prompts = [text for _ in naming.prompts_of(self.body)]
+            return naming.with_prompts(self.body, prompts)
         return {**self.body, "prompt": text}
 
 

@@ -67,7 +67,8 @@ class NamedTokens:
         found: dict[Ids, dict[int, float | None]] = {}
         for group in groups:
             body = self.route.body(group, temperature, longer=longer)
-            values = twice(self.client.address, partial(self._answered, group, body, attempts))
+            name, answered = f"{self.model} at {self.client.address}", self._answered
+            values = twice(name, partial(answered, group, body, attempts))
             for position, some in zip(group, values, strict=True):
                 found.setdefault(position.before, {}).update(some)
         return found

@@ -127,7 +127,7 @@ def _outside(
     known = [value for value in others if value is not None]
     if 2 * len(known) < len(others):
         return _unused("it returns no log-probabilities of improbable tokens that are named")
-    if len(set(known)) == 1 < len(known) or max(known, default=most) > most + LARGEST:
+    if 2 * len(set(known)) < len(known) or max(known, default=most) > most + LARGEST:
         return _unused(
             f"after {text!r}, the log-probabilities of named tokens do not fit those of the most "
             "probable tokens"

@@ -29,24 +29,34 @@ from tests.models.openai.model import TEMPLATE, Answer, Model
 from tests.models.openai.serving import Asked, Respond, Sent
 
 Road = Literal[
-    "echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer", "chat", "votes", "decisions"
+    "echo",
+    "echo+tokenizer",
+    "next+tokenizer",
+    "ollama+tokenizer",
+    "vllm's named+tokenizer",
+    "sglang's named+tokenizer",
+    "chat",
+    "votes",
+    "decisions",
 ]
 """How a server is used: completions that echo, without and with a tokenizer; next tokens alone, as
-completions or as Ollama generates them; first tokens in the chat; sampled replies; decisions
-between options."""
+completions or as Ollama generates them; named tokens; first tokens in the chat; sampled replies;
+decisions between options."""
 
+NAMED: tuple[Road, ...] = ("vllm's named+tokenizer", "sglang's named+tokenizer")
 ROADS: tuple[Road, ...] = (
     *("echo", "echo+tokenizer", "next+tokenizer", "ollama+tokenizer"),
+    *NAMED,
     *("chat", "votes", "decisions"),
 )
 ECHO: tuple[Road, ...] = ("echo", "echo+tokenizer")
 NEXT: tuple[Road, ...] = ("next+tokenizer", "ollama+tokenizer")
-COMPLETIONS: tuple[Road, ...] = (*ECHO, *NEXT)
+COMPLETIONS: tuple[Road, ...] = (*ECHO, *NEXT, *NAMED)
 SCORED: tuple[Road, ...] = (*COMPLETIONS, "chat")
 WRITTEN: tuple[Road, ...] = (*SCORED, "votes")
 VOTES: tuple[Road, ...] = ("votes",)
 DECISIONS: tuple[Road, ...] = ("decisions",)
-TRANSPORT: tuple[Road, ...] = ("echo+tokenizer", "chat", "votes", "decisions")
+TRANSPORT: tuple[Road, ...] = ("echo+tokenizer", *NAMED, "chat", "votes", "decisions")
 """How an answer travels is the same for all completions."""
 
 Start = Literal["first", "midway"]
@@ -389,8 +399,8 @@ def _nothing(answer: Answer) -> Answer:
 
 
 def _without_logprobs(answer: Answer) -> Answer:
-    choices = [{**choice, "logprobs": None} for choice in answer["choices"]]
-    return {**answer, "choices": choices}
+    choices = [{**choice, "logprobs": None} for choice in answer.get("choices", [])]
+    return {**answer, "choices": choices} | dict.fromkeys({"token_logprobs"} & set(answer))
 
 
 VALUES = [
@@ -533,7 +543,7 @@ def _characters(asked: Asked, server: Server) -> Answer:
     """Another tokenizer: one token for each byte."""
     answer = server.answer(asked.body)
     count = len(asked.text.encode()) + (TEMPLATE if asked.is_chat else 0)
-    answer["usage"]["prompt_tokens"] = count
+    answer["usage"] = {**answer.get("usage", {}), "prompt_tokens": count}
     if asked.body.get("echo"):
         found = [language().following((number,))[number] for number in range(256)]
         places = [Position(Entry(one, float(found[ord(one) % 256])), ()) for one in asked.text]
@@ -595,7 +605,7 @@ def _ended(reason: str, *, share: int = 1) -> Callable[[], Respond]:
         if hashlib.sha256(asked.text.encode()).digest()[0] % share:
             return server.answer(asked.body)
         answer = server.answer(asked.about(_OTHER))
-        choices = [{**choice, "finish_reason": reason} for choice in answer["choices"]]
+        choices = [{**choice, "finish_reason": reason} for choice in answer.get("choices", [])]
         return {**answer, "choices": choices}
 
     return lambda: respond
@@ -606,7 +616,7 @@ def _without(key: str) -> Callable[[Answer], Answer]:
 
 
 def _counting_one(answer: Answer) -> Answer:
-    return {**answer, "usage": {**answer["usage"], "prompt_tokens": 1}}
+    return {**answer, "usage": {**answer.get("usage", {}), "prompt_tokens": 1}}
 
 
 def _with_error(asked: Asked, server: Server) -> Answer | Sent:

@@ -12,8 +12,11 @@ from tests.models.openai.model import Manners, Model
 from tests.models.openai.serving import Serving
 from tests.models.openai.speaking import Speech
 
-Form = Literal["vllm", "llama.cpp", "ollama"]
-"""Whether its completions have an echo, as vLLM's have, or none, as those of the others."""
+Form = Literal["vllm", "llama.cpp", "ollama", "vllm that names", "sglang"]
+"""Whether its completions have an echo, as those of vLLM and SGLang, or none, as the others.
+
+Two forms return the log-probabilities of named tokens, each by its own route.
+"""
 
 
 BATCH = 4
@@ -34,6 +37,9 @@ def honest(form: Form, weights: int = 0, heat: float = 1.0, noise: float = 0.0) 
     if form == "ollama":
         manners = Manners(echo="none", form="content", most=20, ollama=True, **more)
         return Model(language(weights, heat), manners)
+    if form == "sglang":
+        return Model(language(weights, heat), Manners(names="sglang", zero="refused", **more))
+    more["names"] = "vllm" if form == "vllm that names" else None
     return Model(language(weights, heat), Manners(most=20, by_id=True, zero="refused", **more))
 
 

@@ -65,8 +65,13 @@ SAMPLES = 8
 CLOSE = 1e-3
 """Nats by which a score may be off."""
 
-FORMS: Mapping[Road, Form] = {"next+tokenizer": "llama.cpp", "ollama+tokenizer": "ollama"}
-"""The servers of the roads without an echo."""
+FORMS: Mapping[Road, Form] = {
+    "next+tokenizer": "llama.cpp",
+    "ollama+tokenizer": "ollama",
+    "vllm's named+tokenizer": "vllm that names",
+    "sglang's named+tokenizer": "sglang",
+}
+"""The servers of the roads without an echo, and of named tokens."""
 
 _APIS: Mapping[Road, Api] = {"chat": "chat", "votes": "chat", "decisions": "decisions"}
 _ASKED: Mapping[Road, Callable[[], Sequence[Prompt]]] = {

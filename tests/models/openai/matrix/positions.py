@@ -37,6 +37,10 @@ Positions = list[Position]
 def changed(answer: Answer, change: Callable[[Positions], Positions]) -> Answer:
     """An answer with the positions of each of its choices changed."""
     answer = copy.deepcopy(answer)
+    if answer.get("token_logprobs"):
+        answer["token_logprobs"] = [
+            _to_row(change(_of_row(row))) for row in answer["token_logprobs"]
+        ]
     for choice in answer.get("choices", []):
         given = choice.get("logprobs")
         if given and "content" in given:
@@ -73,6 +77,15 @@ def tops(
         return Position(same[0] if same else position.own, top)
 
     return changed(answer, lambda positions: [one(each) for each in positions])
+
+
+def _of_row(row: list[float | None]) -> Positions:
+    """SGLang's values of the tokens that were named, which it does not name."""
+    return [Position(Entry("", None), tuple(Entry("", value) for value in row))]
+
+
+def _to_row(positions: Positions) -> list[Any]:
+    return [one.value for position in positions for one in position.top]
 
 
 def _of_objects(content: list[Answer]) -> Positions:

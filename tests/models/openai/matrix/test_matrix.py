@@ -11,11 +11,11 @@ from itertools import product
 
 import pytest
 
-from tests.models.openai.matrix import decisions, faults
+from tests.models.openai.matrix import decisions, faults, named_faults
 from tests.models.openai.matrix.faults import HARMLESS, ROADS, STARTS, Fault, Road, Start
 from tests.models.openai.matrix.outcomes import ACCEPTED, honest, outcome
 
-FAULTS = (*faults.FAULTS, *decisions.FAULTS)
+FAULTS = (*faults.FAULTS, *named_faults.FAULTS, *decisions.FAULTS)
 
 MOST_BEFORE = 40
 """The most requests that an honest server gets before the first prompt."""
