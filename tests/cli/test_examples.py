@@ -64,7 +64,7 @@ def test_a_group_lists_all_its_commands_with_whole_summaries(
 ) -> None:
     """Under headings; none is cut."""
     out = tacit(*command, "--help").out
-    listed = set(re.findall(r"^  ([a-z]+)  ", out, re.MULTILINE))
+    listed = set(re.findall(r"^  ([a-z-]+)  ", out, re.MULTILINE))
     assert listed >= {path[len(command)] for path in VERBS if path[: len(command)] == command}
     assert "..." not in out.partition("Options:")[2]
 
