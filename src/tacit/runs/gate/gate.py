@@ -106,7 +106,7 @@ class Pair:
             "n": min((each.both.height for each in asked), default=measure.n),
             "flipped": max((each.flipped.height / each.both.height for each in asked), default=0),
         }
-        if self.is_unchanged:
+        if self.is_unchanged and None not in measure.values:
             return unchanged(measure, limit, about=about, candidates=candidates)
         return decide(measure, limit, about=about, candidates=candidates)
 
