@@ -127,6 +127,7 @@ def test_the_readme_shows_every_verb_that_there_is_to_show() -> None:
         "kb",
         "report",
         "compare",
+        "export",
     }
     assert len(ELSEWHERE) == 4
 

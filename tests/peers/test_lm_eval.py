@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before transformers is imported
 
@@ -15,8 +17,10 @@ from typing import cast
 
 import pytest
 
+import tacit
 from tacit.errors import PromptError
 from tacit.models.huggingface.seq2seq import Seq2SeqModel
+from tacit.options import build
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 
@@ -183,3 +187,46 @@ def test_a_special_token_that_a_text_spells_is_text_here(both: Made) -> None:
         assert ours != pytest.approx(theirs, abs=0.1)
     with pytest.raises(PromptError, match="would encode as a special token"):
         list(both("llama").pairs([spelled]))
+
+
+def run_harness(folder: Path, tag: str, model: Path) -> Path:
+    """The folder of samples of a tag's tasks, after the harness has found them all."""
+    harness = [sys.executable, "-m", "lm_eval"]
+    where = ["--tasks", tag, "--include_path", str(folder / "tasks")]
+    asked = ["--model", "hf", "--model_args", f"pretrained={model},dtype=float32"]
+    asked += ["--device", "cpu", "--batch_size", "32", "--log_samples"]
+    for words in (
+        ["validate", *where],
+        ["run", *where, *asked, "--output_path", str(folder / "samples")],
+    ):
+        ran = subprocess.run([*harness, *words], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+    (found,) = (folder / "samples").iterdir()
+    return found
+
+
+@pytest.mark.parametrize("name", ["parts", "consistency"])
+def test_a_harness_run_has_the_findings_of_our_own(
+    tmp_path: Path, name: str, record_testsuite_property: Property
+) -> None:
+    """Exported, run by the harness itself, and read back: beliefs, violations and consistency."""
+    from tacit.models.registry import folder_of
+    from tacit.probes.registry import probe
+    from tacit.runs.exports.lm_eval import export
+
+    model = shutil.copytree(folder_of("demo"), tmp_path / "demo")
+    given = {"drawings": tacit.demo_data("drawings")}
+    if name == "consistency":
+        kb = tacit.build_kb(tacit.demo_data("facts"), tmp_path / "demo.kb")
+        given = {"questions": tacit.demo_data("questions"), "kb": kb}
+    kind, options = probe(name), {**given, "fast": True, "limit": 20}
+    export(kind, build(kind.Options, options), tmp_path / "tasks")
+    samples = run_harness(tmp_path, f"tacit_{name}", model)
+    asked = {**options, "progress": False, "store": tmp_path / "store"}
+    ours, theirs = (tacit.run(name, model=m, **asked) for m in ("demo", f"lm-eval:{samples}"))
+    assert theirs.metrics == pytest.approx(ours.metrics, abs=1e-4)
+    column = "p_true" if name == "parts" else "logprob"
+    off = (ours.questions[column] - theirs.questions[column]).abs().max()
+    record_testsuite_property(f"{name}, exported: largest difference of a belief", off)
+    assert isinstance(off, float)
+    assert off < 1e-4

@@ -16,6 +16,7 @@ from tacit.addresses import check_holds_no_password
 from tacit.cli import (
     beliefs,
     demo,
+    export,
     get,
     kb,
     listing,
@@ -106,6 +107,7 @@ _COMMANDS: Mapping[str, Mapping[str, typer.Typer | Callable[..., None]]] = {
         "reproduce": reproduce.app,
         "predict": predict.predict,
         "show": show.app,
+        "export": export.app,
     },
     "Without a model": {
         "check": beliefs.check,

@@ -37,7 +37,7 @@ def list_names(as_json: AsJson = False) -> None:
 def _names() -> Mapping[str, Mapping[str, str]]:
     from tacit.coherence.ontology import Ontology, shipped_ontologies
     from tacit.models.openai.roads import ROADS
-    from tacit.models.registry import schemes
+    from tacit.models.registry import LOGS, schemes
     from tacit.runs.suite.file import Suite
 
     kinds = {name: probe(name) for name in probes()}
@@ -50,7 +50,7 @@ def _names() -> Mapping[str, Mapping[str, str]]:
             "ORG/NAME": "on the Hugging Face hub",
             "FOLDER, FILE.gguf": "on this machine",
             "http://HOST/v1": "behind a server",
-            **{f"{scheme}:NAME": "of an installed back-end" for scheme in schemes()},
+            **{f"{one}:NAME": LOGS.get(one, "of an installed back-end") for one in schemes()},
         },
         "Roads of elicitation from servers (--elicitation ROAD)": {
             road.name: f"{road.about} (--api {road.api})" for road in ROADS

@@ -25,6 +25,12 @@ loads a model.
 """
 
 
+LOGS = {"lm-eval": "samples that lm-evaluation-harness has logged"}
+"""The schemes of Tacit's own back-ends, which read logs, with what they read."""
+
+_LOADERS = {"lm-eval": "tacit.models.logged:load_lm_eval"}
+
+
 def backend_of(name: str) -> Backend | None:
     """Return the back-end for a name such as ``mlx:phi-3``; None if the name has no scheme."""
     scheme, colon, _ = name.partition(":")
@@ -41,13 +47,14 @@ def backend_of(name: str) -> Backend | None:
 
 
 def schemes() -> tuple[str, ...]:
-    """Return the schemes of the back-ends of other packages, sorted."""
+    """Return the schemes of the back-ends, Tacit's own among them, sorted."""
     return tuple(sorted(_registered()))
 
 
 @cache
 def _registered() -> Mapping[str, metadata.EntryPoint]:
-    return {one.name: one for one in metadata.entry_points(group=GROUP)}
+    own = [metadata.EntryPoint(name, value, GROUP) for name, value in _LOADERS.items()]
+    return {one.name: one for one in (*metadata.entry_points(group=GROUP), *own)}
 
 
 DEMO = "demo"

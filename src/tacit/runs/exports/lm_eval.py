@@ -1,0 +1,109 @@
+"""Write a probe's prompts as tasks of lm-evaluation-harness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tacit.errors import RequestError
+from tacit.files import publish_text
+from tacit.options import requested
+from tacit.probes.base import Probe, Requests
+from tacit.requests import Prompt, shown
+from tacit.runs.asking import requests_of
+from tacit.version import version
+
+_READER = '''"""Read the documents of a task from the file beside this one."""
+
+import json
+from pathlib import Path
+
+import datasets
+
+
+def load(file, **_):
+    """Return the documents as the split "test"."""
+    lines = (Path(__file__).parent / file).read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return datasets.DatasetDict({"test": datasets.Dataset.from_list(rows)})
+'''
+_LOADER = "tacit_documents"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of the harness, which asks one group of a probe's prompts."""
+
+    name: str
+    documents: list[dict[str, Any]]
+
+    def write(self, folder: Path, about: Mapping[str, Any]) -> None:
+        """Write the task's settings and documents to a folder."""
+        lines = (json.dumps(each, ensure_ascii=True) for each in self.documents)
+        publish_text(folder / f"{self.name}.jsonl", "".join(f"{line}\n" for line in lines))
+        settings = {
+            "task": self.name,
+            "tag": f"tacit_{about['probe']}",
+            "dataset_kwargs": {"file": f"{self.name}.jsonl"},
+            "test_split": "test",
+            "output_type": "multiple_choice",
+            "doc_to_text": "text",
+            "doc_to_choice": "continuations",
+            "doc_to_target": 0,
+            "target_delimiter": "",
+            "num_fewshot": 0,
+            "metric_list": [
+                {"metric": "bypass", "aggregation": "bypass", "higher_is_better": True}
+            ],
+            "metadata": {"version": version(), "tacit": dict(about)},
+        }
+        # YAML's library writes no tag of a function.
+        text = f"custom_dataset: !function {_LOADER}.load\n"
+        text += yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+        publish_text(folder / f"{self.name}.yaml", text)
+
+
+def tasks_of(kind: type[Probe], options: Any) -> list[Task]:  # noqa: ANN401 - an instance of Options
+    """Return a task for each group of a probe's prompts.
+
+    Raises:
+        RequestError: If the harness cannot ask for what the probe asks.
+    """
+    if kind.ranks_vocabulary:
+        raise RequestError(
+            f"the probe {kind.name} ranks the words of a model's vocabulary, and lm-eval only "
+            "scores continuations: run it with tacit run"
+        )
+    groups = requests_of(kind.of(options))
+    return [
+        Task(f"tacit_{kind.name}_{name.replace(' ', '_')}", list(_documents(name, group)))
+        for name, group in groups.items()
+    ]
+
+
+def _documents(name: str, group: Requests) -> Iterator[dict[str, Any]]:
+    for key, asked in zip(group.keys.iter_rows(named=True), group.requests, strict=True):
+        if not isinstance(asked, Prompt) or asked.around:
+            reason = "has a blank" if isinstance(asked, Prompt) else "is not a list of answers"
+            raise RequestError(
+                f"{shown(asked.text)} ({name}) {reason}, and lm-eval only scores "
+                "continuations: choose prompts that end before the answer"
+            )
+        continuations = [asked.separator + answer for answer in asked.answers]
+        yield {"key": key, "text": asked.text, "continuations": continuations}
+
+
+def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa: ANN401 - as above
+    """Write a probe's tasks, and the function that reads their documents, to a folder."""
+    if folder.is_file():
+        raise RequestError(f"{folder} is a file; expected a folder for the tasks")
+    tasks = tasks_of(kind, options)
+    publish_text(folder / f"{_LOADER}.py", _READER)
+    for task in tasks:
+        task.write(folder, {"probe": kind.name, **requested(options)})
+    return tasks
