@@ -141,7 +141,7 @@ def boxes(panel: Spec) -> tuple[list[tuple[str, Box]], list[Box]]:
         if row["mark"] not in {"label", "part"}:
             continue
         x, y, part = row["x"], row["y"], row["mark"] == "part"
-        lines, size = row["text"].split("\n"), 13 if part else 12
+        lines, size = row["text"].split("\n"), 13
         width, height = LETTER * size * max(map(len, lines)), size + 16 * (len(lines) - 1)
         left = x - width / 2 if not part else x + 10 if x > 0 else x - 10 - width
         texts.append((row["text"], (left, y - height / 2, left + width, y + height / 2)))
@@ -187,7 +187,7 @@ def test_no_label_lies_on_another_edge(seed: int, wider: float) -> None:
     assert len(found) > 2
     for line, (x, y) in found.items():
         letters = max(len(name) + 2 * (edge.fault is not None) for name, edge in line.names)
-        width, height = LETTER * 12 * letters, 15 * len(line.names)
+        width, height = LETTER * 13 * letters, 16 * len(line.names)
         for other in found.keys() - {line}:
             (x1, y1), (x2, y2) = spots[other.tail], spots[other.head]
             for at in (step / 200 for step in range(201)):

@@ -17,9 +17,8 @@ from tacit.findings.numbers import percent
 from tacit.probes.parts.edges import Edge, edges, without_implied
 from tacit.probes.parts.ring import (
     HEIGHTS,
-    LABEL,
     LINE,
-    NAME,
+    SIZE,
     label_positions,
     lines_of,
     name_box,
@@ -179,7 +178,7 @@ def _rows(
             yield {
                 "mark": "label",
                 "x": x,
-                "y": y + (rank - (len(line.names) - 1) / 2) * LABEL * LINE,
+                "y": y + (rank - (len(line.names) - 1) / 2) * SIZE * LINE,
                 "text": name if edge.fault is None else f"\N{MULTIPLICATION SIGN} {name}",
                 "hue": hues[_kind(edge.fault)],
             }
@@ -199,7 +198,7 @@ def _panel(
     boxes = [name_box(part, spot) for part, spot in spots.items()]
     left, right = min(box[0] for box in boxes), max(box[2] for box in boxes)
     top, bottom = min(box[1] for box in boxes) - 12, max(box[3] for box in boxes) + 12
-    text = {"type": "text", "font": FONT, "fontSize": LABEL, "lineBreak": "\n", "lineHeight": 16}
+    text = {"type": "text", "font": FONT, "fontSize": SIZE, "lineBreak": "\n", "lineHeight": 16}
     text["baseline"] = "middle"
     side = "datum.x > 0 ? {} : {}".format
     beside = {"align": {"expr": side("'left'", "'right'")}, "dx": {"expr": side(10, -10)}}
@@ -218,7 +217,7 @@ def _panel(
         ("label", text | {"stroke": PAPER, "strokeWidth": 8, "strokeJoin": "round"}, words),
         ("label", text, words | own),
         ("part", dot, own),
-        ("part", text | beside | {"fontSize": NAME, "color": colours.ink}, words),
+        ("part", text | beside | {"color": colours.ink}, words),
     ]
     return {
         **_titled(stage.title, stage.about),
@@ -257,7 +256,7 @@ def _titled(text: str, about: Sequence[str]) -> Spec:
             "subtitle": about,
             "frame": "group",
             "anchor": "start",
-            "fontSize": NAME,
+            "fontSize": SIZE,
             "subtitlePadding": 6,
             "offset": 6,
         }

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
     Box = tuple[float, float, float, float]  # left, top, right, bottom
 
-NAME, LABEL = 13.0, 12.0
-"""The font sizes of the names of parts and of the labels of lines, in pixels."""
+SIZE = 13.0
+"""The font size of the names of parts and of the labels of lines, in pixels."""
 
 LINE = 1.25
 """The height of a line of text, relative to the font size."""
 
-WIDTH = 316.0
+WIDTH = 310.0
 """The width of a graph with its names, in pixels: the room on a phone. A page may widen it."""
 
 HEIGHTS = (60.0, 80.0, 100.0, 125.0, 150.0)
@@ -53,7 +53,7 @@ class Line:
     def size(self) -> Point:
         """The approximate width and height of the labels."""
         longest = max(len(name) + 2 * (edge.fault is not None) for name, edge in self.names)
-        return longest * _LETTER * LABEL, len(self.names) * LABEL * LINE
+        return longest * _LETTER * SIZE, len(self.names) * SIZE * LINE
 
 
 def lines_of(found: Sequence[Edge], ontology: Ontology) -> list[Line]:
@@ -160,7 +160,7 @@ def name_box(part: str, spot: Point) -> Box:
 
 def _name_size(part: str) -> Point:
     lines = name_lines(part)
-    return max(map(len, lines)) * _LETTER * NAME + 10, len(lines) * NAME * LINE
+    return max(map(len, lines)) * _LETTER * SIZE + 10, len(lines) * SIZE * LINE
 
 
 def name_lines(part: str) -> list[str]:

@@ -274,7 +274,8 @@
     (spec) => { // without the columns of text
       for (const panel of spec.vconcat) panel.layer = panel.layer.filter(({ encoding: { x } }) => !x || x.value !== "width");
     },
-    (spec, over) => { // with the first columns of cells
+    (spec, over) => { // with short labels and the first columns of cells
+      within(spec, (node) => { if (node.axis && node.axis.labelLimit) node.axis.labelLimit = 150; });
       for (const panel of spec.vconcat) {
         const columns = columnsOf(panel), each = columns && panel.width / columns.length;
         if (!columns) continue;
@@ -463,8 +464,8 @@
       delete wide.title;
       /* As many stages beside one another as fit, each as wide as there is room. */
       const least = Math.max(...wide.concat.map((panel) => panel.width)), gap = wide.spacing;
-      wide.columns = Math.max(1, Math.min(wide.concat.length, Math.floor((room - 10 + gap) / (least + gap))));
-      const most = Math.floor((room - 10 + gap) / wide.columns) - gap;
+      wide.columns = Math.max(1, Math.min(wide.concat.length, Math.floor((room - 16 + gap) / (least + gap))));
+      const most = Math.floor((room - 16 + gap) / wide.columns) - gap;
       for (const panel of wide.concat) panel.width = Math.max(panel.width, Math.min(most, 1.6 * panel.width));
       within(wide, (node) => { if (node.legend) node.legend.columns = wide.columns; });
       const { svg } = await embed(wide);
