@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,6 +17,8 @@ from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
 
+DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
+SCHEMAS = DATA / "eee"
 LIMITED = ("--drawings", demo_drawings(), "--things", "lantern")
 
 
@@ -88,3 +93,120 @@ def test_what_the_harness_cannot_ask_is_refused(tacit: Tacit, workplace: Path) -
     assert ran.code == 2
     assert "has a blank, and lm-eval only scores continuations" in ran.err
     assert not (workplace / "tasks").exists()
+
+
+@pytest.fixture
+def finished(tacit: Tacit, workplace: Path) -> Path:
+    """A run of the demo model about lanterns."""
+    ran = tacit("run", "parts", *LIMITED, "--model", "demo", "--out", "runs/demo")
+    assert ran.code == 0, ran.err
+    return workplace / "runs" / "demo"
+
+
+def test_every_eval_ever(tacit: Tacit, finished: Path) -> None:
+    """Each main result and each labelled answer; the record names no folder of this machine."""
+    ran = tacit("export", "eee", finished, "--organization", "us", "--out", "results")
+    assert ran.code == 0, ran.err
+    record, content, rows = _record(finished.parents[1] / "results")
+    assert record.relative_to(finished.parents[1] / "results").parts[:-1] == (
+        *("data", "tacit_parts", "unknown"),
+        "demo",
+    )
+    run = package.load_run(finished)
+    scores = {
+        each["evaluation_name"]: each["score_details"]["score"]
+        for each in content["evaluation_results"]
+    }
+    assert scores == {name: run.metrics[name] for name in scores}
+    lower = {
+        each["evaluation_name"]
+        for each in content["evaluation_results"]
+        if each["metric_config"]["lower_is_better"]
+    }
+    assert lower == {"parts/constraint_violations"}
+    labels = (
+        run.tables["beliefs"]
+        .group_by("thing", "subject", "relation", "object")
+        .agg(pl.col("label").drop_nulls().unique())
+    )
+    known = {tuple(row[:4]): row[4][0] for row in labels.iter_rows() if len(row[4]) == 1}
+    believed = {
+        tuple(row[:4]): row[4] > 1 / 2
+        for row in run.questions.select("thing", "subject", "relation", "object", "p_true").rows()
+    }
+    found = {tuple(json.loads(row["sample_id"]).values()): row for row in rows}
+    assert found.keys() == known.keys()
+    for key, row in found.items():
+        assert row["input"]["raw"].startswith("Judge whether")
+        assert row["input"]["reference"] == [str(known[key])]
+        assert row["output"]["raw"] == [str(believed[key])]
+        assert row["evaluation"]["is_correct"] == (known[key] == believed[key])
+    assert str(finished.parents[1]) not in json.dumps([content, rows])
+
+
+@pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the schemas of Every Eval Ever are not here")
+def test_every_eval_ever_validates(tacit: Tacit, finished: Path) -> None:
+    """By its own schemas, of a record and of a row."""
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    ran = tacit("export", "eee", finished, "--organization", "us", "--out", "results")
+    assert ran.code == 0, ran.err
+    _, content, rows = _record(finished.parents[1] / "results")
+    of_record, of_row = (
+        jsonschema.Draft7Validator(json.loads((SCHEMAS / name).read_text(encoding="utf-8")))
+        for name in ("eval.schema.json", "instance_level_eval.schema.json")
+    )
+    of_record.validate(content)
+    for row in rows:
+        of_row.validate(row)
+
+
+def _record(results: Path) -> tuple[Path, dict[str, Any], list[dict[str, Any]]]:
+    (record,) = results.rglob("*.json")
+    content = json.loads(record.read_text(encoding="utf-8"))
+    about = content["detailed_evaluation_results"]
+    text = (results / about["file_path"]).read_bytes()
+    assert hashlib.sha256(text).hexdigest() == about["checksum"]
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert len(rows) == about["total_rows"] > 10
+    return record, content, rows
+
+
+def test_results_of_a_model_page(tacit: Tacit, finished: Path) -> None:
+    """The hub's own reader reads them; a file that is not one of results is not overwritten."""
+    hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed")
+    given = ("export", "hf", finished, "--dataset", "us/parts", "--out", "tacit.yaml")
+    for _ in range(2):
+        ran = tacit(*given)
+        assert ran.code == 0, ran.err
+    file = finished.parents[1] / "tacit.yaml"
+    entries = hub.parse_eval_result_entries(yaml.safe_load(file.read_text(encoding="utf-8")))
+    metrics = package.load_run(finished).metrics
+    values = {name.replace("/", "_"): value for name, value in metrics.items()}
+    assert all(one.value == values[one.task_id] for one in entries)
+    assert {one.dataset_id for one in entries} == {"us/parts"}
+    assert len(entries) == 5
+    file.write_text("a: b", encoding="utf-8")
+    assert "is not a file of evaluation results" in tacit(*given).err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("eee . --organization us --out results", "contains no run"),
+        ("eee runs/demo --organization us --relationship x --out results", "expected first_party"),
+        (
+            "eee runs/demo --organization us --out runs/demo/run.yaml",
+            "is a file; expected a folder",
+        ),
+    ],
+)
+def test_a_wrong_export_is_refused(
+    tacit: Tacit, workplace: Path, request: pytest.FixtureRequest, words: str, problem: str
+) -> None:
+    """With exit code 2, and nothing is written."""
+    if "runs/demo" in words:
+        request.getfixturevalue("finished")
+    ran = tacit("export", *words.split())
+    assert ran.code == 2
+    assert problem in ran.err
+    assert not (workplace / "results").exists()

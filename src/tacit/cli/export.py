@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tacit.cli.options import declared, group
+from tacit.cli import options as given
+from tacit.cli.options import GroupedCommand, declared, group
 from tacit.cli.run import example, probe_group
 from tacit.english import several
 from tacit.probes.base import Probe
@@ -52,3 +53,64 @@ app.add_typer(
     ),
     name="lm-eval",
 )
+
+
+RunFolders = Annotated[list[Path], typer.Argument(help="Folders of finished runs.")]
+
+
+@app.command("eee", cls=GroupedCommand)
+def eee(
+    *,
+    runs: RunFolders,
+    out: Annotated[Path, typer.Option(help="Folder for the records, in which data/ is made.")],
+    organization: Annotated[
+        str, typer.Option(help="The organisation that made the evaluation.", show_default=False)
+    ],
+    relationship: Annotated[
+        str,
+        typer.Option(
+            help="Relation of the organisation to the model: first_party, third_party, "
+            "collaborative or other."
+        ),
+    ] = "third_party",
+) -> None:
+    """Write results and answers in the format of Every Eval Ever, version 0.3.0.
+
+    Example: tacit export eee runs/gpt2 --organization "My laboratory" --out results
+    """
+    from tacit.runs.exports import eee as records
+    from tacit.runs.reading import read_runs
+
+    for path in records.export(read_runs(runs), out, organization, relationship):
+        typer.echo(f"Written: {path}")
+
+
+@app.command("hf", cls=GroupedCommand)
+def hf(
+    *,
+    runs: RunFolders,
+    dataset: Annotated[
+        str,
+        typer.Option(
+            help="The benchmark on the Hugging Face hub, a dataset whose eval.yaml has the tasks.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(help="YAML file, for the folder .eval_results of the model's repository."),
+    ],
+    force: given.Force = False,
+) -> None:
+    """Write results as a file of evaluation results for a model's page on the Hugging Face hub.
+
+    Example: tacit export hf runs/gpt2 --dataset ORG/BENCHMARK --out tacit.yaml
+    """
+    from tacit.outputs import Kind, check_outputs
+    from tacit.runs.exports import hf as entries
+    from tacit.runs.reading import read_runs
+
+    is_own = Kind("a file of evaluation results", entries.is_own)
+    check_outputs([run / "manifest.json" for run in runs], [(out, is_own)], force=force)
+    number = entries.export(read_runs(runs), dataset, out)
+    typer.echo(f"Written: {out} ({several(number, 'result')})")

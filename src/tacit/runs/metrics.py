@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from tacit.findings.block import measured
+from tacit.findings.block import Entry, measured
+from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
 from tacit.probes.base import Probe, declared_tables
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A value that a headline shows, and its name, such as ``parts/accuracy``."""
+
+    name: str
+    headline: Headline
+    entry: Entry
+
+    @property
+    def n(self) -> int | None:
+        """The sample size; None if it is not declared."""
+        return self.headline.size(self.entry.row)
+
+
+def main_metrics(kind: type[Probe], findings: Findings) -> Iterator[Metric]:
+    """Yield each value of the headlines, those that are not defined included."""
+    for headline in kind.headlines:
+        label = re.sub(r" \(.*?\)", "", headline.label)
+        for entry in measured(headline, findings, declared_tables(kind)):
+            words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
+            yield Metric(metric_name(kind, words), headline, entry)
 
 
 def metrics_of(kind: type[Probe], findings: Findings) -> dict[str, Any]:
@@ -15,16 +41,11 @@ def metrics_of(kind: type[Probe], findings: Findings) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if verdict := findings.summary.get("verdict"):
         found[f"{kind.name}/verdict"] = verdict["verdict"]
-    for headline in kind.headlines:
-        label = re.sub(r" \(.*?\)", "", headline.label)
-        for entry in measured(headline, findings, declared_tables(kind)):
-            words = " ".join([label, *(str(entry.row[name]) for name in headline.by)])
-            name = metric_name(kind, words)
-            low, high = entry.ends
-            n = headline.size(entry.row)
-            beside = {"low": low, "high": high, "n": n, "chance": entry.chance}
-            found[name] = entry.value
-            found |= {f"{name}_{end}": each for end, each in beside.items() if each is not None}
+    for one in main_metrics(kind, findings):
+        low, high = one.entry.ends
+        beside = {"low": low, "high": high, "n": one.n, "chance": one.entry.chance}
+        found[one.name] = one.entry.value
+        found |= {f"{one.name}_{end}": each for end, each in beside.items() if each is not None}
     return found
 
 
