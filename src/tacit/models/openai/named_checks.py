@@ -123,16 +123,24 @@ def _outside(
     token = server.nexts[text]
     unknown = [one.logprob for one in token.top if _number(server, one) is None and one.logprob]
     most = max(least_listed(token), *unknown) if unknown else least_listed(token)
-    others = [value for number, value in values.items() if number not in listed]
-    known = [value for value in others if value is not None]
+    others = {number: value for number, value in values.items() if number not in listed}
+    known = {number: value for number, value in others.items() if value is not None}
     if 2 * len(known) < len(others):
         return _unused("it returns no log-probabilities of improbable tokens that are named")
-    if 2 * len(set(known)) < len(known) or max(known, default=most) > most + LARGEST:
+    above = [value for number, value in known.items() if _is_unlisted(server, token, number)]
+    if 2 * len(set(known.values())) < len(known) or max(above, default=most) > most + LARGEST:
         return _unused(
             f"after {text!r}, the log-probabilities of named tokens do not fit those of the most "
             "probable tokens"
         )
     return None
+
+
+def _is_unlisted(server: CompletionsServer, token: Token, number: int) -> bool:
+    """Return whether a server surely would have listed a token that is probable enough."""
+    if server.tokenizer is None or any(one.number is not None for one in token.top):
+        return True
+    return server.tokenizer.key(number, spaced=server.spaced) is not None
 
 
 def _unused(problem: str) -> Finding:

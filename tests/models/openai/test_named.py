@@ -1,0 +1,188 @@
+"""Named tokens: what vLLM's and SGLang's routes give is what the model gives here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from tacit.errors import ModelError
+from tacit.models.huggingface.source import source_of
+from tacit.models.loading import load_model, words_of
+from tacit.models.openai.named_routes import CompletionsRoute, Position, ScoreRoute
+from tacit.models.openai.options import ServerOptions
+from tacit.models.options import LoadOptions
+from tacit.requests import Prompt, Ranking, RankingPrompt, Vocabulary, missing_by_reason
+from tests.models import tiny
+from tests.models.conftest import FolderOf, Loaded
+from tests.models.openai.conftest import Serve, load
+from tests.models.openai.model import Toy
+from tests.models.openai.naming import MOST, prompts_of
+from tests.models.openai.serving import Asked, Serving
+from tests.models.openai.test_agreement import TOLERANCE, HuggingFace
+from tests.models.openai.test_scores import PROMPTS, expected, one_token
+from tests.models.prompts import CONTINUED, EVERYWHERE
+
+Names = Literal["vllm", "sglang"]
+NAMES: tuple[Names, ...] = ("vllm", "sglang")
+CAUSAL = source_of("demo", None).folder
+TEXT = "A bear has fur, is big, and has"
+
+
+def manners(names: Names) -> dict[str, Any]:
+    return {"names": names, "by_id": names == "vllm", "most": 20}
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_named_tokens_are_scored_as_the_model_scores_them_here(
+    serve: Serve, loaded: Loaded, folder_of: FolderOf, name: str, names: Names
+) -> None:
+    """With one request for all answers to a prompt; only what follows nothing is missing."""
+    local, prompts = loaded(name), [*EVERYWHERE, *CONTINUED]
+    server = serve(HuggingFace(folder_of(name)), **manners(names))
+    served = load(server, folder_of(name))
+    assert served.description["roads"] == ["named-tokens"]
+    before = len(server.requests)
+    answered = served.answer(prompts)
+    assert len(server.requests) - before <= len(prompts)
+    for prompt, here, there in zip(prompts, local.answer(prompts), answered, strict=True):
+        for one, other in zip(here.answers, there.answers, strict=True):
+            if other.logprob is None:
+                assert one.logprob is None or (name == "gpt2" and prompt.text in {"", "___"})
+                continue
+            assert other.logprob == pytest.approx(one.logprob, abs=TOLERANCE)
+            assert (other.tokens, other.spanned) == (one.tokens, one.spanned)
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_the_demo_model_has_the_same_scores_and_ranks_here_and_there(
+    serve: Serve, names: Names
+) -> None:
+    """Whatever is ranked: words of one token and of several, and all words of the tokenizer."""
+    local = load_model("demo")
+    server = serve(HuggingFace(CAUSAL), window=100, **manners(names))
+    served = load(server, CAUSAL)
+    words = served.whole_words()
+    assert words == words_of("demo")[1]
+    given = LoadOptions(server=ServerOptions(tokenizer=CAUSAL))
+    assert words_of(server.address, given) == ("causal", words)
+    few = Vocabulary([*words.words[:40], "unheard-of things", "zyzzyva"])
+    text = "Everyone knows that a bear has"
+    prompts = [
+        Prompt(text, words.words[::60]),
+        RankingPrompt(text, words, words.words[::60]),
+        RankingPrompt(f"{text} ___", few, ("zyzzyva", *words.words[:40:7])),
+    ]
+    before = len(server.requests)
+    scored, *ranked = served.answer(prompts)
+    here, *ranks = local.answer(prompts)
+    values = [one.logprob for one in here.answers]
+    assert [one.logprob for one in scored.answers] == pytest.approx(values, abs=TOLERANCE)
+    for one, other in zip(ranks, ranked, strict=True):
+        assert same(one, other)
+    sent = server.requests[before:]
+    if names == "sglang":
+        assert len(sent) == len(prompts)
+        assert sum(map(len, sent[1]["label_token_ids"])) >= len(words) / 60
+    else:
+        assert max(len(body["logprob_token_ids"]) for body in sent) <= MOST
+        assert len(sent) >= len(words) / MOST
+    read = sum(len(ids) for body in sent for ids in prompts_of(body))
+    assert sum(served.cost(prompts)) == read
+
+
+def same(one: Ranking, other: Ranking) -> bool:
+    """Whether two rankings are equal but for rounding."""
+    pairs = zip(one.targets, other.targets, strict=True)
+    return (
+        all(a.rank == b.rank and a.tokens == b.tokens for a, b in pairs)
+        and one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
+        and [word for word, _ in one.top] == [word for word, _ in other.top]
+        and (one.several, one.missing) == (other.several, other.missing)
+    )
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_what_is_improbable_is_not_missing(
+    serve: Serve, toy: Toy, tokenizer_file: Path, names: Names
+) -> None:
+    """Though neither echo nor next tokens tell it; prompts that begin alike follow one another."""
+    server = serve(None, **manners(names), echo="none")
+    model = load(server, tokenizer_file, concurrency=1)
+    prompt = Prompt(TEXT, one_token(toy, TEXT, range(0, 200, 40)), "")
+    prompts = [*PROMPTS[::-1], prompt]
+    before = len(server.requests)
+    for one, scored in zip(prompts, model.answer(prompts), strict=True):
+        right = [logprob for logprob, _, _ in expected(toy, one)]
+        assert [each.logprob for each in scored.answers] == pytest.approx(right, abs=1e-9)
+        assert not missing_by_reason([scored])
+    key = "items" if names == "sglang" else "prompt"
+    sent = [toy.tokenizer.decode(body[key][0]) for body in server.requests[before:]]
+    texts = sorted(one.text for one in prompts)
+    assert all(text.startswith(one) for text, one in zip(texts, sent, strict=True))
+
+
+def test_without_a_tokenizer_or_a_route_the_echo_is_used(
+    serve: Serve, tokenizer_file: Path
+) -> None:
+    """And the description says so."""
+    for server, tokenizer in ((serve(names="sglang"), None), (serve(), tokenizer_file)):
+        assert load(server, tokenizer).description["roads"] == ["echo", "next-tokens"]
+    with pytest.raises(ModelError, match="--elicitation named-tokens needs log-probabilities of"):
+        load(serve(), tokenizer_file, elicitation="named-tokens")
+    with pytest.raises(ModelError, match="--elicitation named-tokens requires --tokenizer PATH"):
+        load(serve(names="sglang"), elicitation="named-tokens")
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_a_bos_is_the_servers_own(serve: Serve, tmp_path: Path, names: Names) -> None:
+    """It stands before the tokens of each prompt, and is what an empty text follows."""
+    language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
+    language.tokenizer.save(str(tmp_path / "tokenizer.json"))
+    model = load(serve(language, **manners(names)), tmp_path)
+    assert model.description["identity"]["special_tokens_before"] == 1
+    (scored,) = model.answer([Prompt("", ("a bird", "True"), "")])
+    for one in scored.answers:
+        ids = tuple(language.tokenizer.encode(one.answer).ids)
+        assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, names: Names) -> None:
+    path = tmp_path / "tokenizer.json"
+    tiny.llama_like().backend_tokenizer.save(str(path))
+    with pytest.raises(ModelError, match="use the tokenizer of the served model"):
+        load(serve(**manners(names)), path)
+
+
+def test_129_tokens_are_two_requests_and_prompts_with_the_same_tokens_one() -> None:
+    """Of vLLM; SGLang is asked about as many tokens in one."""
+    ids = tuple(range(MOST + 1))
+    positions = [Position((1,), ids), Position((1, 2), ids[-1:])]
+    asked = [[(one.before, len(one.ids)) for one in some] for some in _requests(positions)]
+    assert asked == [[((1,), MOST)], [((1,), 1), ((1, 2), 1)]]
+    (group,) = ScoreRoute().requests(positions)
+    assert ScoreRoute().body(group, 1.0, longer=False)["label_token_ids"] == [[*ids], [MOST]]
+
+
+def _requests(positions: list[Position]) -> list[list[Position]]:
+    return list(CompletionsRoute().requests(positions))
+
+
+def test_a_server_that_cuts_too_long_prompts_is_reported(
+    serve: Serve, tokenizer_file: Path
+) -> None:
+    """Tacit sends it none, as the server says how long its window is."""
+    server = serve(**manners("sglang"), window=600)
+
+    def cut(asked: Asked, server: Serving) -> dict[str, Any]:
+        items = asked.body.get("items")
+        short = {"items": [one[:500] for one in items]} if items else {}
+        return server.answer({**asked.body, **short})
+
+    server.respond = cut
+    model = load(server, tokenizer_file)
+    (note,) = [one for one in model.description["refused"] if "too long" in one]
+    assert "it does not refuse a prompt that is too long" in note
