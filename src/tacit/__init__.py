@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tacit.sources.demo import demo_data
     from tacit.sources.drawings import Drawing, read_drawings
     from tacit.tables import read_table
+    from tacit.training import TrainerCallback
     from tacit.version import __version__
 
 _MODULES = {
@@ -96,6 +97,7 @@ _MODULES = {
     "tacit.runs.run": ("Run", "Runs"),
     "tacit.sources.demo": ("demo_data",),
     "tacit.sources.drawings": ("Drawing", "read_drawings"),
+    "tacit.training": ("TrainerCallback",),
     "tacit.version": ("__version__",),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
@@ -138,6 +140,7 @@ __all__ = [
     "Store",
     "TableSpec",
     "TacitError",
+    "TrainerCallback",
     "Vocabulary",
     "Votes",
     "__version__",

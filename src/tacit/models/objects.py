@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
+import json
 import shutil
 import tempfile
+import weakref
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +31,8 @@ def model_of(given: Any, options: LoadOptions) -> LanguageModel:  # noqa: ANN401
     """Return the model of an object that a program passes.
 
     A transformers model is saved in a temporary folder and loaded as any other model, so that its
-    fingerprint is that of its weights and its cached answers are found again.
+    fingerprint is that of its weights and its cached answers are found again. The folder is removed
+    with the model.
     """
     if isinstance(given, LanguageModel):
         _check(given)
@@ -38,14 +42,37 @@ def model_of(given: Any, options: LoadOptions) -> LanguageModel:  # noqa: ANN401
             f"model is an object of type {type(given).__name__} without its tokenizer; expected "
             f"{EXPECTED}: model=(model, tokenizer)"
         )
-    from tacit.models.loading import load_model
+    from tacit.models.huggingface.checkpoint import without_progress_bar
 
     model, tokenizer = given
     folder = Path(tempfile.mkdtemp(prefix="tacit-model-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return load_model(str(folder), options, called=_name_of(model))
+    remove = partial(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        with without_progress_bar():
+            model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        loaded = _load(folder, options, _name_of(model))
+    except BaseException:
+        remove()
+        raise
+    weakref.finalize(loaded, remove)
+    return loaded
+
+
+def _load(folder: Path, options: LoadOptions, name: str) -> LanguageModel:
+    """Load a saved model; of one with an adapter, only the adapter is saved."""
+    from tacit.models.loading import load_model
+
+    adapter = folder / "adapter_config.json"
+    if not adapter.is_file():
+        return load_model(str(folder), options, called=name)
+    base = json.loads(adapter.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    if not base:
+        raise RequestError(
+            f"the adapter of {name} does not name its base model, which is needed to load it "
+            "(base_model_name_or_path in its config): merge the adapter into the model"
+        )
+    return load_model(base, replace(options, adapter=folder), called=name)
 
 
 def _is_pair(given: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,3 +52,8 @@ def metrics_of(kind: type[Probe], findings: Findings) -> dict[str, Any]:
 def metric_name(kind: type[Probe], label: str) -> str:
     """Return the name of a measure of a probe, such as ``parts/says_true``."""
     return f"{kind.name}/{re.sub(r'[^0-9a-z]+', '_', label.lower()).strip('_')}"
+
+
+def numbers_in(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """Return the values that are numbers, for programs that accept no others."""
+    return {name: value for name, value in metrics.items() if isinstance(value, int | float)}

@@ -190,7 +190,7 @@ def _all_of(key: str, settings: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSO
 
 
 @contextmanager
-def _without_progress_bar() -> Iterator[None]:
+def without_progress_bar() -> Iterator[None]:
     from transformers.utils import logging as advice
 
     enabled = advice.is_progress_bar_enabled()
@@ -230,7 +230,7 @@ def load_weights(
     dtype = options.dtype if options.dtype != "auto" or as_stored else "float32"
     places = placing(name, config, options.device_map, device)
     try:
-        with _without_progress_bar():
+        with without_progress_bar():
             model, info = classes[kind].from_pretrained(
                 **source.given,
                 config=config,
