@@ -30,6 +30,7 @@ MARKER = "<!-- generated when the site is built -->"
 PUBLIC_NAMES = {
     "Run a probe": (
         *("run", "suite", "compare", "gate", "load_run", "Run", "Runs", "Gate", "demo_data"),
+        "TrainerCallback",
         "marks_by",
     ),
     "Check and repair beliefs": ("check", "repair", "enrich", "Check", "Repaired"),

@@ -34,6 +34,7 @@ from tacit.present.blocks import print_blocks
 from tacit.present.comparison import print_comparison
 from tacit.present.progress import Terminal
 from tacit.present.tables import MOST_ROWS, print_table
+from tacit.present.trackers import Tracker, check_tracker, log_runs
 from tacit.probes.base import Probe, declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.comparison import unsized
@@ -246,6 +247,13 @@ class RunOutput(Output):
         "colour-blind readers).",
         group=OUTPUT,
     )
+    log: Tracker | None = option(
+        None,
+        rare=True,
+        help="Also log each run to an experiment tracker: wandb, trackio or mlflow (the block, the "
+        "main results and the report).",
+        group=OUTPUT,
+    )
 
 
 def _help(kind: type[Probe]) -> str:
@@ -307,15 +315,20 @@ def _run(request: RunRequest, output: RunOutput) -> None:
         return
     if output.out is None:
         raise RequestError("--out is missing: give the folder to write the run to")
+    if output.log:
+        check_tracker(output.log)
     runs = request.run()
     figures.draw(request, runs, output.out / "figures")
     request.publish(runs, report=output.report)
+    report = output.out / REPORT if output.report else None
     if output.as_json:
         typer.echo(json.dumps(_as_json(runs)))
-        return
-    echo_runs(runs, tables=output.tables)
-    if output.report:
-        typer.echo(f"Report: {output.out / REPORT}")
+    else:
+        echo_runs(runs, tables=output.tables)
+        if report:
+            typer.echo(f"Report: {report}")
+    if output.log:
+        log_runs(output.log, runs.values(), report)
 
 
 def _as_json(runs: Runs) -> dict[str, Any]:
