@@ -17,10 +17,11 @@ import numpy as np
 from tacit.api import load_run, run
 from tacit.errors import MissingPackage, RequestError, TacitError
 from tacit.probes.base import Probe
+from tacit.probes.registry import probe
 from tacit.runs.comparison import check_comparable
 from tacit.runs.gate.gate import Gate, evaluate
 from tacit.runs.gate.policy import Policy
-from tacit.runs.metrics import numbers_in
+from tacit.runs.metrics import main_metrics, numbers_in
 from tacit.runs.run import Run
 
 try:
@@ -195,19 +196,15 @@ class TrainerCallback(transformers.TrainerCallback):
 
     def _log(self, found: Run, gate: Gate | None, control: TrainerControl) -> None:
         """Log the numbers of a run, and its changes from the base in percentage points."""
-        constant = {f"{name}_{which}" for name in found.metrics for which in ("n", "chance")}
-        results = numbers_in(found.metrics).items()
-        numbers = {f"tacit/{name}": value for name, value in results if name not in constant}
+        numbers = dict[str, Any]()
+        for one in main_metrics(probe(found.probe), found.findings):
+            numbers |= _with_ends(f"tacit/{one.name}", (one.entry.value, *one.entry.ends))
         for each in gate.decisions if gate else ():
-            about, name = each.to_json(), f"tacit/gate/{each.measure}"
-            ends = {
-                name: about["change"],
-                f"{name}_low": about["low"],
-                f"{name}_high": about["high"],
-            }
-            numbers |= numbers_in(ends)
+            about = each.to_json()
+            values = (about["change"], about["low"], about["high"])
+            numbers |= _with_ends(f"tacit/gate/{each.measure}", values)
         is_due = control.should_log
-        self._trainer.log(numbers)
+        self._trainer.log(numbers_in(numbers))
         control.should_log = is_due  # what the Trainer logs itself is still to be logged
 
     def _warn(self, step: int, text: str) -> None:
@@ -217,6 +214,11 @@ class TrainerCallback(transformers.TrainerCallback):
 
             title = f"Tacit: the gate failed at step {step}"
             trackio.alert(title, text, level=trackio.AlertLevel.ERROR)
+
+
+def _with_ends(name: str, values: tuple[float | None, ...]) -> dict[str, float | None]:
+    """Return a value and the ends of its interval by name."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
 
 
 def _check_whole(trainer: Trainer) -> None:
