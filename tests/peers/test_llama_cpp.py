@@ -10,31 +10,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tacit.errors import ModelError
 from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import ServerOptions
-from tacit.requests import Prompt
 from tests.models import tiny
 from tests.peers.gguf_file import write_gguf
-from tests.peers.llama_server import TEXTS, running
+from tests.peers.llama_server import TEXTS, prompts_of, running
 
 pytest.importorskip("llama_cpp.server", reason="llama-cpp-python[server] is not installed")
 pytest.importorskip("gguf", reason="gguf is not installed")
-
-_TOP = 30
-
-
-def prompts_of(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> list[Prompt]:
-    """Texts with the likeliest words behind each, one that is not likely, and one of two tokens."""
-    prompts = []
-    for text in TEXTS:
-        logits = model(**tokenizer(text, return_tensors="pt")).logits[0, -1]
-        likely = [str(tokenizer.decode([number])) for number in logits.topk(_TOP).indices.tolist()]
-        words = [one[1:] for one in likely if one.startswith(" ") and one[1:].isalpha()]
-        prompts.append(Prompt(text, (*words, "claws", "the egg")))
-    return prompts
 
 
 def test_its_next_tokens_are_those_of_transformers_and_its_echo_is_refused(tmp_path: Path) -> None:

@@ -293,11 +293,14 @@ class CompletionsServer(Server):
         self, text: str, *, longer: bool = False, attempts: int | None = None
     ) -> Token | None:
         body = {"max_tokens": 1 + longer, "logprobs": self.requested}
+        tokens: tuple[Token, ...] = ()
         for _ in range(1 + _SILENT):
-            # Some servers return no token if they draw the end token.
-            if tokens := self._tokens(text, body, attempts=attempts):
-                return tokens[0]
-        return None
+            # Some servers return no token if they draw the end token. llama-server leaves out a
+            # token that is part of a character, so that the first of two may be the second.
+            tokens = self._tokens(text, body, attempts=attempts)
+            if len(tokens) > longer:
+                break
+        return tokens[0] if tokens else None
 
     def echo(
         self,
