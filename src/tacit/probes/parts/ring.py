@@ -26,7 +26,7 @@ LINE = 1.25
 WIDTH = 310.0
 """The width of a graph with its names, in pixels: the room on a phone. A page may widen it."""
 
-HEIGHTS = (60.0, 80.0, 100.0, 125.0, 150.0)
+HEIGHTS = (80.0, 100.0, 125.0, 150.0, 180.0)
 """Half the heights of the ring to try until all labels fit, in pixels."""
 
 _LETTER = 0.62  # the width of a letter, relative to the font size; rarely exceeded
@@ -114,7 +114,8 @@ def label_positions(lines: Sequence[Line], spots: Mapping[str, Point]) -> dict[L
 
     That stays true if the graph is made wider.
     """
-    taken = [(x - 8, y - 8, x + 8, y + 8) for x, y in spots.values()]
+    # A dot has room around it for the heads of arrows.
+    taken = [(x - 16, y - 16, x + 16, y + 16) for x, y in spots.values()]
     taken += [name_box(part, spot) for part, spot in spots.items()]
     found: dict[Line, Point] = {}
     labels: list[Box] = []
