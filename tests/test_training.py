@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -229,6 +231,38 @@ def test_only_the_main_process_runs_the_probe(tmp_path: Path) -> None:
     state = TrainerState(is_world_process_zero=False, global_step=1)
     callback.on_step_end(trainer.args, state, TrainerControl())
     assert not trainer.state.log_history
+
+
+TWO_PROCESSES = """
+import sys
+from pathlib import Path
+from tests.test_training import FLIPPED, steps_of, watched
+
+trainer = watched(
+    Path(sys.argv[1]),
+    {"every": 2, "gate": FLIPPED, "limit": 10},
+    learning_rate=0.5,
+    ddp_backend="gloo",
+)
+state = trainer.state
+rank = trainer.args.process_index
+Path(sys.argv[1], str(rank)).write_text(f"{state.global_step} {steps_of(trainer)}")
+"""
+
+
+@pytest.mark.slow
+def test_all_processes_stop_at_the_same_step(tmp_path: Path) -> None:
+    """The main process runs the probe and decides for the others."""
+    script = tmp_path / "two.py"
+    script.write_text(TWO_PROCESSES)
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    root = Path(__file__).parents[1]
+    path = os.pathsep.join([str(root), str(root / "src")])
+    environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, *launch, str(script), str(tmp_path)]
+    subprocess.run(command, check=True, env=environment, cwd=tmp_path, timeout=300)
+    assert (tmp_path / "0").read_text() == "2 [0, 2]"
+    assert (tmp_path / "1").read_text() == "2 []"
 
 
 def test_a_lora_adapter_in_training_is_measured(tmp_path: Path) -> None:
