@@ -84,14 +84,14 @@ def test_a_log_of_fewer_prompts_is_refused(tacit: Tacit, harness: Path) -> None:
 def test_what_the_harness_cannot_ask_is_refused(tacit: Tacit, workplace: Path) -> None:
     """Ranks of words, and answers within a text."""
     ran = tacit("export", "lm-eval", "assumptions", "--norms", NORMS, "--out", "tasks")
-    assert (ran.code, ran.err.count("lm-eval only scores continuations")) == (2, 1)
+    assert (ran.code, ran.err.count("other programs only score continuations")) == (2, 1)
     template = (
         "text: 'In {a_thing}, {statement}. ___, it is.'\npositive: ['True']\nnegative: ['No']\n"
     )
     (workplace / "own.yaml").write_text(template, encoding="utf-8")
     ran = tacit("export", "lm-eval", "parts", *LIMITED, "--prompt", "own.yaml", "--out", "tasks")
     assert ran.code == 2
-    assert "has a blank, and lm-eval only scores continuations" in ran.err
+    assert "has a blank, and other programs only score continuations" in ran.err
     assert not (workplace / "tasks").exists()
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tacit
-from tacit.errors import DataError, ModelError, PromptError
+from tacit.errors import DataError, MissingPackage, ModelError, PromptError
 from tacit.requests import ZERO
 
 TEXT = "Is it a bird?"
@@ -98,3 +99,12 @@ def test_a_folder_without_or_with_two_logs_is_refused(tmp_path: Path) -> None:
         tacit.load_model(f"lm-eval:{tmp_path}")
     with pytest.raises(DataError, match="nowhere"):
         tacit.load_model("lm-eval:nowhere.jsonl")
+
+
+def test_a_log_of_inspect_needs_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names it, and the extra that installs it."""
+    monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
+    with pytest.raises(MissingPackage, match=r"pip install 'tacit-lm\[inspect\]'"):
+        tacit.load_model(f"inspect:{tmp_path / 'log.eval'}")

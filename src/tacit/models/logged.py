@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import DataError, ModelError, PromptError
+from tacit.errors import DataError, MissingPackage, ModelError, PromptError
 from tacit.models.base import by_kind
 from tacit.models.options import LoadOptions
 from tacit.options import sha256_of
 from tacit.requests import ZERO, AnswerScore, Prompt, Scores
-from tacit.tables import read_json_lines
+from tacit.tables import check_file, read_json_lines
 
 Values = Mapping[tuple[str, str], float]
 """The log-probability of each continuation, in nats, by context and continuation."""
@@ -139,3 +139,56 @@ def _settings(folder: Path) -> dict[str, Any]:
         "parameters": config.get("model_num_parameters"),
         "lm_eval": {**about, "version": version},
     }
+
+
+def load_inspect(name: str, _: LoadOptions) -> LoggedModel:
+    """Return the model of a log that ``inspect eval tacit/PROBE`` wrote."""
+    try:
+        from inspect_ai.log import read_eval_log, read_eval_log_samples
+    except ImportError as error:
+        raise MissingPackage("inspect_ai", "inspect") from error
+    path = Path(name.partition(":")[2])
+    check_file(path)
+    try:
+        header = read_eval_log(str(path), header_only=True)
+        samples = list(read_eval_log_samples(str(path), all_samples_required=False))
+    except Exception as error:  # of any of the libraries with which it reads
+        raise DataError(f"cannot be read as a log of inspect_ai: {error}", path) from error
+    if header.status != "success":
+        raise DataError(f"the evaluation did not end well: {header.status}", path)
+    values: dict[tuple[str, str], float] = {}
+    for sample in samples:
+        key, value = _in_inspect(sample, path)
+        values.setdefault(key, value)
+    versions = {"model": header.eval.model, "packages": header.eval.packages}
+    about = {"kind": "inspect", "logs": sha256_of(path), "inspect_ai": versions}
+    return LoggedModel(name, values, about)
+
+
+def _in_inspect(sample: Any, path: Path) -> tuple[tuple[str, str], float]:  # noqa: ANN401 - an EvalSample
+    """Return the log-probability of a sample's continuation, the sum over its last tokens."""
+    try:
+        context = sample.metadata["text"]
+        (continuation,) = sample.metadata["continuations"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"the sample {sample.id!r} is of no task of tacit/…", path) from error
+    if sample.input != context + continuation:
+        raise DataError(f"{_OTHER_TEXT} (sample {sample.id!r})", path)
+    found = sample.output.choices[0].prompt_logprobs if sample.output.choices else None
+    if found is None:
+        raise DataError(
+            f"the sample {sample.id!r} has no log-probabilities of its prompt: use a model of "
+            "vllm-completions or openai-api-completions whose server returns prompt_logprobs",
+            path,
+        )
+    text, value = "", 0.0
+    for token in reversed(found.content):
+        if len(text) >= len(continuation):
+            break
+        text, value = token.token + text, value + token.logprob
+    if not text.endswith(continuation):
+        raise DataError(
+            f"the last tokens of the sample {sample.id!r} are {text!r} and not {continuation!r}",
+            path,
+        )
+    return (context, continuation), value

@@ -25,10 +25,16 @@ loads a model.
 """
 
 
-LOGS = {"lm-eval": "samples that lm-evaluation-harness has logged"}
+LOGS = {
+    "inspect": "a log of inspect_ai",
+    "lm-eval": "samples that lm-evaluation-harness has logged",
+}
 """The schemes of Tacit's own back-ends, which read logs, with what they read."""
 
-_LOADERS = {"lm-eval": "tacit.models.logged:load_lm_eval"}
+_LOADERS = {
+    "inspect": "tacit.models.logged:load_inspect",
+    "lm-eval": "tacit.models.logged:load_lm_eval",
+}
 
 
 def backend_of(name: str) -> Backend | None:

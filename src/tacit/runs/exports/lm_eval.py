@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ import yaml
 from tacit.errors import RequestError
 from tacit.files import publish_text
 from tacit.options import requested
-from tacit.probes.base import Probe, Requests
-from tacit.requests import Prompt, shown
-from tacit.runs.asking import requests_of
+from tacit.probes.base import Probe
+from tacit.runs.exports.documents import Documents, documents_of
 from tacit.version import version
 
 _READER = '''"""Read the documents of a task from the file beside this one."""
@@ -40,7 +39,7 @@ class Task:
     """A task of the harness, which asks one group of a probe's prompts."""
 
     name: str
-    documents: list[dict[str, Any]]
+    documents: Documents
 
     def write(self, folder: Path, about: Mapping[str, Any]) -> None:
         """Write the task's settings and documents to a folder."""
@@ -69,33 +68,11 @@ class Task:
 
 
 def tasks_of(kind: type[Probe], options: Any) -> list[Task]:  # noqa: ANN401 - an instance of Options
-    """Return a task for each group of a probe's prompts.
-
-    Raises:
-        RequestError: If the harness cannot ask for what the probe asks.
-    """
-    if kind.ranks_vocabulary:
-        raise RequestError(
-            f"the probe {kind.name} ranks the words of a model's vocabulary, and lm-eval only "
-            "scores continuations: run it with tacit run"
-        )
-    groups = requests_of(kind.of(options))
+    """Return a task for each group of a probe's prompts."""
     return [
-        Task(f"tacit_{kind.name}_{name.replace(' ', '_')}", list(_documents(name, group)))
-        for name, group in groups.items()
+        Task(f"tacit_{kind.name}_{name.replace(' ', '_')}", documents)
+        for name, documents in documents_of(kind, options).items()
     ]
-
-
-def _documents(name: str, group: Requests) -> Iterator[dict[str, Any]]:
-    for key, asked in zip(group.keys.iter_rows(named=True), group.requests, strict=True):
-        if not isinstance(asked, Prompt) or asked.around:
-            reason = "has a blank" if isinstance(asked, Prompt) else "is not a list of answers"
-            raise RequestError(
-                f"{shown(asked.text)} ({name}) {reason}, and lm-eval only scores "
-                "continuations: choose prompts that end before the answer"
-            )
-        continuations = [asked.separator + answer for answer in asked.answers]
-        yield {"key": key, "text": asked.text, "continuations": continuations}
 
 
 def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa: ANN401 - as above
