@@ -31,7 +31,7 @@ def server(request: pytest.FixtureRequest, folder: Path) -> Iterator[Serving]:
 
 
 def test_named_tokens_and_ranks_are_those_of_the_model_here(server: Serving, folder: Path) -> None:
-    """One request for each prompt, and no answer is missing."""
+    """Few requests are sent, and no answer is missing."""
     local = loaded(folder)
     served = load_server(server.address, ServerOptions(tokenizer=folder))
     assert served.description["roads"] == ["named-tokens"]
@@ -42,7 +42,7 @@ def test_named_tokens_and_ranks_are_those_of_the_model_here(server: Serving, fol
     prompts: list[Prompt] = PROMPTS[::3]
     before = len(server.requests)
     scores, ranks = served.answer(prompts), served.answer(rankings)
-    assert len(server.requests) - before == len(prompts) + len(rankings)
+    assert len(server.requests) - before < len(prompts)
     assert not missing_by_reason(scores)
     for here, there in zip(local.answer(prompts), scores, strict=True):
         values = [one.logprob for one in here.answers]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,9 @@ CHECKS = (
 
 SCORER = "server-2"
 
+TOGETHER = 16
+"""The maximum number of prompts whose tokens are named in one request."""
+
 
 @dataclass
 class Reading:
@@ -94,7 +98,7 @@ class Reading:
             # A local model would start with BOS or EOS.
             return [_scored(filled, None, None, NOTHING) for filled in answers]
         if self.server.named:
-            return self._named(self.server.named, answers)
+            return _named(self.server.named, answers, longer=self.longer)
         has_echo = ECHO.name in self.server.roads
         if has_echo and not self._by_next(answers):
             return [self._echoed(filled) for filled in answers]
@@ -105,15 +109,6 @@ class Reading:
         return [
             one if one.missing in {None, UNKNOWN} else self._echoed(filled)
             for one, filled in zip(read, answers, strict=True)
-        ]
-
-    def _named(self, named: NamedTokens, answers: Sequence[Filled]) -> list[AnswerScore]:
-        """Score each token of the answers by its id, behind the ids before it."""
-        cuts = named.cut(answers)
-        found = named.ask(named.requests(wanted_of(cuts)), longer=self.longer)
-        return [
-            _total(filled, one, found, named.tokenizer.unknown)
-            for filled, one in zip(answers, cuts, strict=True)
         ]
 
     def _by_next(self, answers: Sequence[Filled]) -> bool:
@@ -212,13 +207,24 @@ class Reading:
         return max((least_listed(one) for one in self._nexts.values() if one), default=-math.inf)
 
 
+def _named(
+    named: NamedTokens, answers: Sequence[Filled], *, longer: bool = False
+) -> list[AnswerScore]:
+    """Score each token of answers to one or more prompts by its id, behind the ids before it."""
+    cuts = named.cut(answers)
+    found = named.ask(named.requests(wanted_of(cuts)), longer=longer)
+    return [_total(named, *pair, found) for pair in zip(answers, cuts, strict=True)]
+
+
 def _total(
-    filled: Filled, tokens: Tokens | None, found: Mapping[Ids, Values], unknown: int | None
+    named: NamedTokens, filled: Filled, tokens: Tokens | None, found: Mapping[Ids, Values]
 ) -> AnswerScore:
     """Sum the values of an answer's tokens."""
+    if not named.start and _is_empty(filled):
+        return _scored(filled, None, None, NOTHING)
     if tokens is None:
         return _scored(filled, None, None, UNSPELT)
-    if unknown in tokens.ids[tokens.begin : tokens.end]:
+    if named.tokenizer.unknown in tokens.ids[tokens.begin : tokens.end]:
         return _scored(filled, tokens, None, UNKNOWN)
     if tokens.begin == 0:
         return _scored(filled, tokens, None, NOTHING)
@@ -306,11 +312,26 @@ class ServerModel(ScoringServer[CompletionsServer]):
         return [named.cost(one) for one in wanted]
 
     def _batches(self, requests: Sequence[Any]) -> Iterable[Sequence[Any]]:
-        """Sort prompts, if a server may keep what it computed of the same beginning."""
-        return super()._batches(sorted(requests, key=_text) if self._server.named else requests)
+        """Sort and combine prompts, if a server may keep what it computed of the same beginning."""
+        if not self._server.named:
+            return super()._batches(requests)
+        step = TOGETHER if all(isinstance(one, Prompt) for one in requests) else 1
+        in_order = sorted(requests, key=_text)
+        return (in_order[at : at + step] for at in range(0, len(in_order), step))
 
     def _answers(self, batch: Sequence[Any]) -> list[Any]:
-        return by_kind(batch, {Prompt: super()._answers, RankingPrompt: self._ranked})
+        return by_kind(batch, {Prompt: self._together, RankingPrompt: self._ranked})
+
+    def _together(self, prompts: Sequence[Prompt]) -> list[Scores]:
+        """Score prompts with the same requests, or each alone if the server refuses that."""
+        named, filled = self._server.named, [fill(prompt) for prompt in prompts]
+        if named is None or len(prompts) == 1:
+            return super()._answers(prompts)
+        try:
+            scores = iter(_named(named, [one for answers in filled for one in answers]))
+        except RefusalError:
+            return super()._answers(prompts)
+        return [Scores(tuple(islice(scores, len(answers)))) for answers in filled]
 
     def _ranked(self, prompts: Sequence[RankingPrompt]) -> list[Ranking]:
         return [self._rankings.rank(prompt) for prompt in prompts] if self._rankings else []

@@ -26,7 +26,7 @@ from tacit.models.openai.roads import Api
 from tacit.requests import Decision, Prompt, Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
 from tacit.runs.dependence import SAMPLE, caution
-from tests.models.openai.matrix.faults import PATIENCE, Fault, Road, Start
+from tests.models.openai.matrix.faults import NAMED, PATIENCE, Fault, Road, Start
 from tests.models.openai.matrix.honest import Form, Server
 from tests.models.openai.matrix.language import (
     ANSWERS,
@@ -60,6 +60,9 @@ AFTER = 60
 
 AFTER_BATCHES = 20 + 2 * SAMPLE
 """As ``AFTER``, where a request has several questions; the first ask about dependence."""
+
+_AFTER: Mapping[Road, int] = {"decisions": AFTER_BATCHES, **dict.fromkeys(NAMED, 4)}
+"""As ``AFTER``, where a request is about several prompts."""
 
 SAMPLES = 8
 CLOSE = 1e-3
@@ -204,7 +207,7 @@ def _carry_out(run: _Run, server: Server, store: Store, *, midway: bool) -> None
     model = loaded(run.road, server.address, store)
     run.before = len(server.requests)
     if midway:
-        server.begin_after(AFTER_BATCHES if run.road == "decisions" else AFTER)
+        server.begin_after(_AFTER.get(run.road, AFTER))
     asked = _ASKED.get(run.road, prompts)()
     if isinstance(model, DecidingModel):
         depends = model.dependence([Decision.of(one) for one in asked[:SAMPLE]])
