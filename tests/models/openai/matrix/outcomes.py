@@ -196,7 +196,8 @@ def _run(road: Road, fault: Fault | None, start: Start) -> _Run:
         try:
             _carry_out(run, server, Store(Path(folder) / "store"), midway=start == "midway")
         except Exception as error:  # noqa: BLE001 - whatever it is, the outcome names it
-            run.error = error
+            # Without its frames, which would keep the client's connections open.
+            run.error, error.__context__ = error.with_traceback(None), None
     run.faulty = server.faulty
     # Some prompts double the white space, to show whether a server collapses it.
     run.warned += [line for line in logged if "the white space around an answer" not in line]
