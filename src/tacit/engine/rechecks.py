@@ -14,7 +14,7 @@ from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.base import Decides, Rechecks
-from tacit.requests import KINDS, Decided, Decision, Prompt, Scores
+from tacit.requests import KINDS, Decided, Decision, Prompt, RankingPrompt, Scores
 from tacit.requests.scoring import FOR_NOW
 
 log = logging.getLogger(__name__)
@@ -98,8 +98,6 @@ class Rechecking:
 
 def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     """Choose prompts by a hash, so that the choice is reproducible but follows no order."""
-    import polars as pl
-
     kind = KINDS[Prompt]
     lasting = rows.filter(~pl.col("reason").is_in(sorted(FOR_NOW)).fill_null(value=False))
     texts = lasting.group_by("text", "separator", maintain_order=True).agg("answer")
@@ -110,10 +108,23 @@ def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
     return [(one, kind.answer(one, cached)) for one in some]
 
 
+def chosen_rankings(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:
+    """Choose prompts whose best candidates and targets are scored again as answers."""
+    of, best = ("text", "separator"), pl.col("top")
+    top = (
+        rows.select(*of, "top")
+        .explode("top")
+        .select(*of, answer=best.struct.field("word"), logprob=best.struct.field("logprob"))
+    )
+    targets = rows.select(*of, pl.col("target").alias("answer"), "logprob")
+    known = pl.concat([targets, top]).drop_nulls().unique((*of, "answer"), maintain_order=True)
+    types = KINDS[Prompt].schema()
+    more = {"tokens": 1, "spanned": False, "reason": None}
+    return chosen(known.with_columns(pl.lit(more[n], types[n]).alias(n) for n in more))
+
+
 def chosen_batches(rows: pl.DataFrame) -> list[tuple[Decision, Decided]]:
     """Choose batches by their hashes; the decisions of a batch are asked again together."""
-    import polars as pl
-
     kind = KINDS[Decision]
     texts = rows.group_by("batch", "position", "text", maintain_order=True).agg("option")
     sizes = texts.group_by("batch").len().sort("batch")
@@ -127,6 +138,7 @@ def chosen_batches(rows: pl.DataFrame) -> list[tuple[Decision, Decided]]:
 
 _CHOSEN: Mapping[type, Callable[[pl.DataFrame], list[tuple[Any, Any]]]] = {
     Prompt: chosen,
+    RankingPrompt: chosen_rankings,
     Decision: chosen_batches,
 }
 

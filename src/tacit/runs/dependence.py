@@ -15,8 +15,8 @@ from tacit.requests import Decision
 if TYPE_CHECKING:
     from tacit.engine.ask import Engine
 
-SAMPLE = 16
-"""The number of questions that are asked again in other ways."""
+MOST = 400
+"""The most questions of which a batch and a sample are asked; no server takes larger batches."""
 
 LARGEST = 0.02
 """The largest mean change of a probability that needs no caution."""
@@ -32,7 +32,7 @@ def dependence(engine: Engine, plan: Plan) -> dict[str, Any] | None:
     """Return the dependence from the store; measure it if the plan needs the model."""
     decisions = [one for one in dict.fromkeys(plan.asked) if isinstance(one, Decision)]
     known = [one for one in decisions if one not in plan.skipped]
-    some = random.Random(0).sample(known, min(SAMPLE, len(known)))  # noqa: S311 - no secret
+    some = random.Random(0).sample(known, min(MOST, len(known)))  # noqa: S311 - no secret
     if not some:
         return None
     key = digest_of(engine.model.fingerprint, some)[:32]

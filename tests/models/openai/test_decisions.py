@@ -15,17 +15,18 @@ import tacit
 from tacit import Engine, Prompt, Scores, Store
 from tacit.errors import ModelError, PromptError, ScoringError, TacitError
 from tacit.models.openai.contracts import INPUT
-from tacit.models.openai.decisions import DecidingModel
+from tacit.models.openai.decisions import SAMPLE, DecidingModel
 from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.roads import ROADS
 from tacit.models.registry import DEMO, folder_of
 from tacit.requests import REFUSED, ZERO, Decided, Decision, missing_by_reason
+from tacit.runs.dependence import LARGEST
 from tacit.testing import check_model
 from tests.models.openai.conftest import Serve
 from tests.models.openai.deciding import Deciding, Form, Question, Values
 from tests.models.openai.model import Toy
-from tests.models.openai.serving import Sent, Serving
+from tests.models.openai.serving import Asked, Sent, Serving
 from tests.models.openai.test_agreement import HuggingFace
 
 FORMS: dict[Form, str] = {"openai": "decisions", "sglang": "decisions", "systemone": "systemone"}
@@ -223,6 +224,35 @@ def test_what_decisions_depend_on_is_measured(
     assert turned is None if options is None else turned["mean"] == pytest.approx(options)
 
 
+def test_answers_that_are_exchanged_only_in_large_batches_are_seen(serve: Serve) -> None:
+    """From the 21st question on, each has the answer to the next one."""
+    server = serve(deciding=Deciding("openai"))
+    model = deciding(server)
+
+    def exchanged(asked: Asked, server: Serving) -> dict[str, Any]:
+        answer = server.answer(asked.body)
+        given = [one["probability"] for one in answer["answers"]]
+        for one, p in zip(answer["answers"], given[:20] + given[21:] + given[20:21], strict=True):
+            one["probability"] = p
+        return answer
+
+    server.respond = exchanged
+    asked = [Decision(f"The number {n} is odd.", ("True", "False")) for n in range(100)]
+    found = model.dependence(asked)
+    assert found["alone"]["mean"] > LARGEST
+    assert found["alone"]["questions"] == SAMPLE
+
+
+def test_the_order_of_options_is_measured_where_each_question_is_asked_alone(
+    serve: Serve,
+) -> None:
+    model = deciding(serve(deciding=Deciding("systemone", most=1)))
+    asked = [Decision(f"Which is {n}?", ("a cat", "a bird", "a tree")) for n in range(10)]
+    found = model.dependence(asked)
+    assert (found["alone"], found["order"]) == (None, None)
+    assert found["options"]["questions"] == found["questions"] == 10
+
+
 def test_an_interrupted_run_asks_only_what_is_left(serve: Serve, tmp_path: Path) -> None:
     """Of three batches, one is answered before the server fails; the others are new batches."""
     prompts = [Prompt(f"The number {n} is odd.", ("True", "False")) for n in range(12)]
@@ -239,6 +269,24 @@ def test_an_interrupted_run_asks_only_what_is_left(serve: Serve, tmp_path: Path)
     engine.ask(prompts, plan)
     asked = [one["instructions"] for body in asked_of(server, start) for one in body["questions"]]
     assert set(asked[:8]) == {one.text for block in plan.blocks for one in block.requests}
+
+
+@EACH
+def test_fields_that_are_null_are_those_that_are_absent(
+    serve: Serve, tmp_path: Path, form: Form
+) -> None:
+    server = serve(deciding=Deciding(form))
+
+    def nulls(asked: Asked, server: Serving) -> dict[str, Any]:
+        answer = server.answer(asked.body)
+        each = answer["answers"] if form == "openai" else answer["answers"].values()
+        for one in each:
+            for name in ("probabilities", "probability", "noul", "label_mass", "prompt_token_ids"):
+                one.setdefault(name, None)
+        return answer
+
+    server.respond = nulls
+    assert not missing_by_reason(Engine(deciding(server), Store(tmp_path)).ask(PROMPTS))
 
 
 @EACH

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
+from tacit import Engine, Store
 from tacit.errors import ModelError
 from tacit.models.huggingface.source import source_of
 from tacit.models.loading import load_model, words_of
@@ -19,7 +20,7 @@ from tests.models.conftest import FolderOf, Loaded
 from tests.models.openai.conftest import Serve, load
 from tests.models.openai.model import Toy
 from tests.models.openai.naming import MOST, prompts_of
-from tests.models.openai.serving import Asked, Serving
+from tests.models.openai.serving import Asked, Sent, Serving
 from tests.models.openai.test_agreement import TOLERANCE, HuggingFace
 from tests.models.openai.test_scores import PROMPTS, expected, one_token
 from tests.models.prompts import CONTINUED, EVERYWHERE
@@ -105,6 +106,36 @@ def same(one: Ranking, other: Ranking) -> bool:
 
 
 @pytest.mark.parametrize("names", NAMES)
+def test_rankings_that_were_wrong_for_a_while_are_asked_again(
+    serve: Serve, tmp_path: Path, names: Names
+) -> None:
+    """Each word has the value of the next one."""
+    server = serve(HuggingFace(CAUSAL), window=100, **manners(names))
+    model = load(server, CAUSAL, concurrency=1)
+    words = Vocabulary(model.whole_words().words[:100])
+    prompts = [RankingPrompt(f"A thing of kind {n} has", words, words.words[:2]) for n in range(12)]
+    right = model.answer(prompts)
+
+    def exchanged(asked: Asked, server: Serving) -> dict[str, Any]:
+        answer = server.answer(asked.body)
+        if "items" in asked.body:
+            answer["token_logprobs"] = [[*row[1:], row[0]] for row in answer["token_logprobs"]]
+            return answer
+        for choice in answer["choices"]:
+            (top,) = choice["logprobs"]["top_logprobs"]
+            values = list(top.values())
+            top |= dict(zip(top, [*values[1:], values[0]], strict=True))
+        return answer
+
+    server.respond = exchanged
+    server.begin_after(3, 6)
+    found = Engine(model, Store(tmp_path)).ask(prompts)
+    assert server.faulty == 6
+    for one, other in zip(right, found, strict=True):
+        assert same(one, other)
+
+
+@pytest.mark.parametrize("names", NAMES)
 def test_what_is_improbable_is_not_missing(
     serve: Serve, toy: Toy, tokenizer_file: Path, names: Names
 ) -> None:
@@ -136,11 +167,25 @@ def test_without_a_tokenizer_or_a_route_the_echo_is_used(
 
 
 @pytest.mark.parametrize("names", NAMES)
-def test_a_bos_is_the_servers_own(serve: Serve, tmp_path: Path, names: Names) -> None:
-    """It stands before the tokens of each prompt, and is what an empty text follows."""
+@pytest.mark.parametrize("tokenizes", [True, False])
+def test_a_bos_is_the_servers_own(
+    serve: Serve, tmp_path: Path, names: Names, *, tokenizes: bool
+) -> None:
+    """It stands before each prompt, also where the server does not return a prompt's tokens."""
     language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
     language.tokenizer.save(str(tmp_path / "tokenizer.json"))
-    model = load(serve(language, **manners(names)), tmp_path)
+    server = serve(language, **manners(names))
+
+    def untokenized(asked: Asked, server: Serving) -> dict[str, Any] | Sent:
+        if "max_tokens" not in asked.body and "items" not in asked.body:
+            return Sent(b"{}", status=404)
+        answer = server.answer(asked.body)
+        for choice in answer.get("choices", []):
+            choice.pop("prompt_token_ids", None)
+        return answer
+
+    server.respond = None if tokenizes else untokenized
+    model = load(server, tmp_path)
     assert model.description["identity"]["special_tokens_before"] == 1
     (scored,) = model.answer([Prompt("", ("a bird", "True"), "")])
     for one in scored.answers:

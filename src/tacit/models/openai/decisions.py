@@ -24,6 +24,9 @@ from tacit.requests.deciding import distance
 
 SCORER = "server-decisions-1"
 
+SAMPLE = 16
+"""The number of decisions that are asked again alone."""
+
 _AROUND = 32
 """Approximate number of tokens that a server adds to a question."""
 
@@ -81,27 +84,30 @@ class DecidingModel(ServedModel[DecisionsServer]):
     def dependence(self, requests: Sequence[Decision]) -> dict[str, Any]:
         """Return how much decisions depend on how they are asked: absolute changes of probability.
 
-        They are asked together, each alone, together in another order, and each alone with its
+        A whole batch is asked together, and in another order; a sample is asked alone, and with its
         options reversed. Of each decision, the largest change of an option's probability counts.
         """
-        server, some = self._server, list(requests)[: self._server.questions]
-        order = random.Random(self._seed).sample(range(len(some)), len(some))  # noqa: S311 - no secret
-        together = server.decide(some)
-        other = server.decide([some[at] for at in order], again=True)
-        alone = at_once(lambda one: server.decide([one])[0], some, server.concurrency)
-        choices = [(at, one) for at, one in enumerate(some) if one.positive is None]
+        server, drawn = self._server, random.Random(self._seed)  # noqa: S311 - no secret
+        asked = list(requests)[: max(SAMPLE, server.questions)]
+        batch = asked[: server.questions] if server.questions > 1 else []
+        order = drawn.sample(range(len(batch)), len(batch))
+        together = server.decide(batch) if batch else []
+        other = server.decide([batch[at] for at in order], again=True) if batch else []
+        moved = dict(zip(order, other, strict=True))
+        some = sorted(drawn.sample(range(len(asked)), min(SAMPLE, len(asked))))
+        single = at_once(lambda at: server.decide([asked[at]])[0], some, server.concurrency)
+        alone = dict(zip(some, single, strict=True))
+        choices = [at for at in some if asked[at].positive is None]
         turned = at_once(
-            lambda each: server.decide([Decision(each[1].text, each[1].options[::-1])])[0],
+            lambda at: server.decide([Decision(asked[at].text, asked[at].options[::-1])])[0],
             choices,
             server.concurrency,
         )
         return {
             "questions": len(some),
-            "alone": _moved(zip(together, alone, strict=True)),
-            "order": _moved((together[at], one) for at, one in zip(order, other, strict=True)),
-            "options": _moved(
-                (alone[at], one) for (at, _), one in zip(choices, turned, strict=True)
-            ),
+            "alone": _moved((together[at], alone[at]) for at in some if at < len(batch)),
+            "order": _moved((together[at], moved[at]) for at in some if at < len(batch)),
+            "options": _moved((alone[at], one) for at, one in zip(choices, turned, strict=True)),
         }
 
     def _cost(self, asked: Decision) -> int:

@@ -70,7 +70,7 @@ def _tokenized(server: CompletionsServer, named: NamedTokens) -> Iterator[Findin
         theirs = named.route.tokenized(TEXTS, named.send)
     except ScoringError:
         # The values, which are compared next, tell whether these are right.
-        named.start = tokenizer.start if server.before else ()
+        named.start = tokenizer.start if any(server.habits.extra()) else ()
         return
     own = [tokenizer.cut(text).tokens for text in TEXTS]
     starts = {ids[: max(0, len(ids) - len(cut))] for ids, cut in zip(theirs, own, strict=True)}

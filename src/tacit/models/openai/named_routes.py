@@ -127,7 +127,10 @@ class CompletionsRoute(Route):
     def tokenized(self, texts: Sequence[str], send: Send) -> list[Ids]:
         body = {**_COMPLETED, "prompt": list(texts), "max_tokens": 1}
         choices = validated(send(self.path, body), Answer[Completion]).ordered(len(texts))
-        return [choice.prompt_token_ids or () for choice in choices]
+        found = [choice.prompt_token_ids for choice in choices]
+        if None in found:
+            raise ReplyError("it does not return the tokens of a prompt")
+        return [ids or () for ids in found]
 
 
 _COMPLETED = {"top_p": 1.0, "return_token_ids": True}

@@ -216,7 +216,7 @@ class Judged(BaseModel):
     type: Text
     name: OptionalText = ""
     probability: Number | None = None
-    probabilities: list[OptionProbability] = []
+    probabilities: Annotated[list[OptionProbability], _or([])] = []
 
 
 class Judgements(Reply):
@@ -230,9 +230,9 @@ class NamedJudged(BaseModel):
 
     type: Text
     noul: Number | None = None
-    probabilities: dict[Text, Number] = {}
+    probabilities: Annotated[dict[Text, Number], _or({})] = {}
     label_mass: Annotated[Number | None, _named("label_mass", "x_label_mass")] = None
-    prompt_token_ids: list[int] = []
+    prompt_token_ids: Annotated[list[int], _or([])] = []
 
 
 class Diagnostics(BaseModel):

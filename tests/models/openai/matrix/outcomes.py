@@ -19,13 +19,13 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import TacitError
 from tacit.models.base import LanguageModel
-from tacit.models.openai.decisions import DecidingModel
+from tacit.models.openai.decisions import SAMPLE, DecidingModel
 from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.roads import Api
 from tacit.requests import Decision, Prompt, Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
-from tacit.runs.dependence import SAMPLE, caution
+from tacit.runs.dependence import caution
 from tests.models.openai.matrix.faults import NAMED, PATIENCE, Fault, Road, Start
 from tests.models.openai.matrix.honest import Form, Server
 from tests.models.openai.matrix.language import (
