@@ -125,14 +125,18 @@ def test_the_roads_of_a_server_are_listed(
     """With the command that runs a probe, which works; exit code 1 if there is none."""
     server.manners.deciding.form = "openai"
     server.language.tokenizer.save(str(workplace / "tokenizer.json"))
-    ran = tacit("check-server", server.address, "--tokenizer", "tokenizer.json", "--json")
+    options = ("--tokenizer", "tokenizer.json", "--concurrency", "3", "--json")
+    ran = tacit("check-server", server.address, *options)
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
+    needs = {one["road"]: one["found"] for one in found["roads"]}[NAMED.name]
+    assert needs.startswith("it lacks log-probabilities of named tokens")
     usable = [one["road"] for one in found["roads"] if one["usable"]]
     assert usable == [road.name for road in ROADS if road not in {SYSTEM_ONE, NAMED, VOTES}]
     assert found["roads"][0]["probes"] == ["parts", "consistency"]
     assert found["requests"] == server.statuses.total()
     command = shlex.split(found["next"])[1:]
+    assert command[-4:-2] == ["--concurrency", "3"]
     assert tacit(*command, "--drawings", drawings).code == 0
     server.manners = Manners(form="none", speech=Speech(replies=lambda _: {"Yes.": 1.0}))
     ran = tacit("check-server", server.address)

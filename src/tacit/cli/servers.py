@@ -77,12 +77,13 @@ def _probes(road: Road) -> list[str]:
 
 
 def _command(road: Road, address: str, options: ServerOptions) -> str:
-    own = road.api == ServerOptions.api
+    own, usual = road.api == ServerOptions.api, ServerOptions.concurrency
     given = {
         "served-model": options.served_model,
         "tokenizer": options.tokenizer if own else None,
         "elicitation": None if own else road.name,
         "samples": 20 if road.samples else None,
+        "concurrency": None if options.concurrency == usual else options.concurrency,
     }
     more = [part for name, value in given.items() if value for part in (f"--{name}", str(value))]
     probe = _probes(road)[0]

@@ -62,6 +62,26 @@ def test_a_server_that_gives_too_little_is_refused(
         load(serve(**manners))
 
 
+def test_logits_are_refused(serve: Serve, tokenizer_file: Path) -> None:
+    """Those of some models are all negative, as log-probabilities are."""
+    server = serve()
+
+    def logits(asked: Asked, server: Serving) -> dict[str, Any]:
+        answer = server.answer(asked.body)
+        logprobs = answer["choices"][0]["logprobs"]
+        known = logprobs["token_logprobs"]
+        logprobs["token_logprobs"] = [None if one is None else one - 30 for one in known]
+        logprobs["top_logprobs"] = [
+            top and {token: value - 30 for token, value in top.items()}
+            for top in logprobs["top_logprobs"]
+        ]
+        return answer
+
+    server.respond = logits
+    with pytest.raises(ModelError, match="its values are no log-probabilities"):
+        load(server, tokenizer_file)
+
+
 @pytest.mark.parametrize("more", [{}, {"echo": "none"}, {"echo": "none", "counts": False}])
 def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, more: dict[str, Any]) -> None:
     """By its echo's tokens, by how many it counts, or by tokens that the other does not have."""

@@ -12,7 +12,7 @@ from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.server import TEXTS, CompletionsServer, Server
 from tacit.models.openai.tokenizer import MOST_BEFORE
-from tacit.models.openai.tokens import LARGEST, agree, are_rescaled, largest
+from tacit.models.openai.tokens import LARGEST, agree, are_logits, are_rescaled, largest
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +65,13 @@ def returns_logprobs(server: Server) -> Iterator[Finding]:
             "the probabilities of the most probable tokens that it returns always sum to 1, so it "
             "truncates and rescales its distribution: let it return log-probabilities from before "
             "sampling (no top_k, top_p or min_p)",
+            fatal=True,
+        )
+    elif are_logits(list(server.nexts.values())):
+        yield Finding(
+            "the most probable tokens that it returns are less probable than tokens are on "
+            "average, so its values are no log-probabilities: turn on log-probabilities instead of "
+            "logits",
             fatal=True,
         )
     server.settle_top()

@@ -86,7 +86,6 @@ def _offered(
         why = str(error).removeprefix(f"{about['id']} at {client.address} cannot be used: ")
         yield from (Offer(road, why) for road in roads)
         return
-    lacks = "; ".join(about_model["refused"])
     passed = about_model["preflight"].rpartition(" passed the preflight: ")[2]
     for road in roads:
         if road.name in about_model["roads"]:
@@ -96,7 +95,7 @@ def _offered(
         elif NAMED.name in about_model["roads"]:
             yield _untested(road, NAMED)
         else:
-            yield Offer(road, lacks or f"it lacks {road.needs}")
+            yield Offer(road, "; ".join((f"it lacks {road.needs}", *about_model["refused"])))
 
 
 def _untested(road: Road, better: Road) -> Offer:

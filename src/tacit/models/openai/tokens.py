@@ -36,6 +36,8 @@ _ABOVE_ZERO = 1e-3
 _MOST_MASS = 1.001
 _EXACTLY_ONE = 1e-6
 _FEWEST_OF_OWN = 4
+_ANY_VOCABULARY = 1_000_000
+"""More tokens than any vocabulary has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,13 @@ def are_rescaled(tokens: Sequence[Token]) -> bool:
     """Return whether the listed probabilities sum to exactly 1 at every position."""
     longer = [token for token in tokens if len(token.top) > 1]
     return bool(longer) and all(abs(_mass(token) - 1) < _EXACTLY_ONE for token in longer)
+
+
+def are_logits(tokens: Sequence[Token]) -> bool:
+    """Return whether the most probable tokens are less probable than tokens are on average."""
+    return bool(tokens) and all(
+        0 < _mass(token) < max(1, len(token.top) - 1) / _ANY_VOCABULARY for token in tokens
+    )
 
 
 def identifies_token(text: str | None) -> bool:
