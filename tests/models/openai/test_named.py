@@ -136,6 +136,18 @@ def test_rankings_that_were_wrong_for_a_while_are_asked_again(
 
 
 @pytest.mark.parametrize("names", NAMES)
+def test_a_server_of_which_only_rankings_are_stored_is_recognised(
+    serve: Serve, tmp_path: Path, names: Names
+) -> None:
+    """By its canaries, as its values are not quite the same the next time."""
+    server = serve(HuggingFace(CAUSAL), window=100, noise=0.003, **manners(names))
+    model = load(server, CAUSAL, kept=tmp_path)
+    words = Vocabulary(model.whole_words().words[:20])
+    Engine(model, Store(tmp_path)).ask([RankingPrompt(TEXT, words)])
+    assert load(server, CAUSAL, kept=tmp_path).fingerprint == model.fingerprint
+
+
+@pytest.mark.parametrize("names", NAMES)
 def test_what_is_improbable_is_not_missing(
     serve: Serve, toy: Toy, tokenizer_file: Path, names: Names
 ) -> None:

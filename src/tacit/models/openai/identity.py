@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.models.openai.server import Server
 from tacit.models.openai.tokens import agree, find
+from tacit.requests import KINDS
 
 Canary = dict[str, Any]
 """A server's stored answer to a prompt, with which later answers are compared.
@@ -81,7 +82,7 @@ def same_replies(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
 def _described(store: Path) -> list[dict[str, Any]]:
     """Return the descriptions of servers in a score store, starting with the newest one."""
     found = []
-    folders = ("scores", "votes", "decisions")
+    folders = sorted(kind.folder for kind in KINDS.values())
     for file in (file for folder in folders for file in store.glob(f"{folder}/*/model.json")):
         try:
             known = json.loads(file.read_text(encoding="utf-8"))
