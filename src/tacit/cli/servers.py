@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from tacit.models.openai.roads import Road
 
 
-@declared(without=("api", "elicitation", "samples", "yes"))
+_OF_RUNS = ("api", "elicitation", "samples", "thinking_tokens", "yes", "price_in", "price_out")
+"""Options of which a test of all roads has no use."""
+
+
+@declared(without=_OF_RUNS)
 def check_server(
     *,
     address: Annotated[
@@ -32,8 +36,8 @@ def check_server(
 ) -> None:
     """Test which roads of elicitation a server offers, by the preflight of each.
 
-    Exits with 0 if one of them can be used, and otherwise with 1. Of a chat, a few hundred short
-    replies are requested.
+    Exits with 0 if one of them can be used, and otherwise with 1. Of a chat without
+    log-probabilities, a few hundred short replies are requested.
 
     Example: tacit check-server http://localhost:8000/v1 --tokenizer tokenizer.json
     """
