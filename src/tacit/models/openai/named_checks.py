@@ -103,7 +103,7 @@ def _problem(server: CompletionsServer, named: NamedTokens) -> Finding | None:
     if not agree(list(chain.from_iterable(apart.values()))):
         worst = max(texts, key=lambda text: largest(apart[text]))
         return _unused(
-            f"after {worst!r}, the log-probabilities of named tokens differ by up to "
+            f"after {worst[-40:]!r}, the log-probabilities of named tokens differ by up to "
             f"{largest(apart[worst]):.3g} nats from those of next tokens"
         )
     return next(
@@ -130,8 +130,8 @@ def _outside(
     above = [value for number, value in known.items() if _is_unlisted(server, token, number)]
     if 2 * len(set(known.values())) < len(known) or max(above, default=most) > most + LARGEST:
         return _unused(
-            f"after {text!r}, the log-probabilities of named tokens do not fit those of the most "
-            "probable tokens"
+            f"after {text[-40:]!r}, the log-probabilities of named tokens do not fit those of the "
+            "most probable tokens"
         )
     return None
 
