@@ -8,8 +8,8 @@ import math
 import weakref
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from tacit.english import several
@@ -40,6 +40,8 @@ _BRIEFLY = 10.0
 _BESIDE = "/api/"
 """The beginning of the paths of Ollama's own API, which is not under ``/v1``."""
 _SHOWN = 200
+
+Result = TypeVar("Result")
 
 
 class RefusalError(ScoringError):
@@ -161,8 +163,8 @@ class Client:
         import httpx2
 
         try:
-            async with self._turns, asyncio.timeout(seconds):
-                response, content = await self._exchanged(method, path, body)
+            async with self._turns:
+                response, content = await _within(seconds, self._exchanged(method, path, body))
         except (TimeoutError, httpx2.HTTPError) as error:
             failure = f"{type(error).__name__}: {self._shown(str(error))}"
             if isinstance(error, TimeoutError):
@@ -180,8 +182,9 @@ class Client:
         import httpx2
 
         try:
-            async with self._turns, asyncio.timeout(min(self._timeout, _BRIEFLY)):
-                response, _ = await self._exchanged("POST", path, {})
+            async with self._turns:
+                seconds = min(self._timeout, _BRIEFLY)
+                response, _ = await _within(seconds, self._exchanged("POST", path, {}))
         except (TimeoutError, httpx2.HTTPError, ScoringError):
             return None
         return response.status_code
@@ -233,6 +236,25 @@ class Client:
         """Return the beginning of a server's text on one line, without the API key."""
         line = " ".join(self.hide(text).split())
         return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+async def _within(seconds: float, exchange: Coroutine[Any, Any, Result]) -> Result:
+    """Await an exchange; its cancellation spares the clean-up that httpx2 shields."""
+    import anyio
+
+    scope = anyio.CancelScope()
+
+    async def scoped() -> Result:
+        with scope:
+            return await exchange
+        raise asyncio.CancelledError
+
+    task = asyncio.ensure_future(scoped())
+    try:
+        async with asyncio.timeout(seconds):
+            return await asyncio.shield(task)
+    finally:
+        scope.cancel()
 
 
 def _usage(answer: Mapping[str, Any]) -> dict[str, int]:
