@@ -100,6 +100,7 @@ class TrainerCallback(transformers.TrainerCallback):
         self._stop = stop
         self._options = {"progress": False, "report": False, **options}
         self._last = -1
+        self._doubted = False
 
     def on_train_begin(
         self,
@@ -174,6 +175,9 @@ class TrainerCallback(transformers.TrainerCallback):
             evaluate([self._base], [found], self._policy) if self._base and self._policy else None
         )
         self._log(found, gate, control)
+        if gate and gate.verdict == "inconclusive" and not self._doubted:
+            self._doubted = True
+            log.warning("step %d of training (later steps are not mentioned): %s", step, gate)
         if gate is None or gate.verdict != "failed":
             return False
         self._warn(step, str(gate))

@@ -184,6 +184,8 @@ def test_results_of_a_model_page(tacit: Tacit, finished: Path) -> None:
     values = {name.replace("/", "_"): value for name, value in metrics.items()}
     assert all(one.value == values[one.task_id] for one in entries)
     assert {one.dataset_id for one in entries} == {"us/parts"}
+    verdict = str(package.load_run(finished).verdict)
+    assert all(verdict in one.notes for one in entries)
     assert len(entries) == 5
     file.write_text("a: b", encoding="utf-8")
     assert "is not a file of evaluation results" in tacit(*given).err

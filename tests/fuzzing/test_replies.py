@@ -241,7 +241,7 @@ def ask(kind: str, transport: httpx2.AsyncBaseTransport, store: Store) -> None:
     elif kind == "chat":
         Engine(FirstTokensModel(ChatServer(asked, "toy")), store).ask(PROMPTS)
     else:
-        Engine(ServerModel(CompletionsServer(asked, "toy"), window=60), store).ask(PROMPTS)
+        Engine(ServerModel(CompletionsServer(asked, "toy", window=60)), store).ask(PROMPTS)
 
 
 @fuzzed

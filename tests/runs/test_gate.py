@@ -251,6 +251,17 @@ def test_measures_have_the_names_of_equal_metrics(runs: dict[str, Run], name: st
     assert {each.change.interval == [0, 0] for each in gate.decisions} == {True}
 
 
+def test_rounding_is_no_change(runs: dict[str, Run]) -> None:
+    """The same model in other packs passes; beyond rounding, an unchanged rate is undecided."""
+    run = runs["parts"]
+    beliefs = run.tables["beliefs"]
+    for shift, verdict in ((5e-6, "passed"), (1e-3, "inconclusive")):
+        nearly = beliefs.with_columns(pl.col("p_true") * (1 - shift))
+        other = replace(run, tables={**run.tables, "beliefs": nearly})
+        gate = tacit.gate(run, other, policy={"flipped": {"above": 0.0}})
+        assert gate.verdict == verdict
+
+
 def test_flips_and_violations_are_those_of_the_tables(runs: dict[str, Run]) -> None:
     base, new = (runs[name] for name in ("parts", "bea"))
     gate = tacit.gate(base, new, policy={"flipped": {"above": 0.5}})

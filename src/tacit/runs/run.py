@@ -98,6 +98,11 @@ class Run:
         summary: Mapping[str, Any] = self.manifest["summary"]
         return summary
 
+    @property
+    def quick(self) -> list[str]:
+        """The options by which not everything is asked, such as ``--fast``."""
+        return [f"--{name}" for name in _QUICK if self.request.get(name)]
+
     @cached_property
     def block(self) -> Block | None:
         """What a reader sees first: the verdict and the main figures; None if there is none."""
@@ -105,7 +110,7 @@ class Run:
         found = kind.block(findings) or block_of(kind.headlines, findings, declared_tables(kind))
         if found is None:
             return None
-        if quick := [f"--{name}" for name in _QUICK if self.request.get(name)]:
+        if quick := self.quick:
             asked = f"{found.asked} Not everything is asked ({', '.join(quick)})."
             found = replace(found, asked=asked)
         if warning := caution(self.summary):

@@ -87,6 +87,8 @@ class Record:
             "deployment_type": _UNKNOWN if is_address(self.model) else "self_deployed",
             "model_availability": "open_weights" if "/" in self.model else _UNKNOWN,
             "elicitation": run.elicitation,
+            "verdict": str(run.verdict or _UNKNOWN),
+            "not_everything_is_asked": ", ".join(run.quick),
             **{
                 name: str(run.model[name])
                 for name in ("fingerprint", "revision", "dtype", "quantised")

@@ -66,5 +66,9 @@ def _notes(run: Run, metric: Metric) -> str:
         notes.append(f"{metric.headline.baseline} {number(entry.chance)}")
     if metric.n is not None:
         notes.append(f"n {metric.n:,}")
+    if run.verdict:
+        notes.append(str(run.verdict))
+    if run.quick:
+        notes.append(f"not everything is asked ({', '.join(run.quick)})")
     version = run.manifest["versions"][-1]["tacit"]
     return "; ".join([*notes, run.elicitation, f"Tacit {version}"])

@@ -179,7 +179,7 @@ def decide(
 def unchanged(
     measure: Measure, limit: Limit, *, about: Mapping[str, Any], candidates: int
 ) -> Decision:
-    """Decide on a measure of two runs whose findings are equal in every digit."""
+    """Decide on a measure of two runs whose findings are equal."""
     change, values = Change(0.0, 0.0, 0.0), measure.values
     return Decision(
         label=measure.name,

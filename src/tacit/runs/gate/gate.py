@@ -27,6 +27,8 @@ from tacit.runs.run import Run, named
 
 _EXIT_CODES: Mapping[Verdict, int] = {"passed": 0, "failed": 3, "inconclusive": 4}
 _MOST_LINES = 10
+_ROUNDING = 1e-4
+"""By how much log-probabilities of one model may differ, as its requests are packed otherwise."""
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
@@ -66,12 +68,11 @@ class Pair:
 
     @cached_property
     def is_unchanged(self) -> bool:
-        """Whether all findings are equal in every digit."""
+        """Whether all findings are equal, but for rounding (``_ROUNDING``)."""
         base, new = self.findings
-        return base.questions.equals(new.questions) and all(
-            table.equals(new.tables.get(name, pl.DataFrame()))
-            for name, table in base.tables.items()
-        )
+        tables: list[tuple[pl.DataFrame, pl.DataFrame | None]] = [(base.questions, new.questions)]
+        tables += [(table, new.tables.get(name)) for name, table in base.tables.items()]
+        return all(other is not None and _are_equal(table, other) for table, other in tables)
 
     @property
     def names(self) -> dict[str, tuple[str, ...]]:
@@ -236,6 +237,16 @@ class Gate:
 
     def __repr__(self) -> str:
         return f"Gate({self.verdict}: {len(self.decisions)} decisions against {self.base})"
+
+
+def _are_equal(one: pl.DataFrame, other: pl.DataFrame) -> bool:
+    from polars.testing import assert_frame_equal
+
+    try:
+        assert_frame_equal(one, other, rel_tol=0, abs_tol=_ROUNDING)
+    except AssertionError:
+        return False
+    return True
 
 
 def changed(decision: Decision) -> str:
