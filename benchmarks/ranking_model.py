@@ -29,8 +29,7 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
     import torch
     from transformers import RobertaConfig, RobertaForMaskedLM
 
-    from tacit.models.huggingface.alignment import bare
-    from tacit.models.huggingface.vocabulary import whole_words
+    from tacit.models.loading import words_of
     from tacit.probes.assumptions.options import AssumptionsOptions
     from tacit.probes.assumptions.properties import word_properties
     from tacit.sources.norms import read_norms
@@ -49,7 +48,7 @@ def prepare(folder: Path, norms: Path | None, tokenizer: Path | None, prompts: i
     own.save_pretrained(folder / "model")
     options = AssumptionsOptions(norms or made_up_norms(folder / "norms.tsv"))
     worded = word_properties(read_norms(options.norms), options)
-    known = [word for word in whole_words(bare(own)).words if word.isalpha()]
+    known = [word for word in words_of(str(folder / "model"))[1].words if word.isalpha()]
     random.Random(0).shuffle(known)  # noqa: S311 - a choice of words, no secret
     # Concepts stay among the candidates, of whom they are few.
     known.sort(key=lambda word: word not in worded.properties)

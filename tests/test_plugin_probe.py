@@ -243,7 +243,7 @@ def test_a_probe_of_a_file_is_run_and_reported(
     file = pairs.with_name("mine.py")
     text = (PLUGINS / "synonyms.py").read_text(encoding="utf-8")
     text = text.replace('name = "synonyms"', 'name = "mine"')
-    file.write_text(text.replace('y="synonym"', 'y="wrd"'), encoding="utf-8")
+    file.write_text(text.replace('alt.Y("synonym")', 'alt.Y("wrd")'), encoding="utf-8")
     ran = command("run", file, "--pairs", pairs, "--model", "demo", "--out", "run")
     assert (ran.code, "Accuracy" in ran.out) == (0, True), ran.err
     assert command("report", file, "run", "--out", "a.html").code == 0

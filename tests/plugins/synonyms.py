@@ -17,7 +17,8 @@ def beliefs(shown: Shown) -> alt.Chart | None:
     table = shown.table("questions")
     if table is None:
         return None
-    return alt.Chart(table).mark_point().encode(x="belief", y="synonym", color="model")
+    points: alt.Chart = alt.Chart(table).mark_point()
+    return points.encode(alt.X("belief"), alt.Y("synonym"), alt.Color("model"))
 
 
 @dataclass(frozen=True)
