@@ -28,7 +28,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
-    """Stands in for each tracker's package."""
+    """Stands in for the package of any tracker."""
     module = MagicMock(__spec__=ModuleSpec("fake", None, origin="fake"))
     for name in ("wandb", "trackio", "mlflow"):
         monkeypatch.setitem(sys.modules, name, module)

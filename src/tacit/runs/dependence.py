@@ -46,16 +46,17 @@ def dependence(engine: Engine, plan: Plan) -> dict[str, Any] | None:
 def dependence_of(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how much decisions changed when they were asked in other ways, if this is known."""
     if found := summary.get("dependence"):
-        changes = [
-            f"{score(found[way]['mean'])} {when}" for way, when in _WAYS.items() if found.get(way)
-        ]
+        changes = ", ".join(f"{score(mean)} {when}" for mean, when in _changes(found))
         sample = several(found["questions"], "question")
-        yield f"Mean change of a probability ({sample} asked again): {', '.join(changes)}"
+        yield f"Mean change of a probability ({sample} asked again): {changes}"
 
 
 def caution(summary: Mapping[str, Any]) -> str | None:
     """Return a caution if decisions depend on how they are asked."""
-    found = summary.get("dependence") or {}
-    changes = [(found[way]["mean"], when) for way, when in _WAYS.items() if found.get(way)]
-    most, when = max(changes, default=(0.0, ""))
+    most, when = max(_changes(summary.get("dependence") or {}), default=(0.0, ""))
     return f"Caution: probabilities change by {score(most)} {when}." if most > LARGEST else None
+
+
+def _changes(found: Mapping[str, Any]) -> list[tuple[float, str]]:
+    """Return the mean change of each way that was measured, and the way in words."""
+    return [(found[way]["mean"], when) for way, when in _WAYS.items() if found.get(way)]

@@ -14,7 +14,7 @@ GENERATE, VERSION = "/api/generate", "/api/version"
 
 
 def as_completion(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request for a completion; one with a template is told by its prompt."""
+    """Return a request for a completion; its prompt shows whether it has a template."""
     options = body["options"]
     return {
         "model": body["model"],

@@ -49,7 +49,7 @@ def deciding(server: Serving, store: Path | None = None, **options: Any) -> Deci
 
 
 def truth(toy: Toy, prompt: Prompt) -> list[float]:
-    """The share of each answer, from the language, as the server is told to word nothing."""
+    """The share of each answer in the language; the server adds no words of its own."""
     words = {"true": "True", "yes": "True", "false": "False", "no": "False"}
     answers = [words.get(one.casefold(), one) for one in prompt.answers]
     begin = tuple(toy.tokenizer.encode(f"{prompt.text}\n").ids)
