@@ -31,7 +31,7 @@ STAGES = {
     "measure": ["tacit.probes.parts.probe:PartsProbe.measure"],
     "repair": ["tacit.coherence.repair:repair"],
     "tables": ["tacit.runs.folder:RunFolder.finish"],
-    "figures": ["tacit.report.sections:figures", "tacit.probes.parts.details:graph_set"],
+    "figures": ["tacit.report.sections:section", "tacit.probes.parts.details:graph_set"],
     "report": ["tacit.runs.run:Runs.report"],
 }
 
