@@ -17,7 +17,6 @@ FRAME = pl.DataFrame(ROWS, ["subject", "relation", "object", "p_true"], orient="
 
 
 def test_the_programs_of_the_page_print_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    """One after the other, as a reader runs them."""
     pairs = re.findall(
         r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
     )
@@ -54,7 +53,6 @@ def test_a_tuple_without_a_probability_is_certain() -> None:
     "beliefs", [[], iter(()), FRAME.head(0), pl.DataFrame(), FRAME.head(0).to_pandas()]
 )
 def test_an_empty_memory_has_no_conflicts(beliefs: object) -> None:
-    """Nor anything to repair."""
     assert tacit.check(beliefs, RELATIONS).sentences == []
     assert tacit.repair(beliefs, RELATIONS).beliefs.is_empty()
 
@@ -86,6 +84,5 @@ def test_a_statement_of_an_item_and_itself_is_a_conflict_of_one() -> None:
     ],
 )
 def test_wrong_relations_are_refused(relations: dict[str, dict[str, object]], message: str) -> None:
-    """With the relation and the key."""
     with pytest.raises(RequestError, match=message):
         tacit.check(ROWS, relations)

@@ -27,7 +27,6 @@ TWICE = f"{HEADER}egg\tx\tabove\ty\t0.2\negg\ty\tabove\tx\t0.2\n\negg\tx\tabove\
     ],
 )
 def test_a_malformed_row_is_refused_with_its_line(tmp_path: Path, row: str, told: str) -> None:
-    """The message names the file, the line and what was expected."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER}egg\tx\tabove\tz\t0.5\n\n{row}\n")
     with pytest.raises(DataError) as raised:
@@ -58,7 +57,6 @@ def test_without_p_true_a_file_is_certain(tmp_path: Path) -> None:
 
 
 def test_an_empty_p_is_missing(tmp_path: Path) -> None:
-    """An empty cell of p_true is null, not a number."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER}egg\tx\tabove\ty\t\negg\tx\tbelow\ty\t0.25\n")
     assert read_beliefs(file, Ontology.load("parts")).p_true.to_list() == [None, 0.25]
@@ -82,7 +80,6 @@ def test_one_statement_with_two_p_can_be_allowed(tmp_path: Path, rule: str, p: f
 
 
 def test_a_row_repeated_to_the_same_p_is_kept_once(tmp_path: Path) -> None:
-    """Two equal rows do not contradict one another."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(TWICE.replace("0.5", "0.2"))
     assert read_beliefs(file, Ontology.load("parts")).table.height == 2
@@ -97,7 +94,6 @@ def test_blanks_around_a_word_do_not_make_another(tmp_path: Path) -> None:
 
 
 def test_statements_of_two_groups_are_not_the_same(tmp_path: Path) -> None:
-    """The same words in another group are another statement."""
     file = tmp_path / "beliefs.tsv"
     file.write_text(f"{HEADER}egg\tx\tabove\ty\t0.2\ntree\tx\tabove\ty\t0.5\n")
     assert read_beliefs(file, Ontology.load("parts")).table.height == 2

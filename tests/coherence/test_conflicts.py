@@ -50,7 +50,6 @@ def random_beliefs(random: np.random.Generator) -> dict[Statement, float]:
 
 
 def case(random: np.random.Generator) -> tuple[tacit.Ontology, dict[Statement, float]]:
-    """An ontology and beliefs."""
     return random_ontology(random), random_beliefs(random)
 
 
@@ -91,7 +90,6 @@ def minimal(
 
 
 def checked(ontology: tacit.Ontology, beliefs: Mapping[Statement, float]) -> tacit.Check:
-    """The check of beliefs."""
     return tacit.check([(*statement, p) for statement, p in beliefs.items()], ontology)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.coherence.ontology import Ontology, shipped_ontologies
+from tacit.coherence.ontology import Ontology
 from tacit.coherence.relation import Relation
 from tacit.errors import DataError, RequestError
 
@@ -46,13 +46,6 @@ def test_parts_is_worded_as_in_the_paper() -> None:
     assert relations["has part"].plural == "{subject} have the {object} as their part"
 
 
-@pytest.mark.parametrize("name", ["parts", "space", "taxonomy", "time"])
-def test_shipped_ontologies_load_by_name(name: str) -> None:
-    """Each shipped ontology is found under the name that it bears."""
-    assert name in shipped_ontologies()
-    assert Ontology.load(name).name == name
-
-
 def test_the_fingerprint_covers_every_word(tmp_path: Path) -> None:
     """The same content has the same fingerprint; one more word has another."""
     one, two, three = (tmp_path / f"{number}.yaml" for number in range(3))
@@ -62,13 +55,6 @@ def test_the_fingerprint_covers_every_word(tmp_path: Path) -> None:
     three.write_text(body.replace("are r", "are all r"))
     assert Ontology.load(one).fingerprint == Ontology.load(two).fingerprint
     assert Ontology.load(one).fingerprint != Ontology.load(three).fingerprint
-
-
-def test_an_asymmetric_relation_is_irreflexive(tmp_path: Path) -> None:
-    """Nothing can bear an asymmetric relation to itself."""
-    file = tmp_path / "own.yaml"
-    file.write_text(f"name: own\nrelations:\n  r:\n    {WORDING}\n    asymmetric: true\n")
-    assert Ontology.load(str(file)).relations["r"].irreflexive
 
 
 def relation(name: str, *lines: str) -> str:
@@ -149,7 +135,6 @@ def relation(name: str, *lines: str) -> str:
 def test_a_faulty_file_is_refused_with_its_line(
     tmp_path: Path, relations: str, line: int, told: str
 ) -> None:
-    """The message names the line and what is wrong there."""
     file = tmp_path / "own.yaml"
     file.write_text(f"name: own\nrelations:\n{relations}")
     with pytest.raises(DataError) as raised:
@@ -159,13 +144,11 @@ def test_a_faulty_file_is_refused_with_its_line(
 
 
 def test_an_unknown_name_lists_the_shipped_ones() -> None:
-    """A name that is no ontology's is answered with those that are."""
     with pytest.raises(RequestError, match="parts, space, taxonomy, time"):
         Ontology.load("kinship")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """A path without a file is refused with the path."""
     with pytest.raises(DataError, match=r"own\.yaml: there is no such file"):
         Ontology.load(tmp_path / "own.yaml")
 

@@ -77,7 +77,6 @@ def best_by_hand(
 
 
 def with_relations(ontology: Ontology, names: Sequence[str] | None) -> Ontology:
-    """The ontology with some of its relations only."""
     if names is None:
         return ontology
     kept = {
@@ -195,7 +194,6 @@ def test_rows_in_any_order_give_the_same(objective: Objective) -> None:
 
 
 def one_order() -> Ontology:
-    """Above and below alone."""
     parts = Ontology.load("parts")
     return Ontology("order", {name: parts.relations[name] for name in ("above", "below")})
 
@@ -328,7 +326,6 @@ def test_an_item_may_bear_a_relation_to_itself() -> None:
 def test_what_cannot_be_asked_is_refused(
     change: dict[str, object], error: type[Exception], told: str
 ) -> None:
-    """An unknown objective and no time are refused."""
     ontology = Ontology.load("parts")
     with pytest.raises(error, match=told):
         repair(random_beliefs(ontology, 3, 0, 2), ontology, **change)  # type: ignore[arg-type]

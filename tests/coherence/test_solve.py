@@ -24,7 +24,6 @@ from tacit.coherence.solve import solve_one
 
 
 def family(name: str, relation: str) -> Rules:
-    """The constraints of the family that a relation belongs to."""
     ontology = Ontology.load(name)
     families = families_of(ontology)
     number = int(families.places[0][list(ontology.relations).index(relation)])

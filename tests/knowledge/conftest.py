@@ -12,6 +12,8 @@ from unittest.mock import patch
 
 import pytest
 
+from tests.knowledge import plain
+
 Made: TypeAlias = Callable[..., Path]
 
 DATA = Path(os.environ.get("TACIT_TEST_DATA", Path(__file__).parents[2] / "../shared/data"))
@@ -51,15 +53,19 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 @pytest.fixture(scope="session")
 def cn100k_lines() -> list[str]:
-    """The lines of CN-100K: relation, head, tail."""
     if not all(path.is_file() for path in CN100K):
         pytest.skip("CN-100K is not here")
     return [line for path in CN100K for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 @pytest.fixture(scope="session")
+def graph(cn100k_lines: list[str]) -> plain.Graph:
+    """CN-100K as sets."""
+    return plain.Graph.of_lines(cn100k_lines)
+
+
+@pytest.fixture(scope="session")
 def cn100k(cn100k_lines: list[str], made: Made) -> Path:
-    """The knowledge base of CN-100K."""
     return made(*cn100k_lines)
 
 

@@ -32,8 +32,6 @@ Link: TypeAlias = frozenset[str]
 
 
 class Fact(NamedTuple):
-    """An edge without its weight."""
-
     head: str
     relation: str
     tail: str
@@ -41,7 +39,6 @@ class Fact(NamedTuple):
 
 @cache
 def english() -> Language:
-    """SpaCy's English rules."""
     import spacy
 
     return spacy.blank("en")
@@ -59,7 +56,6 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @cache
 def is_stop(word: str) -> bool:
-    """Whether a word is one of spaCy's English stop words."""
     from spacy.lang.en.stop_words import STOP_WORDS
 
     return word in STOP_WORDS
@@ -196,12 +192,10 @@ class Graph:
 
     @cached_property
     def labels(self) -> list[str]:
-        """The concepts, by the alphabet."""
         return sorted({label for fact in self.weights for label in (fact.head, fact.tail)})
 
     @cached_property
     def tails(self) -> dict[tuple[str, str], set[str]]:
-        """The tails of each head and relation."""
         found: dict[tuple[str, str], set[str]] = {}
         for head, relation, tail in self.weights:
             found.setdefault((head, relation), set()).add(tail)

@@ -46,14 +46,12 @@ PLAIN = BackgroundOptions()
 
 @pytest.fixture
 def base(made: Made) -> Iterator[KnowledgeBase]:
-    """The knowledge base of these triples."""
     lines = ("\t".join(re.split(r" {2,}", line)) for line in TRIPLES.strip().splitlines())
     with KnowledgeBase(made(*lines)) as opened:
         yield opened
 
 
 def of(found: Background, anchor: int) -> tuple[object, ...]:
-    """All that a background has of one question."""
     return tuple(
         table.filter(anchor=anchor).drop("anchor").rows()
         for table in (found.concepts, found.facts, found.found)
@@ -61,7 +59,6 @@ def of(found: Background, anchor: int) -> tuple[object, ...]:
 
 
 def edges(found: Background, anchor: int = 0) -> list[tuple[str, str, str]]:
-    """A question's facts without their negatives."""
     return found.facts.filter(anchor=anchor).select("head", "relation", "tail").rows()
 
 
@@ -268,7 +265,7 @@ WORDS = st.sampled_from(("dog", "dogs", "guide", "sky", "the", "front", "door", 
 TEXTS = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     texts=st.lists(st.lists(TEXTS, min_size=1, max_size=3), max_size=3),
     parts=st.sampled_from(get_args(Parts)),

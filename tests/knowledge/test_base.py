@@ -17,19 +17,16 @@ LINES = ("IsA\tant\tinsect", "IsA\tbee\tinsect", "HasContext\tant\tbee")
 
 @pytest.fixture
 def path(made: Made, tmp_path: Path) -> Path:
-    """A knowledge base of one's own."""
     return Path(copy(made(*LINES), tmp_path / "base.duckdb"))
 
 
 def changed(path: Path, query: str) -> Path:
-    """A DuckDB file in which something was changed."""
     with duckdb.connect(str(path)) as base:
         base.execute(query)
     return path
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """A missing file and a folder are refused, and none is made."""
     for path in (tmp_path / "missing.duckdb", tmp_path):
         with pytest.raises(DataError, match=r"there is no such file|is a folder") as told:
             KnowledgeBase(path)
@@ -39,7 +36,6 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"IsA\tant\tinsect\n", bytes(20_000)])
 def test_a_file_that_is_no_database_is_told(tmp_path: Path, data: bytes) -> None:
-    """A file of anything else is refused in one line."""
     path = tmp_path / "file.duckdb"
     path.write_bytes(data)
     with pytest.raises(DataError, match="is not a knowledge base") as told:
@@ -108,14 +104,6 @@ def test_it_closes(path: Path) -> None:
     changed(path, "CREATE TABLE more (name VARCHAR)")
 
 
-def test_a_refused_file_is_left_closed(tmp_path: Path) -> None:
-    """A file that was refused can be written at once."""
-    path = changed(tmp_path / "other.duckdb", "CREATE TABLE about (text VARCHAR)")
-    with pytest.raises(DataError):
-        KnowledgeBase(path)
-    changed(path, "CREATE TABLE more (name VARCHAR)")
-
-
 def test_relations_are_chosen_by_name(made: Made) -> None:
     """Without names those of the paper that are there; else the named ones, each once, sorted."""
     with KnowledgeBase(made(*LINES)) as base:
@@ -128,7 +116,6 @@ def test_relations_are_chosen_by_name(made: Made) -> None:
     [(["IsA", "Wants", "Eats"], "has no relation Eats, Wants"), ([], "--relations is empty")],
 )
 def test_a_relation_that_is_not_there_is_told(made: Made, names: list[str], said: str) -> None:
-    """Relations that are not there are named, with those that are; none is refused too."""
     with (
         KnowledgeBase(made(*LINES)) as base,
         pytest.raises(RequestError, match=f"{said}; name one .*: HasContext, IsA"),

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -28,7 +27,6 @@ TEXTS = st.lists(st.lists(LABELS, max_size=3), min_size=1, max_size=6)
 def found(
     base: KnowledgeBase, texts: Sequence[Sequence[Part]], options: BackgroundOptions
 ) -> list[set[str]]:
-    """The labels in each text."""
     table = concepts_in(base, texts, options)
     assert table.columns == ["anchor", "part", "concept", "by_lemmas", "verbatim", "counts"]
     assert table.select("anchor", "part", "concept").is_unique().all()
@@ -51,7 +49,6 @@ def in_bags(
 
 
 def read(*parts: str) -> list[Part]:
-    """A text of these parts."""
     return Words().parts(parts)
 
 
@@ -181,22 +178,3 @@ def test_parts_are_matched_apart_or_pooled(made: Made) -> None:
         assert found(base, texts, pooled) == [{"guide dog"}, {"guide dog", "animal"}]
         assert concepts_in(base, texts)["part"].to_list() == [0, 1]
         assert concepts_in(base, texts, pooled)["part"].null_count() == 3
-
-
-@pytest.mark.parametrize("overlap", get_args(Overlap))
-def test_concepts_of_real_texts_agree(cn100k: Path, overlap: Overlap) -> None:
-    """Of every eighth concept of CN-100K, those in a question are the ones that counting finds."""
-    texts = [
-        "What do people use to keep the rain off while walking their dog in a city park?",
-        "Where would you put leaves and ice-cream in John's house? on top of the refrigerator",
-    ]
-    of_content = overlap == "content-words"
-    with KnowledgeBase(cn100k) as base:
-        some = set(base.table("SELECT label FROM base.concepts")["label"][::8])
-        matching = BackgroundOptions(overlap=overlap, verbatim="off")
-        concepts = found(base, [read(text) for text in texts], matching)
-    for text, mine in zip(texts, concepts, strict=True):
-        bag = plain.content_lemmas(text)
-        expected = {label for label in some if plain.is_in(label, bag, of_content=of_content)}
-        assert mine & some == expected
-        assert expected

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 from unittest.mock import patch
 
 import polars as pl
@@ -11,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import concepts_in
 from tacit.knowledge.facts import facts_between
-from tacit.knowledge.words import Words
 from tests.knowledge import plain
 
 if TYPE_CHECKING:
@@ -43,7 +40,6 @@ CAPS = st.sampled_from([None, 1, 2, 5])
 
 
 def line(assertion: Assertion) -> str:
-    """A line of triples with a weight."""
     *words, weight = assertion
     return "\t".join((*words, "" if weight is None else str(weight)))
 
@@ -120,7 +116,6 @@ def test_facts_agree_with_walking_every_path(
 def facts_of(
     base: KnowledgeBase, members: Collection[str], relations: Collection[str], length: int
 ) -> list[str]:
-    """One text's facts, in words."""
     [(facts, _)] = between(base, [members], relations, length)
     return [f"{head} {name} {tail}" for head, name, tail, *_ in facts]
 
@@ -201,17 +196,12 @@ def test_a_seed_chooses_among_equally_heavy_facts(made: Made) -> None:
     assert len({tuple(heads) for heads in kept.values()}) == 4
 
 
-def between_none(base: KnowledgeBase, *arguments: Any) -> pl.DataFrame:  # noqa: ANN401
-    """The facts of no text."""
-    none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.Int32})
-    return facts_between(base, none, *arguments)
-
-
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_no_texts_have_no_facts(made: Made, length: int) -> None:
     """Without a text the table is empty, and has its columns."""
     with KnowledgeBase(made("IsA\tant\tinsect")) as base:
-        table = between_none(base, ["IsA"], length)
+        none = pl.DataFrame(schema={"anchor": pl.Int32, "concept": pl.Int32})
+        table = facts_between(base, none, ["IsA"], length)
     assert table.is_empty()
     assert dict(table.schema) == {
         "anchor": pl.Int32,
@@ -222,24 +212,3 @@ def test_no_texts_have_no_facts(made: Made, length: int) -> None:
         "weight": pl.Float32,
         "found": pl.Int32,
     }
-
-
-@pytest.mark.slow
-def test_facts_of_real_questions_agree(cn100k: Path, cn100k_lines: list[str]) -> None:
-    """On CN-100K the facts of questions with their choices are those of all simple paths."""
-    questions = [
-        "The dog barked at the cat in the house; what will the man use to sit? chair bed floor",
-        "Where would you find fish in water? ocean river lake boat",
-    ]
-    graph = plain.Graph.of_lines(cn100k_lines)
-    with KnowledgeBase(cn100k) as base:
-        paper = base.chosen()
-        concepts = concepts_in(base, [[part] for part in Words().parts(questions)])
-        labels = base.table("SELECT label FROM base.concepts ORDER BY id")["label"]
-        texts: list[set[str]] = [set() for _ in questions]
-        for text, concept in concepts.select("anchor", "concept").iter_rows():
-            texts[text].add(labels[concept])
-        for length in (1, 2):
-            found = between(base, texts, paper, length, 200)
-            assert found == expected(graph, texts, paper, length, 200)
-            assert all(count > length for _, count in found)

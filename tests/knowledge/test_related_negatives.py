@@ -72,11 +72,9 @@ class ByHand:
 
     @cached_property
     def facts(self) -> list[plain.Fact]:
-        """The facts, without those of a concept to itself."""
         return [fact for fact in self.graph.weights if fact.head != fact.tail]
 
     def degree(self, label: str) -> int:
-        """The number of facts with a concept."""
         return sum(label in {fact.head, fact.tail} for fact in self.facts)
 
     def tails(self, relation: str) -> list[str]:
@@ -168,10 +166,9 @@ def test_a_tail_is_drawn_in_proportion_to_its_facts(made: Made, preset: Negative
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", RELATED)
 def test_no_fact_of_cn100k_has_an_edge_as_negative(
-    cn100k: Path, cn100k_lines: list[str], preset: Negatives
+    cn100k: Path, graph: plain.Graph, preset: Negatives
 ) -> None:
     """A tail of the relation, not the head, no edge; and matched as far as it claims."""
-    graph = plain.Graph.of_lines(cn100k_lines)
     by_hand = ByHand(graph)
     degrees = Counter(end for fact in by_hand.facts for end in {fact.head, fact.tail})
     tails = {(fact.relation, fact.tail) for fact in by_hand.facts}

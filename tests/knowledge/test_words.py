@@ -16,7 +16,6 @@ SENTENCE = "The Leaves aren't running on John's 3 blogs, quickly."
 
 
 def lemmas(words: Words, *texts: str) -> list[set[str]]:
-    """The lemmas of each text's content words."""
     return [set(part.lemmas) for part in words.parts(texts)]
 
 
@@ -93,12 +92,6 @@ def test_stop_words_and_marks_never_count(pipeline: Callable[..., str], version:
     assert lemmas(Words(version, tagger), *texts) == [set()] * len(texts)
 
 
-def test_texts_keep_their_order() -> None:
-    """Each text has its own lemmas, in the order given; no texts have none."""
-    assert lemmas(Words(), "dogs", "", "a cat") == [{"dog"}, set(), {"cat"}]
-    assert lemmas(Words()) == []
-
-
 def test_words_are_those_of_the_english_rules(cn100k_lines: Sequence[str]) -> None:
     """Word by word the rules find what they find in the whole text, plain words or not."""
     exceptions = plain.english().Defaults.tokenizer_exceptions
@@ -120,7 +113,6 @@ def test_lemmas_and_stop_words_are_the_sources_own(cn100k_lines: Sequence[str]) 
 
 
 def test_a_tagger_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """A name of nothing installed, and a folder that holds no pipeline, are told by name."""
     for tagger in ("no_such_pipeline", str(tmp_path)):
         with pytest.raises(ModelError, match=f"the tagger {tagger} cannot be loaded"):
             Words("review", tagger).parts(["a dog"])

@@ -43,14 +43,6 @@ def test_a_ranking_by_hand(values: dict[str, float | None], data: st.DataObject)
         assert ranking.normaliser is None
 
 
-def test_a_tie_is_never_in_the_target_s_favour() -> None:
-    """All that are as likely as the target stand before it; in the top they stand by name."""
-    tied = scores({"d": -2.0, "a": -1.0, "c": -2.0, "b": -2.0, "e": -3.0})
-    ranking = Ranking.of(tied, ("c", "b", "a"), top=3)
-    assert [standing.rank for standing in ranking.targets] == [4, 4, 1]
-    assert ranking.top == (("a", -1.0), ("b", -2.0), ("c", -2.0))
-
-
 def test_very_unlikely_answers() -> None:
     """Log-probabilities far below what exp can hold still have a normaliser."""
     ranking = Ranking.of(scores({"a": -2000.0, "b": -2000.0}), ("a",))
@@ -59,19 +51,10 @@ def test_very_unlikely_answers() -> None:
 
 
 def test_tokens_are_counted() -> None:
-    """Candidates of several tokens are counted, unless they are missing."""
     answers = (AnswerScore("a", -1.0, 2), AnswerScore("b", None, 3), AnswerScore("c", -2.0, 1))
     ranking = Ranking.of(Scores(answers), ("a", "b"))
     assert (ranking.several, ranking.missing) == (1, 1)
     assert ranking.targets == (Standing("a", 1, -1.0, 2), Standing("b", None, None, 3))
-
-
-def test_a_standing_by_its_target() -> None:
-    """Standings are looked up by target; another word is a KeyError."""
-    ranking = Ranking.of(scores({"a": -1.0, "b": -2.0}), ("b",))
-    assert ranking["b"].logprob == -2
-    with pytest.raises(KeyError, match="a"):
-        ranking["a"]
 
 
 @given(st.lists(st.text(min_size=1, max_size=3), min_size=1))
@@ -90,13 +73,11 @@ def test_a_vocabulary_is_a_set(words: list[str]) -> None:
     [([], "no answers"), (["a", ""], "empty answer"), (["a\ud83d"], "half of a surrogate pair")],
 )
 def test_what_is_no_vocabulary(words: list[str], message: str) -> None:
-    """No words, an empty word and half a character are errors."""
     with pytest.raises(PromptError, match=message):
         Vocabulary(words)
 
 
 def test_what_is_no_ranking_prompt() -> None:
-    """Two blanks, a target that is no candidate, and fewer than none of the best are errors."""
     vocabulary = Vocabulary(["a", "b"])
     with pytest.raises(PromptError, match="has 2 blanks"):
         RankingPrompt("A ___ is ___", vocabulary)

@@ -45,15 +45,12 @@ SINGLE: dict[str, Request] = {
 
 
 class Described(FakeModel):
-    """A model with another description."""
-
     def __init__(self, **about: str) -> None:
         super().__init__(lambda _prompt, _answer: -1.0)
         self.about = about
 
     @property
     def description(self) -> dict[str, Any]:
-        """See ``LanguageModel``."""
         return {**super().description, **self.about}
 
 

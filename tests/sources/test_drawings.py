@@ -25,7 +25,6 @@ TREE = "ann\ttree\t---\ttrunk\tabove\troots\n\t\t---\tleaves\tconnects\ttrunk\n"
 
 
 def write(folder: Path, text: str, name: str = "annotations-0.tsv") -> Path:
-    """Writes a file of drawings as it stands, without changing its line ends."""
     path = folder / name
     path.write_bytes(text.encode())
     return path
@@ -107,7 +106,6 @@ def test_things_select_drawings_in_any_case(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_row_is_named_by_file_and_line(tmp_path: Path, row: str, message: str) -> None:
-    """A malformed row is an error with its file, its line and what was expected."""
     path = write(tmp_path, TREE + "\n" + row)
     with pytest.raises(DataError) as caught:
         read_drawings(path, RELATIONS)
@@ -126,7 +124,6 @@ def test_a_second_drawing_names_where_the_first_begins(tmp_path: Path) -> None:
 
 
 def test_a_continuation_needs_a_drawing_above_in_its_file(tmp_path: Path) -> None:
-    """A file that begins with a continuation is an error, whatever the file before ended with."""
     write(tmp_path, TREE)
     path = write(tmp_path, "\t\t---\ttrunk\tabove\troots\n", "annotations-1.tsv")
     with pytest.raises(DataError, match="none precedes it") as caught:
@@ -146,7 +143,6 @@ def test_nothing_to_read_is_an_error(tmp_path: Path) -> None:
 
 
 def test_text_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
-    """Bytes that are no UTF-8 are an error that names the file."""
     path = tmp_path / "annotations-0.tsv"
     path.write_bytes(TREE.encode() + b"\t\t---\tb\xe4r\tabove\troots\n")
     with pytest.raises(DataError, match="line 3: is not UTF-8 text") as caught:
@@ -196,7 +192,6 @@ def test_a_choice_of_no_thing_is_refused(tmp_path: Path, things: list[str]) -> N
     ],
 )
 def test_a_malformed_thing_is_named_by_line(tmp_path: Path, row: str, message: str) -> None:
-    """A malformed row of things.tsv is an error with its line."""
     path = write(tmp_path, f"Everyday thing\tParts\ncar\troof\n{row}\n", "things.tsv")
     with pytest.raises(DataError) as caught:
         read_things(path)
@@ -212,20 +207,6 @@ def test_the_demo_drawings_are_three_things_by_three_annotators() -> None:
     for drawing in drawings:
         assert 4 <= len(drawing.parts) <= 7
         assert set(drawing.parts) <= set(things[drawing.thing])
-
-
-@needs_parrot
-def test_the_real_drawings_have_the_published_counts() -> None:
-    """300 drawings, 2,191 parts and 2,752 relations, three for each of 100 things (Table 1)."""
-    drawings = read_drawings(PARROT, RELATIONS)
-    used = Counter(name for drawing in drawings for _, name, _ in drawing.relations)
-    assert len(drawings) == 300
-    assert set(Counter(drawing.thing for drawing in drawings).values()) == {3}
-    assert sum(len(drawing.parts) for drawing in drawings) == 2191
-    assert sum(used.values()) == 2752
-    assert sum(drawing.repeated for drawing in drawings) == 6
-    assert (used["connects"], used["requires"]) == (818, 76)
-    assert sum(used.values()) - used["connects"] - used["requires"] == 1858
 
 
 @needs_parrot

@@ -32,24 +32,20 @@ PACKED = gzip.compress(
 def assertion(
     relation: str = "/r/IsA", head: str = "/c/en/dog", tail: str = "/c/en/animal", info: str = "{}"
 ) -> bytes:
-    """A line of assertions."""
     return f"/a/[{relation}/,{head}/,{tail}/]\t{relation}\t{head}\t{tail}\t{info}".encode()
 
 
 def write(path: Path, lines: Sequence[bytes]) -> Path:
-    """Writes the lines; compressed when the name says so."""
     data = b"".join(line + b"\n" for line in lines)
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
 
 
 def rows(dump: Dump) -> list[dict[str, Any]]:
-    """All valid rows of a dump."""
     return [row for batch in dump.batches() for row in batch.to_dicts()]
 
 
 def triples(dump: Dump) -> list[tuple[str, str, str]]:
-    """The relations, heads and tails of a dump."""
     return [(row["relation"], row["head"], row["tail"]) for row in rows(dump)]
 
 
@@ -229,7 +225,6 @@ def test_a_file_with_few_good_lines_is_not_read_to_its_end(tmp_path: Path) -> No
 
 
 def flipped(share: float) -> bytes:
-    """The compressed dump with one byte changed."""
     data = bytearray(PACKED)
     data[int(len(data) * share)] ^= 0xFF
     return bytes(data)

@@ -38,7 +38,6 @@ TABLE = "concept\tfeature\tpf\nbear\thas fur\t3\n"
 
 
 def write(folder: Path, text: str, name: str = "norms.tsv") -> Path:
-    """Writes a file as it stands, without changing its line ends."""
     path = folder / name
     path.write_bytes(text.encode())
     return path

@@ -30,12 +30,10 @@ QUESTIONS = [UMBRELLA, KITE]
 
 
 def labels(anchor: Anchor) -> list[str]:
-    """A label for each choice, from A."""
     return [chr(ord("A") + index) for index in range(len(anchor.choices))]
 
 
 def key(anchor: Anchor) -> str:
-    """The label of the right choice, empty when there is none."""
     return "" if anchor.answer is None else labels(anchor)[anchor.answer]
 
 
@@ -122,7 +120,6 @@ FILES = [
 
 
 def write_rows(path: Path, *rows: dict[str, Any]) -> Path:
-    """Writes rows as they are, JSONL with Python's own writer."""
     if path.suffix == ".jsonl":
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     elif path.suffix == ".parquet":
@@ -133,14 +130,12 @@ def write_rows(path: Path, *rows: dict[str, Any]) -> Path:
 
 
 def write(folder: Path, text: str, name: str = "q.jsonl") -> Path:
-    """Writes a file as it stands."""
     path = folder / name
     path.write_bytes(text.encode())
     return path
 
 
 def read_one(folder: Path, suffix: str = ".jsonl", **cells: object) -> Anchor:
-    """The anchor of a table with one row."""
     row = {"question": "Why?", "choices": ["a", "b", "c"], "answer": None, **cells}
     [anchor] = read_anchors(write_rows(folder / f"one{suffix}", row))
     return anchor

@@ -46,7 +46,6 @@ TABLE_5 = {
 
 @pytest.fixture(scope="module")
 def parrot() -> list[Drawing]:
-    """The real drawings."""
     return read_drawings(PARROT, Ontology.load("parts").relations)
 
 
@@ -121,25 +120,6 @@ def test_one_annotator_is_no_agreement() -> None:
         ("tree", "ann", "x", True), ("bush", "ann", "x", True), ("bush", "b", "x", True)
     )
     assert agreed(table)["thing"].to_list() == ["bush"]
-
-
-@needs_parrot
-def test_the_real_drawings_make_the_published_statements(enriched: pl.DataFrame) -> None:
-    """11,720 statements, 6,894 true and 4,826 false; by category as Table 1 counts them."""
-    names = dict(enriched["relation"].value_counts().iter_rows())
-    assert (enriched.height, enriched["label"].sum()) == (11_720, 6_894)
-    # Table 1 counts "required by" among the spatial relations.
-    assert (names["connects"], names["requires"], names["required by"]) == (1_612, 152, 152)
-    assert enriched.height - names["connects"] - names["requires"] == 9_956
-
-
-@needs_parrot
-def test_the_real_drawings_make_the_questions_of_the_paper(parrot: list[Drawing]) -> None:
-    """Every drawing's pairs with 14 relations: 216,580 statements, 108,528 distinct per thing."""
-    asked = all_statements(parrot, Ontology.load("parts").relations)
-    assert asked.height == 216_580
-    assert asked.unique(QUESTION).height == 108_528
-    assert asked.unique([*QUESTION, "annotator"]).height == 216_580
 
 
 @needs_parrot
