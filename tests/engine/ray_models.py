@@ -49,7 +49,6 @@ class Telling:
         return [(node, int(process), text) for node, process, text in parts]
 
     def texts(self) -> list[str]:
-        """The texts that were scored, in order."""
         return [text for _, _, text in self.reports()]
 
 

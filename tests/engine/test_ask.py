@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,23 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import Identity
-from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores, ScoringKind, missing_by_reason
+from tacit.requests import (
+    UNKNOWN,
+    AnswerScore,
+    Prompt,
+    RankingPrompt,
+    Scores,
+    ScoringKind,
+    Vocabulary,
+    missing_by_reason,
+)
 
 IDENTITY = Identity(
     {"model.safetensors": "00"}, "config", "tokenizer", None, "float32", "BOS", "s1"
 )
+
+
+WORDS, FEW = Vocabulary(("a", "b", "cd")), Vocabulary(("b", "e"))
 
 
 def by_length(prompt: Prompt, answer: str) -> float:
@@ -120,7 +133,6 @@ class Refusing(FakeModel):
     """Refuses one text, as a model does that finds it too long."""
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Raises for the text ``long``."""
         if any(prompt.text == "long" for prompt in requests):
             raise PromptError("too long")
         return super().cost(requests)
@@ -136,10 +148,7 @@ def test_a_prompt_that_cannot_be_scored_stops_before_anything_is_asked(tmp_path:
 
 
 class Breaking(FakeModel):
-    """Fails when it is asked one text."""
-
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Raises for the text ``y``."""
         if any(prompt.text == "y" for prompt in requests):
             raise ScoringError("broken")
         return super().answer(requests)
@@ -159,7 +168,6 @@ class Confused(FakeModel):
     """Answers in another order than it was asked."""
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """The scores with their answers turned around."""
         return [Scores(score.answers[::-1]) for score in super().answer(requests)]
 
 
@@ -170,11 +178,19 @@ def test_scores_of_other_answers_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "s").exists()
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 3.0])
-def test_what_is_no_log_probability_is_refused(tmp_path: Path, value: float) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "value"),
+    [
+        *((Prompt("x", ("a",)), value) for value in (math.nan, math.inf, -math.inf, 3.0)),
+        *((RankingPrompt("x", WORDS, ("a",)), value) for value in (math.inf, -math.inf, 3.0)),
+    ],
+)
+def test_what_is_no_log_probability_is_refused(
+    tmp_path: Path, prompt: Prompt | RankingPrompt, value: float
+) -> None:
     """And never reaches the store."""
     with pytest.raises(ScoringError, match="not a log-probability"):
-        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([Prompt("x", ("a",))])
+        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([prompt])
     assert not (tmp_path / "s").exists()
 
 
@@ -208,20 +224,28 @@ class Recording(FakeModel):
 
     def __init__(self, stop: int) -> None:
         super().__init__(by_length)
-        self.blocks: list[tuple[Prompt, ...]] = []
+        self.blocks: list[tuple[Any, ...]] = []
         self._stop = stop
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """The scores, unless it is time to stop."""
         if len(self.blocks) == self._stop:
             raise KeyboardInterrupt
         self.blocks.append(tuple(requests))
         return super().answer(requests)
 
 
-def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(tmp_path: Path) -> None:
+SCORED = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "b")) for n in range(60)]
+RANKED = [
+    RankingPrompt(f"text {n % 40} " + "w " * (n % 40 % 9), WORDS if n < 40 else FEW, ("b",))
+    for n in range(60)
+]
+
+
+@pytest.mark.parametrize("prompts", [SCORED, RANKED], ids=["scores", "rankings"])
+def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(
+    prompts: list[Any], tmp_path: Path
+) -> None:
     """Also when other prompts reached the store in the meantime."""
-    prompts = [Prompt(f"text {n} " + "w " * (n % 9), ("a", "b")) for n in range(60)]
     whole = Recording(-1)
     Engine(whole, Store(tmp_path / "whole"), 20).ask(prompts)
 
@@ -236,7 +260,8 @@ def test_a_run_that_goes_on_asks_the_very_blocks_that_were_recorded(tmp_path: Pa
 
     resumed = Recording(-1)
     engine = Engine(resumed, store, 20)
-    engine.ask(prompts, engine.plan(prompts, path))
+    found = engine.ask(prompts, engine.plan(prompts, path))
+    assert found == FakeModel(by_length).answer(prompts)
     assert stopped.blocks + resumed.blocks == whole.blocks
 
 

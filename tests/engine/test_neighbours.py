@@ -56,7 +56,6 @@ def test_neighbours_stand_together(some: list[Prompt], block_tokens: int) -> Non
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
-    """A tiny GPT-2 that packs."""
     return tiny.load(tiny.save("gpt2", tmp_path_factory.mktemp("models") / "gpt2"))
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import astuple
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.plan import cut
 from tacit.engine.store import Store
-from tacit.errors import ModelError, PromptError, ScoringError
+from tacit.errors import ModelError, ScoringError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, Ranking, RankingPrompt, Standing, Vocabulary
 from tests.engine.test_ask import by_length
@@ -27,7 +26,6 @@ def by_letters(prompt: Prompt, word: str) -> float | None:
 
 
 def asked(text: str, *targets: str, **options: Any) -> RankingPrompt:  # noqa: ANN401 - its fields
-    """A prompt with the larger vocabulary."""
     return RankingPrompt(text, options.pop("vocabulary", WORDS), targets, **options)
 
 
@@ -112,45 +110,6 @@ def test_another_model_finds_nothing(tmp_path: Path) -> None:
     assert len(same.asked) == 1
 
 
-def test_a_run_that_goes_on_ranks_the_very_blocks_that_were_recorded(tmp_path: Path) -> None:
-    """Whatever reached the store in the meantime."""
-    prompts = [
-        asked(f"text {n % 40} " + "w " * (n % 40 % 9), "bear", vocabulary=WORDS if n < 40 else FEW)
-        for n in range(60)
-    ]
-    whole, stopped, resumed = Counting(-1), Counting(3), Counting(-1)
-    Engine(whole, Store(tmp_path / "whole"), 20).ask(prompts)
-
-    store, path = Store(tmp_path / "parts"), tmp_path / "blocks.parquet"
-    engine = Engine(stopped, store, 20)
-    plan = engine.plan(prompts, path)
-    plan.record(path)
-    with pytest.raises(KeyboardInterrupt):
-        engine.ask(prompts, plan)
-    Engine(FakeModel(by_letters), store, 20).ask(prompts[5:6])
-
-    engine = Engine(resumed, store, 20)
-    again = engine.plan(prompts, path)
-    assert engine.ask(prompts, again) == FakeModel(by_letters).answer(prompts)
-    assert stopped.blocks + resumed.blocks == whole.blocks
-
-
-class Counting(FakeModel):
-    """Remembers the blocks that it ranked, and is stopped before a given one."""
-
-    def __init__(self, stop: int) -> None:
-        super().__init__(by_letters)
-        self.blocks: list[tuple[RankingPrompt, ...]] = []
-        self._stop = stop
-
-    def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """The rankings, unless it is time to stop."""
-        if len(self.blocks) == self._stop:
-            raise KeyboardInterrupt
-        self.blocks.append(tuple(requests))
-        return super().answer(requests)
-
-
 def test_texts_of_two_vocabularies_are_never_cut_apart() -> None:
     """However small the blocks are."""
     prompts = [asked(f"text {n % 7}", vocabulary=(WORDS, FEW)[n % 2]) for n in range(14)]
@@ -204,29 +163,6 @@ def test_the_vocabulary_is_stored_once_and_no_other_candidate_at_all(tmp_path: P
     assert (tmp_path / ".gitignore").is_file()
 
 
-def test_no_prompts_are_no_work(tmp_path: Path) -> None:
-    """And leave no store behind."""
-    assert Engine(FakeModel(by_letters), Store(tmp_path / "store")).ask([]) == []
-    assert not (tmp_path / "store").exists()
-
-
-class Refusing(FakeModel):
-    """Refuses every prompt."""
-
-    def cost(self, requests: Sequence[Any]) -> list[int]:
-        """Raises."""
-        raise PromptError(f"{len(requests)} too many")
-
-
-def test_what_cannot_be_ranked_stops_before_anything_is_asked(tmp_path: Path) -> None:
-    """Nothing is written either."""
-    model = Refusing(by_letters)
-    with pytest.raises(PromptError):
-        Engine(model, Store(tmp_path / "store")).ask([asked("x")])
-    assert model.ranked == []
-    assert not (tmp_path / "store").exists()
-
-
 class OnlyScores:
     """A model that ranks no vocabulary, as one behind a server."""
 
@@ -244,10 +180,7 @@ def test_a_model_that_only_scores(tmp_path: Path) -> None:
 
 
 class Confused(FakeModel):
-    """Answers of other targets than it was asked."""
-
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """Rankings of nothing."""
         return [Ranking((), -1.0, ()) for _ in requests]
 
 
@@ -255,12 +188,4 @@ def test_rankings_of_other_targets_are_refused(tmp_path: Path) -> None:
     """They never reach the store."""
     with pytest.raises(ScoringError, match="targets other than"):
         Engine(Confused(by_letters), Store(tmp_path / "s")).ask([asked("x", "bear")])
-    assert not (tmp_path / "s").exists()
-
-
-@pytest.mark.parametrize("value", [math.inf, -math.inf, 3.0])
-def test_what_is_no_log_probability_is_refused(tmp_path: Path, value: float) -> None:
-    """And never reaches the store."""
-    with pytest.raises(ScoringError, match="not a log-probability"):
-        Engine(FakeModel(lambda *_: value), Store(tmp_path / "s")).ask([asked("x", "bear")])
     assert not (tmp_path / "s").exists()

@@ -39,12 +39,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def telling(tmp_path: Path) -> Telling:
-    """A model that writes down what it is asked."""
     return Telling(tmp_path / "asked.txt")
 
 
 def on_ray(load: Telling, store: Store, workers: int = 2) -> Engine:
-    """An engine of some workers."""
     return ray_engine(load, store, EngineOptions(workers=workers, threads=1), BLOCK)
 
 

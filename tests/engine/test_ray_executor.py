@@ -49,7 +49,6 @@ class StandIn:
     _workers: Any = field(default_factory=itertools.count)
 
     def remote(self, _: object) -> SimpleNamespace:
-        """Return what creates an actor."""
         return SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self._actor))
 
     def _actor(self, _: object) -> SimpleNamespace:
@@ -74,28 +73,23 @@ class StandIn:
         return ready[:1], []
 
     def get(self, reference: tuple[int, str, int]) -> object:
-        """Return or raise a result."""
         found = self.works(*reference[:2])
         if isinstance(found, Exception):
             raise found
         return found
 
     def is_initialized(self) -> bool:
-        """Return that it is."""
         return True
 
     def kill(self, actor: SimpleNamespace, **_: object) -> None:
-        """Remember which worker was ended."""
         self.ended.append(actor.worker)
 
 
 def load(_: FileHashes) -> FakeModel:
-    """Any model."""
     return FakeModel(by_letters)
 
 
 def loaded(host: int) -> Loaded:
-    """What a worker reports when it has loaded its model."""
     return Loaded(
         "fake",
         "f",
@@ -108,7 +102,6 @@ def loaded(host: int) -> Loaded:
 
 
 def answering(worker: int, method: str) -> object:
-    """What a worker reports that works."""
     return loaded(worker) if method == "load" else Stored("scores/f/1", f"host {worker}")
 
 
@@ -132,7 +125,6 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
 
 
 def plan_of(blocks: int) -> Plan:
-    """A plan of blocks of one prompt each."""
     prompts = [Prompt(f"text {n}", ("a",)) for n in range(blocks)]
     return Plan("f", prompts, prompts, tuple(Block((one,), 1) for one in prompts), blocks, 0)
 

@@ -36,7 +36,6 @@ class OnProcessor(FakeModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """With its device."""
         return {**super().description, "device": "cpu"}
 
 

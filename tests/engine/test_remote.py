@@ -56,7 +56,6 @@ def address(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def files_of(address: str) -> list[str]:
-    """The names of all files there."""
     files, root = fsspec.url_to_fs(address)
     return sorted(name.rsplit("/", 1)[1] for name in files.find(root))
 

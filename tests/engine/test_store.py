@@ -7,7 +7,6 @@ import os
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -31,7 +30,6 @@ SCORES = [Scores((AnswerScore("a", -n / 3, 1),)) for n in range(50)]
 
 
 def scored(value: float) -> list[Scores]:
-    """One prompt's score."""
     return [Scores((AnswerScore("a", value, 1),))]
 
 
@@ -135,20 +133,6 @@ def test_another_user_s_lock_is_taken(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("pathlib.Path.open", refuse)
     assert Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000002"
-
-
-def test_who_is_killed_alone_in_a_folder_has_nobody_wait(tmp_path: Path) -> None:
-    """The system takes the lock off."""
-    program = (
-        "import os, sys\n"
-        "from tacit.engine.storage import Storage\n"
-        "from pathlib import Path\n"
-        "with Storage(Path(sys.argv[1])).alone('scores/' + 'f' * 32):\n"
-        "    os.kill(os.getpid(), 9)\n"
-    )
-    died = subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
-    assert died.returncode == -signal.SIGKILL
-    assert Store(tmp_path).append(MODEL, [PROMPT], scored(-1.0)).name[:8] == "00000001"
 
 
 def test_a_file_system_without_locks_is_written_to_all_the_same(
@@ -381,30 +365,3 @@ def test_a_file_is_no_store(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="a folder"):
         Store(path)
     assert path.read_text(encoding="utf-8") == "mine"
-
-
-KILLED_WHILE_WRITING = """
-import os, signal, sys
-from tacit.engine.store import Store
-from tacit.requests import AnswerScore, Scores, Prompt
-
-def die(*_):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-store = Store(sys.argv[1])
-model = {"fingerprint": "f" * 64}
-store.append(model, [Prompt("x", ("a",))], [Scores((AnswerScore("a", -1.0, 1),))])
-os.fsync = die
-store.append(model, [Prompt("y", ("a",))], [Scores((AnswerScore("a", -2.0, 1),))])
-"""
-
-
-def test_a_process_killed_while_a_segment_is_written_leaves_the_store_whole(tmp_path: Path) -> None:
-    """The half-written file is no segment."""
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path)], check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
-    folder = tmp_path / "scores" / ("f" * 32)
-    assert list(folder.glob(".0000*"))
-    assert Store(tmp_path).read("f" * 64)["text"].to_list() == ["x"]

@@ -34,7 +34,6 @@ def value(prompt: Prompt, answer: str) -> float:
 
 
 def sample(text: str, number: int) -> Sample:
-    """A reply that no other text and number has."""
     return Sample(f"a, {number} {text}", "whole")
 
 
@@ -56,8 +55,6 @@ class Streaming(FakeModel):
     def stream(
         self, requests: Sequence[Prompt], seconds: float
     ) -> Generator[list[tuple[Prompt, Scores]]]:
-        """The scores as they come."""
-
         def work(prompt: Prompt) -> tuple[Prompt, Scores]:
             self.before(prompt.text)
             return prompt, self.answer([prompt])[0]
@@ -75,7 +72,6 @@ class Changing(Streaming):
     """Answers, and is then found to be another model."""
 
     def recheck(self, answered: Sequence[tuple[Any, Any]], *, last: bool) -> str | None:  # noqa: ARG002
-        """Fails."""
         raise UnreliableError("another model")
 
 
@@ -99,27 +95,21 @@ class Replying:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Its name and fingerprint."""
         return {"name": self.name, "fingerprint": self.fingerprint}
 
     @property
     def supports(self) -> frozenset[type]:
-        """Replies alone."""
         return frozenset({SamplingPrompt})
 
     def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        """The number of replies."""
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        """The replies in order."""
         return [Samples(tuple(sample(one.text, n) for n in one.numbers)) for one in requests]
 
     def stream(
         self, requests: Sequence[SamplingPrompt], seconds: float
     ) -> Generator[list[tuple[SamplingPrompt, Samples]]]:
-        """The replies as they come."""
-
         def work(one: SamplingPrompt) -> tuple[SamplingPrompt, Samples]:
             self.before(one.text)
             self.asked += [(one.text, number) for number in one.numbers]
@@ -138,13 +128,10 @@ class Replying:
 
 
 class Failing:
-    """Fails at a text."""
-
     def __init__(self, text: str) -> None:
         self._text = text
 
     def __call__(self, text: str) -> None:
-        """Fails at that text."""
         if text == self._text:
             raise ScoringError("it is broken")
 
@@ -156,14 +143,12 @@ class Gate:
         self._text, self.opened, self.awaited = text, threading.Event(), threading.Event()
 
     def __call__(self, text: str) -> None:
-        """Waits at that text."""
         if text == self._text:
             self.awaited.set()
             assert self.opened.wait(GENEROUS)
 
 
 def stored_scores(folder: Path, model: FakeModel) -> dict[tuple[str, str], float]:
-    """What another process finds in the store."""
     rows = Store(folder).read(model.fingerprint)
     return {
         (text, answer): logprob
@@ -181,7 +166,6 @@ def stored_replies(folder: Path, model: Replying) -> dict[tuple[str, int], str]:
 
 
 def values(scores: Sequence[Scores]) -> list[list[float | None]]:
-    """The log-probabilities of each prompt's answers."""
     return [[score[answer].logprob for answer in ANSWERS] for score in scores]
 
 

@@ -34,20 +34,16 @@ class Talker:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Its name and fingerprint."""
         return {"name": self.name, "fingerprint": self.fingerprint}
 
     @property
     def supports(self) -> frozenset[type]:
-        """Replies alone."""
         return frozenset({SamplingPrompt})
 
     def cost(self, requests: Sequence[SamplingPrompt]) -> list[int]:
-        """The number of replies."""
         return [len(one.numbers) for one in requests]
 
     def answer(self, requests: Sequence[SamplingPrompt]) -> list[Samples]:
-        """Replies Yes, No or Perhaps."""
         for one in requests:
             self.asked += [(one.text, number) for number in one.numbers]
         if self.dies is not None and len(self.asked) > self.dies:
@@ -66,7 +62,6 @@ class Talker:
 
 
 def reply(text: str, number: int) -> Sample:
-    """What the talker replies."""
     draw = hashlib.sha256(f"{text} {number}".encode()).digest()[0]
     return Sample(("Yes", "No.", "Perhaps")[draw % 3], "whole")
 
@@ -102,17 +97,6 @@ def test_replies_are_asked_for_once_and_more_samples_ask_the_rest(tmp_path: Path
     votes = Engine(fewer, Store(tmp_path)).ask(PROMPTS)
     assert votes == [counted(prompt.text, 2, prompt.answers) for prompt in PROMPTS]
     assert not fewer.asked
-
-
-def test_what_was_replied_before_a_failure_is_kept(tmp_path: Path) -> None:
-    """The same request goes on from there."""
-    dying = Talker(20, dies=16)
-    with pytest.raises(ScoringError, match="out of money"):
-        Engine(dying, Store(tmp_path)).ask(PROMPTS[:1])
-    again = Talker(20)
-    votes = Engine(again, Store(tmp_path)).ask(PROMPTS[:1])
-    assert again.asked == [(PROMPTS[0].text, number) for number in range(16, 20)]
-    assert votes == [counted(PROMPTS[0].text, 20, PROMPTS[0].answers)]
 
 
 def test_progress_counts_each_text_and_each_reply_once(tmp_path: Path) -> None:
@@ -151,14 +135,6 @@ def test_replies_that_a_store_loses_twice_are_an_error(
     with pytest.raises(StoreError, match="no longer contains"):
         Engine(talker, Store(tmp_path)).ask(PROMPTS)
     assert len(talker.asked) == 20
-
-
-def test_another_model_shares_no_reply(tmp_path: Path) -> None:
-    """The store knows replies by the fingerprint."""
-    Engine(Talker(), Store(tmp_path)).ask(PROMPTS)
-    other = Talker(fingerprint="1" * 64)
-    Engine(other, Store(tmp_path)).ask(PROMPTS)
-    assert len(other.asked) == 10
 
 
 def test_a_model_that_replies_too_little_is_an_error(tmp_path: Path) -> None:
