@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from tacit.engine.plan import Plan
 from tacit.engine.ray.executor import RayExecutor, dismiss
-from tacit.requests.block import Part
+from tacit.requests.kind import Block, Part
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
 from tests.engine.three_nodes import three_nodes
@@ -74,8 +73,8 @@ def test_a_run_that_two_workers_began_is_ended_by_one(
     execute = RayExecutor.execute
     stored: list[int] = []
 
-    def counting(executor: RayExecutor, plan: Plan) -> Generator[Part]:
-        with closing(execute(executor, plan)) as done:
+    def counting(executor: RayExecutor, blocks: Sequence[Block]) -> Generator[Part]:
+        with closing(execute(executor, blocks)) as done:
             for number, block in enumerate(done, 1):
                 stored.append(number)
                 if executor.size == 2 and number == 6:

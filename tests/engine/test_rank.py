@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.plan import cut
+from tacit.engine.blocks import cut
 from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.fake import FakeModel

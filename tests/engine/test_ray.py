@@ -18,7 +18,7 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError, StoreError, TooLongError
 from tacit.models.fake import FakeModel
 from tacit.requests import TOO_LONG, Prompt, RankingPrompt, ScoringKind, Vocabulary
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 from tests.engine.ray_models import Telling, by_letters
 from tests.engine.three_nodes import three_nodes
 

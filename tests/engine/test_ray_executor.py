@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tacit.engine.plan import Plan
 from tacit.engine.ray import executor
 from tacit.engine.ray.cluster import Share
 from tacit.engine.ray.executor import RayExecutor
@@ -22,7 +21,7 @@ from tacit.errors import ModelError, ScoringError, StoreError
 from tacit.models.fake import FakeModel
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.requests import Prompt
-from tacit.requests.block import Block
+from tacit.requests.kind import Block
 from tests.engine.ray_models import by_letters
 
 Works = Callable[[int, str], Any]
@@ -124,9 +123,8 @@ def make(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Made:
     return made
 
 
-def plan_of(blocks: int) -> Plan:
-    prompts = [Prompt(f"text {n}", ("a",)) for n in range(blocks)]
-    return Plan("f", prompts, prompts, tuple(Block((one,), 1) for one in prompts), blocks, 0)
+def made_of(number: int) -> list[Block]:
+    return [Block((Prompt(f"text {at}", ("a",)),), 1) for at in range(number)]
 
 
 def test_idle_workers_of_a_lost_node_receive_no_block(make: Made) -> None:
@@ -139,10 +137,10 @@ def test_idle_workers_of_a_lost_node_receive_no_block(make: Made) -> None:
         return answering(worker, method)
 
     ray, ours = make(works, 5)
-    list(ours.execute(plan_of(10)))
+    list(ours.execute(made_of(10)))
     lost.update(one.actor.worker for one in ours._idle[1:])
     ray.called.clear()
-    assert len(list(ours.execute(plan_of(1)))) == 1
+    assert len(list(ours.execute(made_of(1)))) == 1
     assert sum(method == "work" for _, method in ray.called) == 2
 
 
@@ -157,7 +155,7 @@ def test_a_library_s_error_restarts_the_worker_and_an_own_one_does_not(make: Mad
         )
 
     ray, ours = make(works, 1)
-    assert len(list(ours.execute(plan_of(1)))) == 1
+    assert len(list(ours.execute(made_of(1)))) == 1
     assert [method for _, method in ray.called] == [
         *("ready", "load"),
         *("work", "end", "load"),
@@ -168,7 +166,7 @@ def test_a_library_s_error_restarts_the_worker_and_an_own_one_does_not(make: Mad
 def test_an_interruption_ends_the_workers_also_between_two_blocks(make: Made) -> None:
     """Otherwise they would occupy their cores for as long as the executor exists."""
     ray, ours = make(answering, 1)
-    blocks = ours.execute(plan_of(2))
+    blocks = ours.execute(made_of(2))
     next(blocks)
     assert not ray.ended
     blocks.close()
@@ -189,14 +187,14 @@ def test_a_node_with_another_model_ends_a_run_only_at_its_beginning(
 
     ray, ours = make(works, 2)
     if stored:
-        list(ours.execute(plan_of(1)))
+        list(ours.execute(made_of(1)))
         late = True
-        list(ours.execute(plan_of(9)))
+        list(ours.execute(made_of(9)))
         assert (ours.size, ray.ended) == (1, [1])
         assert "1 of 2 workers remain" in caplog.text
     else:
         with pytest.raises(ModelError, match="on host 1 differs from the model on host 0"):
-            list(ours.execute(plan_of(9)))
+            list(ours.execute(made_of(9)))
 
 
 def test_a_model_that_no_worker_can_load_ends_the_run(make: Made) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tacit.engine.ask import Engine
-from tacit.engine.plan import too_long
+from tacit.engine.blocks import too_long
 from tacit.engine.store import Store
 from tacit.errors import PromptError, TooLongError
 from tacit.models.fake import FakeModel

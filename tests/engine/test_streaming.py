@@ -19,7 +19,7 @@ from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai.streaming import Stream
 from tacit.requests import Prompt, Sample, Samples, SamplingPrompt, Scores
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 
 GENEROUS = 60.0
 ANSWERS = ("a", "bc")

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 PHASES = {
-    "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.plan:Plan.record"),
+    "planning": ("tacit.engine.ask:Engine.plan", "tacit.engine.ask:Plan.record"),
     "scoring": ("tacit.engine.local:LocalExecutor._answers",),
     "publishing a segment": ("tacit.engine.store:Store.append",),
     "measuring": ("tacit.probes.parts.probe:PartsProbe.measure",),

@@ -15,7 +15,7 @@ import polars as pl
 
 from tacit.coherence.beliefs import read_beliefs
 from tacit.coherence.ontology import Ontology, read_ontology
-from tacit.engine.plan import recorded
+from tacit.engine.blocks import recorded
 from tacit.english import Nouns
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build

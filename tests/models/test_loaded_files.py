@@ -19,7 +19,7 @@ from tacit.models.huggingface.fingerprint import FileHashes, LoadedFiles
 from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 from tests.models import tiny
 from tests.models.conftest import FolderOf
 from tests.models.overwriting import WAYS, WEIGHTS, other_weights, overwrite_in_file

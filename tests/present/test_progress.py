@@ -15,7 +15,7 @@ from tacit.models.fake import FakeModel
 from tacit.present import progress
 from tacit.present.progress import show_warnings, silence_libraries
 from tacit.requests import Prompt
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 
 PROMPTS = [Prompt(f"text {n}", ("a",)) for n in range(1200)]
 

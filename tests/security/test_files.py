@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tacit.engine.plan import recorded
+from tacit.engine.blocks import recorded
 from tacit.engine.store import Store
 from tacit.errors import DataError, TacitError
 from tacit.knowledge.base import KnowledgeBase

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from tacit.engine.blocks import cut, digest_of, in_parts, record, recorded, too_long
 from tacit.engine.local import SECONDS, LocalExecutor
-from tacit.engine.plan import Executor, Plan, cut, digest_of, in_parts, recorded, too_long
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
 from tacit.errors import (
@@ -19,22 +20,29 @@ from tacit.errors import (
     PromptError,
     StoreError,
     TooLongError,
-    UnreliableError,
     WorkError,
 )
-from tacit.models.base import IN_CHAT, CutsBlocks, LanguageModel, SamplesReplies, Streams
+from tacit.models.base import (
+    IN_CHAT,
+    CutsBlocks,
+    LanguageModel,
+    Rechecks,
+    SamplesReplies,
+    Streams,
+)
 from tacit.requests import (
     KINDS,
     TOO_LONG,
     Decision,
     Key,
+    Kind,
     Prompt,
     Request,
     Samples,
     SamplingPrompt,
 )
 from tacit.requests.answer_parsing import votes_of
-from tacit.requests.block import Block, Part
+from tacit.requests.kind import Block, Part
 from tacit.requests.white_space import doubled
 
 log = logging.getLogger(__name__)
@@ -65,17 +73,57 @@ def frozen() -> Iterator[None]:
         gc.unfreeze()
 
 
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A list of requests, and the blocks in which the uncached requests are computed."""
+
+    fingerprint: str
+    asked: Sequence[Request]
+    merged: Sequence[Request]
+    blocks: Sequence[Block]
+    distinct: int
+    stored: int
+    skipped: Mapping[Request, str] = field(default_factory=dict)
+    whole: bool = True
+    cached: Mapping[type, Mapping[Key, Any]] = field(default_factory=dict, repr=False)
+
+    @property
+    def prompts(self) -> int:
+        """The number of requests that must be computed."""
+        return sum(len(block.requests) for block in self.blocks)
+
+    @property
+    def tokens(self) -> int:
+        """The total number of tokens in all requests of the plan's blocks."""
+        return sum(block.tokens for block in self.blocks)
+
+    def record(self, path: Path) -> None:
+        """Write the plan's blocks of requests to a file."""
+        if self.whole:
+            record(path, digest_of(self.fingerprint, self.merged), self.merged, self.blocks)
+
+
+class Executor(Protocol):
+    """Computes and stores one model's answers to blocks of requests."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """The executor's description for the manifest, with values that JSON can represent."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of blocks that are computed at the same time."""
+        ...
+
+    def execute(self, blocks: Sequence[Block]) -> Generator[Part]:
+        """Compute all blocks in any order; yield each block after its answers are stored."""
+        ...
+
+
 BLOCK_TOKENS = 16384
 _LEAST_TOKENS, _MOST_ON_CPU, _WORK = 256, 2048, 2**38
 """Limits of a block in tokens on a CPU, and the number of weights times tokens in about 5 s."""
-
-
-def block_tokens_of(model: Mapping[str, Any]) -> int:
-    """Return the number of tokens in a block, given a model's description."""
-    parameters = model.get("parameters")
-    if model.get("device") != "cpu" or not parameters:
-        return BLOCK_TOKENS
-    return max(_LEAST_TOKENS, min(_MOST_ON_CPU, _WORK // int(parameters)))
 
 
 @dataclass(frozen=True)
@@ -186,30 +234,31 @@ class Engine:
         """
         asked = self._supported(requests)
         self._check_white_space(asked)
-        merged: list[Any] = []
         by_class: dict[type, list[Any]] = {}
         for one in asked:
             by_class.setdefault(type(one), []).append(one)
-        for of, some in by_class.items():
-            merged += KINDS[of].merge(some)
+        merged = {of: KINDS[of].merge(some) for of, some in by_class.items()}
+        every = list(chain.from_iterable(merged.values()))
         whole = self.executor is not None or not isinstance(self.model, Streams)
         before: list[Block] = []
         if path and whole and path.is_file():
-            before = recorded(path, digest_of(self.model.fingerprint, merged), merged)
-        cached = {of: self._cached(of) for of in by_class}
-        parts = [
-            self._planned(some, [block for block in before if block.of is of], cached[of])
-            for of, some in by_class.items()
-        ]
-        blocks = tuple(block for part in parts for block in part.blocks)
+            before = recorded(path, digest_of(self.model.fingerprint, every), every)
+        blocks, skipped, cached = list[Block](), dict[Any, str](), dict[type, Mapping[Key, Any]]()
+        distinct = stored = 0
+        for of, some in by_class.items():
+            cached[of] = self._cached(of)
+            part = self._planned(KINDS[of], some, merged[of], before, cached[of])
+            blocks += part.blocks
+            skipped |= part.skipped
+            distinct, stored = distinct + part.distinct, stored + part.stored
         return Plan(
             self.model.fingerprint,
             asked,
-            merged,
-            blocks=blocks,
-            distinct=sum(part.distinct for part in parts),
-            stored=sum(part.stored for part in parts),
-            skipped={one: why for part in parts for one, why in part.skipped.items()},
+            every,
+            blocks=tuple(blocks),
+            distinct=distinct,
+            stored=stored,
+            skipped=skipped,
             whole=whole,
             cached={} if blocks else cached,
         )
@@ -217,7 +266,7 @@ class Engine:
     def _supported(self, requests: Sequence[Request]) -> Sequence[Request]:
         """Return the requests; prompts become what a model that only replies or decides answers."""
         model = self.model
-        unsupported = {type(one) for one in requests} - model.supports
+        unsupported = set(map(type, requests)) - model.supports
         if not unsupported:
             return requests
         if unsupported == {Prompt} and Decision in model.supports:
@@ -242,54 +291,62 @@ class Engine:
             log.warning("%s: %s", self.model.name, problem)
 
     def _planned(
-        self, requests: Sequence[Any], before: Sequence[Block], values: Mapping[Key, Any]
+        self,
+        kind: Kind[Any, Any],
+        requests: Sequence[Any],
+        merged: Sequence[Any],
+        before: Sequence[Block],
+        values: Mapping[Key, Any],
     ) -> _Planned:
         """Divide requests of one kind into blocks; reuse unfinished blocks in ``before``."""
-        kind = KINDS[type(requests[0])]
         cached = kind.final(values)
-        todo = [b for b in before if any(kind.without(one, cached) for one in b.requests)]
+        todo = [
+            block
+            for block in before
+            if KINDS[block.of] is kind and any(kind.without(one, cached) for one in block.requests)
+        ]
         taken = {key for block in todo for one in block.requests for key in kind.keys(one)}
-
-        def planned(some: Sequence[Any], skipped: Mapping[Any, str]) -> _Planned:
-            merged = kind.merge(some)
-            lacking = [rest for one in merged if (rest := kind.without(one, cached))]
-            rests = [rest for one in lacking if (rest := kind.without(one, taken))]
-            blocks = [*todo, *self._cut(rests)]
-            return _Planned(blocks, len(merged), len(merged) - len(lacking), skipped)
-
+        lacking = [rest for one in merged if (rest := kind.without(one, cached))]
+        rests = [rest for one in lacking if (rest := kind.without(one, taken))]
         try:
-            return planned(requests, {})
+            blocks = self._cut(rests)
         except TooLongError:
             if self.strict:
                 raise
-        # Check each request alone, so that skipping it does not depend on the others.
-        rests = {one: rest for one in requests if (rest := kind.without(one, cached))}
-        found = too_long(self.model.cost, list(dict.fromkeys(rests.values())))
-        skipped = {one: found[rest] for one, rest in rests.items() if rest in found}
-        return planned([one for one in requests if one not in skipped], skipped)
+            # Check each request alone, so that skipping it does not depend on the others.
+            alone = {one: rest for one in requests if (rest := kind.without(one, cached))}
+            found = too_long(self.model.cost, list(dict.fromkeys(alone.values())))
+            if not found:
+                raise
+            skipped = {one: found[rest] for one, rest in alone.items() if rest in found}
+            kept = [one for one in requests if one not in skipped]
+            part = self._planned(kind, kept, kind.merge(kept), before, values)
+            return replace(part, skipped=skipped)
+        return _Planned([*todo, *blocks], len(merged), len(merged) - len(lacking))
 
     def _cut(self, requests: Sequence[Any]) -> list[Block]:
-        model = self.model
-        tokens = self.block_tokens or block_tokens_of(model.description)
-        own = model.blocks(requests, tokens) if requests and isinstance(model, CutsBlocks) else None
+        if not requests:
+            return []
+        model, tokens = self.model, self.block_tokens or BLOCK_TOKENS
+        about = model.description
+        if not self.block_tokens and about.get("device") == "cpu" and about.get("parameters"):
+            tokens = max(_LEAST_TOKENS, min(_MOST_ON_CPU, _WORK // int(about["parameters"])))
+        own = model.blocks(requests, tokens) if isinstance(model, CutsBlocks) else None
         return cut(requests, in_parts(model.cost, requests), tokens) if own is None else own
 
     def _execute(self, plan: Plan, progress: Callable[[Part], None] | None, *, again: bool) -> bool:
         """Carry out a plan; return False if answers were set aside that must be asked again."""
-        rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
-        try:
-            with frozen(), closing(self._executor.execute(plan)) as done:
-                for part in done:
-                    rechecks.stored(part.ended)
-                    if progress:
-                        progress(part)
-            rechecks.check(last=True)
-        except UnreliableError:
-            rechecks.withdraw()
-            raise
+        parts, rechecks = self._executor.execute(plan.blocks), None
+        if isinstance(self.model, Rechecks):
+            rechecks = Rechecking(self.model, self.store, plan.prompts, again=again)
+            parts = rechecks.rechecked(parts)
+        with frozen(), closing(parts):
+            for part in parts:
+                if progress:
+                    progress(part)
         with suppress(WorkError):  # only a cache: files are hashed, and models checked, again
             self.store.hashes.save()
-        return rechecks.sound
+        return rechecks is None or rechecks.sound
 
     def _cached(self, of: type) -> Mapping[Key, Any]:
         """Return the cached answers of the model to requests of one class."""
@@ -297,14 +354,14 @@ class Engine:
 
     def stored(self, plan: Plan) -> int:
         """Return how many of a plan's requests have all their answers in the store by now."""
-        kinds = {of: KINDS[of] for of in {type(one) for one in plan.merged}}
+        kinds = {of: KINDS[of] for of in set(map(type, plan.merged))}
         cached = {of: kind.final(self._cached(of)) for of, kind in kinds.items()}
         return sum(kinds[type(one)].without(one, cached[type(one)]) is None for one in plan.merged)
 
     @paused()
     def _gather(self, requests: Sequence[Request], plan: Plan) -> list[Any]:
         """Read the answers to all requests from the store."""
-        cached = plan.cached or {of: self._cached(of) for of in {type(one) for one in plan.asked}}
+        cached = plan.cached or {of: self._cached(of) for of in set(map(type, plan.asked))}
         answers = []
         for one, asked in zip(requests, plan.asked, strict=True):
             kind = KINDS[type(asked)]
@@ -325,4 +382,4 @@ class _Planned:
     blocks: Sequence[Block]
     distinct: int
     stored: int
-    skipped: Mapping[Any, str]
+    skipped: Mapping[Any, str] = field(default_factory=dict)

@@ -8,17 +8,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, zip_longest
+from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
-from tacit.engine.plan import Plan
 from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError
-from tacit.models.base import LanguageModel, Streams, prepared
+from tacit.models.base import CutsBlocks, LanguageModel, Streams
 from tacit.requests import KINDS
-from tacit.requests.block import Block, Part
+from tacit.requests.kind import Block, Part
 
 PERIOD = 30.0
 """The number of seconds between two writes of streamed answers to the score store."""
@@ -29,7 +30,7 @@ SECONDS = 5.0
 
 @dataclass(frozen=True)
 class LocalExecutor:
-    """An executor without workers; see ``tacit.engine.plan.Executor``."""
+    """An executor without workers; see ``tacit.engine.ask.Executor``."""
 
     model: LanguageModel
     store: Store
@@ -43,9 +44,9 @@ class LocalExecutor:
         torch = sys.modules.get("torch")
         return {"kind": "local", "threads": torch.get_num_threads() if torch else None}
 
-    def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute and store a plan's blocks; yield what is stored after each write."""
-        for _, of in groupby(plan.blocks, key=lambda block: block.of):
+    def execute(self, blocks: Sequence[Block]) -> Generator[Part]:
+        """Compute and store blocks; yield what is stored after each write."""
+        for _, of in groupby(blocks, key=attrgetter("of")):
             blocks = list(of)
             if isinstance(self.model, Streams):
                 yield from self._stream(self.model, blocks)
@@ -77,10 +78,10 @@ class LocalExecutor:
         with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(1) as behind:
             writer = _Writer(self, behind)
             # In this thread, because a model may be loaded now, which an interrupt must end.
-            answer = prepared(self.model, blocks[0])
+            answer = self._prepared(blocks[0])
             try:
                 for block, following in zip_longest(blocks, blocks[1:]):
-                    ready = ahead.submit(prepared, self.model, following) if following else None
+                    ready = ahead.submit(self._prepared, following) if following else None
                     writer.add(block, self._answers(block, answer))
                     yield from writer.stored()
                     answer = ready.result() if ready else list
@@ -89,6 +90,12 @@ class LocalExecutor:
             finally:
                 writer.write()
                 list(writer.stored(wait=True))  # raises if they could not be stored
+
+    def _prepared(self, block: Block) -> Callable[[], list[Any]]:
+        """Prepare a block if the model can; return a function that returns the answers."""
+        if isinstance(self.model, CutsBlocks):
+            return self.model.prepare(block)
+        return partial(self.model.answer, block.requests)
 
     def _answers(self, block: Block, answer: Callable[[], list[Any]]) -> list[Any]:
         answers = answer()
@@ -119,26 +126,26 @@ class _Writer:
 
     def __init__(self, executor: LocalExecutor, thread: ThreadPoolExecutor) -> None:
         self._executor, self._thread = executor, thread
-        self._new: list[tuple[Block, Sequence[Any]]] = []
+        self._blocks: list[Block] = []
+        self._answers: list[Any] = []
         self._storing: list[tuple[list[Block], Future[PurePosixPath]]] = []
         self._written = -executor.seconds  # so that the first block is stored at once
 
     def add(self, block: Block, answers: Sequence[Any]) -> None:
         """Add the answers to a block, and store all that were added if it is time."""
-        self._new.append((block, answers))
+        self._blocks.append(block)
+        self._answers += answers
         if time.monotonic() - self._written >= self._executor.seconds:
             self.write()
 
     def write(self) -> None:
         """Store all answers that were added."""
-        blocks = [block for block, _ in self._new]
-        if blocks:
-            requests = [one for block in blocks for one in block.requests]
-            answers = [one for _, some in self._new for one in some]
+        if self._blocks:
+            requests = [one for block in self._blocks for one in block.requests]
             store, about = self._executor.store, self._executor.model.description
-            stored = self._thread.submit(store.append, about, requests, answers)
-            self._storing.append((blocks, stored))
-        self._new, self._written = [], time.monotonic()
+            stored = self._thread.submit(store.append, about, requests, self._answers)
+            self._storing.append((self._blocks, stored))
+        self._blocks, self._answers, self._written = [], [], time.monotonic()
 
     def stored(self, *, wait: bool = False) -> Iterator[Part]:
         """Yield the blocks that have been stored since the last call."""

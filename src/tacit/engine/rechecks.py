@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
+from typing import Any, Protocol
 
 import polars as pl
 
 from tacit.engine.store import Store
 from tacit.english import several
 from tacit.errors import ScoringError, UnreliableError
-from tacit.models.base import Decides, Rechecks
+from tacit.models.base import Decides, LanguageModel, Rechecks
 from tacit.requests import KINDS, Decided, Decision, Prompt, RankingPrompt, Scores
+from tacit.requests.kind import Part
 from tacit.requests.scoring import FOR_NOW
 
 log = logging.getLogger(__name__)
@@ -28,25 +30,45 @@ AGAIN, RATE = 8, 125
 SECONDS = 600.0
 
 
+class Checkable(LanguageModel, Rechecks, Protocol):
+    """A model that may change during a run."""
+
+
 class Rechecking:
     """Rechecks the answers to a plan's requests while they are stored."""
 
     def __init__(
         self,
-        model: object,
+        model: Checkable,
         store: Store,
         left: int,
         *,
         again: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._model = model if isinstance(model, Rechecks) else None
-        self._store, self._left, self._again, self._clock = store, left, again, clock
+        self._model, self._store, self._left = model, store, left
+        self._again, self._clock = again, clock
         self._new, self._checked = 0, clock()
         self.sound = True
         # Of a server that decides, whole batches are asked again.
         batch = left // model.calls(left) if left and isinstance(model, Decides) else 1
         self._least = max(LEAST, RATE * batch)
+
+    def rechecked(self, parts: Generator[Part]) -> Generator[Part]:
+        """Yield what is stored, and recheck it; what fails a check is set aside.
+
+        Raises:
+            UnreliableError: If the model no longer answers as it did when it was loaded.
+        """
+        try:
+            with closing(parts):
+                for part in parts:
+                    self.stored(part.ended)
+                    yield part
+            self.check(last=True)
+        except UnreliableError:
+            self.withdraw()
+            raise
 
     def stored(self, requests: int) -> None:
         """Count stored answers, and recheck them if they are many."""
@@ -63,7 +85,8 @@ class Rechecking:
 
     def check(self, *, last: bool) -> None:
         """Recheck the answers that were stored and not rechecked."""
-        for model, of in self._kinds():
+        model = self._model
+        for of in model.supports:
             names, rows = self._store.unchecked(model.fingerprint, of)
             if not names:
                 continue
@@ -88,12 +111,8 @@ class Rechecking:
 
     def withdraw(self) -> None:
         """Set aside the answers that were not rechecked."""
-        for model, of in self._kinds():
-            self._store.withdraw(self._store.unchecked(model.fingerprint, of)[0])
-
-    def _kinds(self) -> Iterator[tuple[Rechecks, type]]:
-        if self._model is not None:
-            yield from ((self._model, of) for of in self._model.supports)
+        for of in self._model.supports:
+            self._store.withdraw(self._store.unchecked(self._model.fingerprint, of)[0])
 
 
 def chosen(rows: pl.DataFrame) -> list[tuple[Prompt, Scores]]:

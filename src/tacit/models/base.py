@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
     from tacit.requests import Prompt, Vocabulary
-    from tacit.requests.block import Block
+    from tacit.requests.kind import Block
 
 WHOLE = "log-probabilities of whole answers"
 FIRST = "log-probabilities of first tokens"
@@ -81,7 +80,7 @@ class LanguageModel(Protocol):
 
 
 @runtime_checkable
-class CutsBlocks(LanguageModel, Protocol):
+class CutsBlocks(Protocol):
     """A model that encodes prompts once, when they are planned, and computes shared prefixes once.
 
     Examples:
@@ -118,7 +117,7 @@ class CutsBlocks(LanguageModel, Protocol):
 
 
 @runtime_checkable
-class Streams(LanguageModel, Protocol):
+class Streams(Protocol):
     """A model whose answers arrive one by one, so that each can be stored immediately."""
 
     def stream(self, requests: Sequence[Any], seconds: float) -> Generator[list[tuple[Any, Any]]]:
@@ -140,7 +139,7 @@ class Streams(LanguageModel, Protocol):
 
 
 @runtime_checkable
-class SamplesReplies(LanguageModel, Protocol):
+class SamplesReplies(Protocol):
     """A model without log-probabilities; a belief is a vote share of sampled replies."""
 
     @property
@@ -192,7 +191,7 @@ class PredictsTokens(Protocol):
 
 
 @runtime_checkable
-class Rechecks(LanguageModel, Protocol):
+class Rechecks(Protocol):
     """A model that may change during a run, such as a model on a server."""
 
     def recheck(self, answered: Sequence[tuple[Any, Any]], *, last: bool) -> str | None:
@@ -212,13 +211,6 @@ class Rechecks(LanguageModel, Protocol):
             ScoringError: If the model failed.
         """
         ...
-
-
-def prepared(model: LanguageModel, block: Block) -> Callable[[], list[Any]]:
-    """Prepare a block if the model can; return a function that returns the answers."""
-    if isinstance(model, CutsBlocks):
-        return model.prepare(block)
-    return partial(model.answer, block.requests)
 
 
 def by_kind(

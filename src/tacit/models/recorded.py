@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tacit.errors import ModelError
-from tacit.models.base import CutsBlocks, LanguageModel, PredictsTokens, prepared
+from tacit.models.base import CutsBlocks, LanguageModel, PredictsTokens
 from tacit.models.huggingface.fingerprint import FileHashes, Stamp
 from tacit.models.huggingface.self_check import FAILS, Checks
 from tacit.models.huggingface.source import cached, named_path
@@ -25,7 +25,7 @@ from tacit.models.openai.options import ServerOptions
 from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS, folder_of
 from tacit.requests import KINDS, Prompt
-from tacit.requests.block import Block
+from tacit.requests.kind import Block
 from tacit.version import version
 
 _PACKAGES = (
@@ -184,9 +184,8 @@ class RecordedModel:
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
         """See ``CutsBlocks.blocks``."""
-        model = self.model
-        return model.blocks(requests, tokens) if isinstance(model, CutsBlocks) else None
+        return cast("CutsBlocks", self.model).blocks(requests, tokens)
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """See ``CutsBlocks.prepare``."""
-        return prepared(self.model, block)
+        return cast("CutsBlocks", self.model).prepare(block)

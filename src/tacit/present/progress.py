@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from tacit.engine.plan import Plan
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.present.terminal import beneath
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 from tacit.runs.reporter import Reporter
 
 if TYPE_CHECKING:
+    from tacit.engine.ask import Plan
     from tacit.runs.estimate import Cost
 
 

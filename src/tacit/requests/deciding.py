@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper
+from tacit.requests.kind import Key, Kind, improper, wrong
 from tacit.requests.scoring import REFUSED, ZERO, AnswerScore, Prompt, Scores, shown
 
 _PAIRS = ({"yes": True, "no": False}, {"true": True, "false": False})
@@ -133,7 +133,7 @@ class DecisionKind(Kind[Decision, Decided]):
 
     folder = "decisions"
     unsupported = "does not decide between options, as servers with --api decisions do"
-    parts, part = "options", "option"
+    parts, keyed = "options", ("text", "options", "option")
 
     def key(self, request: Decision) -> Key:
         """Return the text and all options."""
@@ -178,8 +178,8 @@ class DecisionKind(Kind[Decision, Decided]):
         if tuple(one.answer for one in answer.answers) != request.options:
             return f"decided between other options than those of {request.shown}"
         for one in answer.answers:
-            if wrong := improper(one.logprob, f"the option {one.answer!r} of {request.shown}"):
-                return wrong
+            if improper(one.logprob):
+                return wrong(one.logprob, f"the option {one.answer!r} of {request.shown}")
         return None
 
     def missing(self, request: Decision, reason: str) -> Decided:

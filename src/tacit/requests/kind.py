@@ -1,10 +1,10 @@
-"""``Kind``: how requests of one class are merged and keyed, and how their answers are stored."""
+"""Kinds of requests: how they are merged, grouped into blocks and keyed, and what is stored."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -18,6 +18,35 @@ Key = tuple[str | int | None, ...]
 
 _HAIR = 1e-3
 """Tolerance in nats for log-probabilities slightly above 0, which rounding can cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Requests of one class whose answers are computed together.
+
+    ``inputs`` is what a model encoded when it cut the block; it stays in this process.
+    """
+
+    requests: tuple[Any, ...]
+    tokens: int
+    inputs: Any = field(default=None, compare=False, repr=False)
+
+    def __reduce__(self) -> tuple[type[Block], tuple[tuple[Any, ...], int]]:
+        return Block, (self.requests, self.tokens)
+
+    @property
+    def of(self) -> type:
+        """The class of the requests."""
+        return type(self.requests[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A group of requests whose answers were stored together."""
+
+    requests: tuple[Any, ...]
+    tokens: int
+    ended: int
 
 
 class Kind(ABC, Generic[R, A]):
@@ -37,8 +66,8 @@ class Kind(ABC, Generic[R, A]):
     parts: ClassVar[str]
     """The name of the request's field with the parts."""
 
-    part: ClassVar[str]
-    """The column with the part, which follows those of the key."""
+    keyed: ClassVar[tuple[str, ...]]
+    """The first columns of a stored row: those of the request's key, and last the part."""
 
     @abstractmethod
     def key(self, request: R) -> Key:
@@ -83,10 +112,11 @@ class Kind(ABC, Generic[R, A]):
 
     def merge(self, requests: Iterable[R]) -> list[R]:
         """Combine requests that differ only in their parts, in the order of first occurrence."""
-        same: dict[Key, list[R]] = {}
+        same: dict[Key, tuple[R, dict[Any, None]]] = {}
         for request in requests:
-            same.setdefault(self.key(request), []).append(request)
-        return [self._merged(some) for some in same.values()]
+            _, parts = same.setdefault(self.key(request), (request, {}))
+            parts.update(dict.fromkeys(getattr(request, self.parts)))
+        return [self._with(first, tuple(parts)) for first, parts in same.values()]
 
     def without(self, request: R, cached: Collection[Key]) -> R | None:
         """Return the request without its cached parts, or None if all parts are cached."""
@@ -111,36 +141,25 @@ class Kind(ABC, Generic[R, A]):
 
     def settled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return for each part of each request the row that was stored first."""
-        return rows.unique(subset=self._key_columns(), keep="first", maintain_order=True)
+        return rows.unique(subset=self.keyed, keep="first", maintain_order=True)
 
     def cached(self, rows: pl.DataFrame) -> dict[Key, Any]:
         """Return the values of stored rows by their keys."""
-        names = list(self.schema())
-        n = len(self._key_columns())
-        keys = zip(*(rows[name].to_list() for name in names[:n]), strict=True)
-        values = map(self.value, *(rows[name].to_list() for name in names[n - 1 :]))
-        return dict(zip(keys, values, strict=True))
-
-    def _merged(self, same: Sequence[R]) -> R:
-        parts = [part for one in same for part in getattr(one, self.parts)]
-        distinct = dict.fromkeys(parts)
-        if len(same) == 1 and len(distinct) == len(parts):
-            return same[0]
-        return self._with(same[0], tuple(distinct))
+        columns, n = [column.to_list() for column in rows], len(self.keyed)
+        keys = zip(*columns[:n], strict=True)
+        return dict(zip(keys, map(self.value, *columns[n - 1 :]), strict=True))
 
     def _with(self, request: R, parts: tuple[Any, ...]) -> R:
         if parts == getattr(request, self.parts):
             return request
         return replace(request, **{self.parts: parts})  # type: ignore[type-var] # a dataclass
 
-    def _key_columns(self) -> list[str]:
-        """Return the columns of the key and of the part; all later columns are values."""
-        names = list(self.schema())
-        return names[: names.index(self.part) + 1]
+
+def improper(value: float | None) -> bool:
+    """Whether a value is neither missing nor a log-probability in nats."""
+    return value is not None and not -float("inf") < value < _HAIR
 
 
-def improper(value: float | None, what: str) -> str | None:
-    """Return None for a valid or missing log-probability in nats, or else an error message."""
-    if value is None or -float("inf") < value < _HAIR:
-        return None
+def wrong(value: float | None, what: str) -> str:
+    """Return the error message about an improper value."""
     return f"returned {value} for {what}, which is not a log-probability"

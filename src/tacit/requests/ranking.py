@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.english import several
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper
+from tacit.requests.kind import Key, Kind, improper, wrong
 from tacit.requests.scoring import Prompt, Scores
 from tacit.requests.vocabulary import Vocabulary
 from tacit.strings import convert_strings, strings
@@ -230,7 +230,7 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         "does not rank a vocabulary, and only scores given answers: use a local model, or give a "
         "list of answers"
     )
-    parts, part = "targets", "target"
+    parts, keyed = "targets", ("text", "separator", "vocabulary", "k", "target")
 
     def key(self, request: RankingPrompt) -> Key:
         """Return the text, separator, vocabulary and number of top candidates."""
@@ -307,8 +307,8 @@ class RankingKind(Kind[RankingPrompt, Ranking]):
         if tuple(one.target for one in answer.targets) != request.targets:
             return f"ranked targets other than those of {about}"
         values = [one.logprob for one in answer.targets] + [value for _, value in answer.top]
-        wrong = (improper(value, f"a candidate of {about}") for value in values)
-        return next(filter(None, wrong), None)
+        found = next(filter(improper, values), None)
+        return None if found is None else wrong(found, f"a candidate of {about}")
 
     def missing(self, request: RankingPrompt, reason: str) -> Ranking:
         """Return a ranking in which all candidates are missing for the given reason."""

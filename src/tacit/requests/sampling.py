@@ -109,7 +109,7 @@ class SamplingKind(Kind[SamplingPrompt, Samples]):
 
     folder = "votes"
     unsupported = "does not return sampled replies, as servers with --api chat --samples N do"
-    parts, part = "numbers", "number"
+    parts, keyed = "numbers", ("text", "number")
 
     def key(self, request: SamplingPrompt) -> Key:
         """Return the prompt's text."""

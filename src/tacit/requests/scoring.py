@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import PromptError
-from tacit.requests.kind import Key, Kind, improper
+from tacit.requests.kind import Key, Kind, improper, wrong
 from tacit.strings import convert_strings
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ class ScoringKind(Kind[Prompt, Scores]):
 
     folder = "scores"
     unsupported = "does not score answers and only returns sampled replies"
-    parts, part = "answers", "answer"
+    parts, keyed = "answers", ("text", "separator", "answer")
 
     def key(self, request: Prompt) -> Key:
         """Return the prompt's text and separator."""
@@ -273,8 +273,8 @@ class ScoringKind(Kind[Prompt, Scores]):
         if tuple(one.answer for one in answer.answers) != request.answers:
             return f"scored answers other than those of {request.shown}"
         for one in answer.answers:
-            if wrong := improper(one.logprob, f"the answer {one.answer!r} to {request.shown}"):
-                return wrong
+            if improper(one.logprob):
+                return wrong(one.logprob, f"the answer {one.answer!r} to {request.shown}")
         return None
 
     def missing(self, request: Prompt, reason: str) -> Scores:

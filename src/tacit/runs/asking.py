@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from tacit.engine.ask import Engine, paused
-from tacit.engine.plan import Plan
+from tacit.engine.ask import Engine, Plan, paused
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary

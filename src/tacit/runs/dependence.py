@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tacit.engine.plan import Plan, digest_of
+from tacit.engine.ask import Plan
+from tacit.engine.blocks import digest_of
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.models.base import Decides

@@ -16,7 +16,7 @@ from tacit.models.base import Decides, LanguageModel
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.served import ServedModel
 from tacit.requests import Request
-from tacit.requests.block import Block
+from tacit.requests.kind import Block
 
 if TYPE_CHECKING:
     from tacit.engine.ask import Engine

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.engine.plan import Plan
-    from tacit.requests.block import Part
+    from tacit.engine.ask import Plan
+    from tacit.requests.kind import Part
     from tacit.runs.estimate import Cost
 
 log = logging.getLogger("tacit")

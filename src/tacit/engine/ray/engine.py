@@ -21,7 +21,7 @@ from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.options import LoadOptions
 from tacit.models.registry import DEMOS
 from tacit.requests import Vocabulary
-from tacit.requests.block import Block
+from tacit.requests.kind import Block
 
 if TYPE_CHECKING:
     from tacit.engine.options import EngineOptions

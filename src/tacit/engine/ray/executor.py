@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from tacit.engine.plan import Plan
 from tacit.engine.ray.cluster import Share
 from tacit.engine.ray.worker import Failed, Loaded, Order, Worker
 from tacit.engine.storage import Storage
 from tacit.errors import ModelError, ScoringError, StoreError
-from tacit.requests.block import Block, Part
+from tacit.requests.kind import Block, Part
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +44,7 @@ class _Job:
 
 
 class RayExecutor:
-    """An executor whose Ray workers load the same model; see ``tacit.engine.plan.Executor``.
+    """An executor whose Ray workers load the same model; see ``tacit.engine.ask.Executor``.
 
     Ray restarts a worker whose process or node is lost, as soon as resources are free.
     """
@@ -91,17 +90,17 @@ class RayExecutor:
         ((_, result),) = self._done([job])
         return result
 
-    def execute(self, plan: Plan) -> Generator[Part]:
+    def execute(self, blocks: Sequence[Block]) -> Generator[Part]:
         """See ``Executor``."""
-        blocks = {_job(block): block for block in plan.blocks}
+        jobs = {_job(block): block for block in blocks}
         written: dict[str, str] = {}
-        with closing(self._done(list(blocks))) as done:
+        with closing(self._done(list(jobs))) as done:
             for job, stored in done:
                 if stored.host not in self._seen_from:
                     self._await({stored.segment: stored.host})
                     self._seen_from.add(stored.host)
                 written[stored.segment] = stored.host
-                block = blocks[job]
+                block = jobs[job]
                 yield Part(block.requests, block.tokens, len(block.requests))
         self._await(written)
 

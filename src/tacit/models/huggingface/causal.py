@@ -29,7 +29,7 @@ from tacit.models.huggingface.self_check import (
 )
 from tacit.models.huggingface.vocabulary import Frame
 from tacit.requests import Prompt, Scores
-from tacit.requests.block import Block
+from tacit.requests.kind import Block
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

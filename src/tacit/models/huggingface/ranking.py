@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from tacit.models.huggingface.vocabulary import (
     whole_words,
 )
 from tacit.requests import Prompt, Ranking, RankingPrompt, Scores, Vocabulary, rank
+from tacit.requests.kind import Block
 
 if TYPE_CHECKING:
     import torch
@@ -61,6 +62,8 @@ class Asked:
 class RankingModel(LocalModel):
     """A local model that ranks the words of a vocabulary by their log-probabilities."""
 
+    supports = frozenset({Prompt, RankingPrompt})
+
     def __init__(
         self, checkpoint: Checkpoint, batch_tokens: int, *, in_order: bool = True, **options: object
     ) -> None:
@@ -72,10 +75,13 @@ class RankingModel(LocalModel):
         """Return the words that the tokenizer encodes as one token after a space."""
         return whole_words(self._bare.backend_tokenizer, partial(locate, self._bare))
 
-    @property
-    def supports(self) -> frozenset[type]:
-        """The supported request classes, ``Prompt`` and ``RankingPrompt``."""
-        return frozenset({Prompt, RankingPrompt})
+    def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:  # noqa: ARG002
+        """Let the engine cut requests into blocks. See ``CutsBlocks.blocks``."""
+        return None
+
+    def prepare(self, block: Block) -> Callable[[], list[Any]]:
+        """See ``CutsBlocks.prepare``."""
+        return partial(self.answer, block.requests)
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return the number of tokens that the model processes for each request."""

@@ -17,7 +17,7 @@ from tacit.errors import UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai import watch
 from tacit.requests import Prompt, Scores
-from tacit.requests.block import Part
+from tacit.requests.kind import Part
 from tests.models.openai.matrix import faults
 from tests.models.openai.matrix.faults import Road
 from tests.models.openai.matrix.honest import Server

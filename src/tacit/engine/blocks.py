@@ -1,4 +1,4 @@
-"""Plans: a plan splits uncached requests into blocks and records the blocks in a file.
+"""Cut requests into blocks, and record the blocks of a plan in a file.
 
 A resumed run divides the requests into the same blocks as the interrupted run, so its results are
 identical to those of an uninterrupted run, even in rounding.
@@ -8,56 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from tacit.errors import StoreError, TooLongError
 from tacit.files import publish
 from tacit.requests import KINDS, Key, Request
-from tacit.requests.block import Block, Part
+from tacit.requests.kind import Block
 
 R = TypeVar("R")
 
 _STEP = 4096
 """Maximum number of requests whose tokens are counted in one call."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A list of requests, and the blocks in which the uncached requests are computed."""
-
-    fingerprint: str
-    asked: Sequence[Request]
-    merged: Sequence[Request]
-    blocks: tuple[Block, ...]
-    distinct: int
-    stored: int
-    skipped: Mapping[Request, str] = field(default_factory=dict)
-    whole: bool = True
-    cached: Mapping[type, Mapping[Key, Any]] = field(default_factory=dict, repr=False)
-
-    @property
-    def prompts(self) -> int:
-        """The number of requests that must be computed."""
-        return sum(len(block.requests) for block in self.blocks)
-
-    @property
-    def tokens(self) -> int:
-        """The total number of tokens in all requests of the plan's blocks."""
-        return sum(block.tokens for block in self.blocks)
-
-    def record(self, path: Path) -> None:
-        """Write the plan's blocks of requests to a file."""
-        if not self.whole:
-            return
-        digest = digest_of(self.fingerprint, self.merged)
-        before = recorded(path, digest, self.merged)
-        known = set(before)
-        more = [block for block in self.blocks if block not in known]
-        if more:
-            _write(path, digest, self.merged, [*before, *more])
 
 
 def cut(requests: Sequence[Any], costs: Sequence[int], block_tokens: int) -> list[Block]:
@@ -156,6 +119,14 @@ def _with_parts(request: Any, parts: Sequence[int] | None) -> Any:  # noqa: ANN4
     return found
 
 
+def record(path: Path, digest: str, merged: Sequence[Request], more: Sequence[Block]) -> None:
+    """Write a plan's blocks of requests to a file, after those that it contains."""
+    before = recorded(path, digest, merged)
+    blocks = list(dict.fromkeys([*before, *more]))
+    if blocks != before:
+        _write(path, digest, merged, blocks)
+
+
 def _write(path: Path, digest: str, merged: Sequence[Request], blocks: Sequence[Block]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -194,21 +165,3 @@ def _parts(request: Request, whole: Request) -> list[int] | None:
     kind = KINDS[type(request)]
     indices = {key: index for index, key in enumerate(kind.keys(whole))}
     return [indices[key] for key in kind.keys(request)]
-
-
-class Executor(Protocol):
-    """Computes and stores one model's answers to blocks of requests."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """The executor's description for the manifest, with values that JSON can represent."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The number of blocks that are computed at the same time."""
-        ...
-
-    def execute(self, plan: Plan) -> Generator[Part]:
-        """Compute all blocks in any order; yield each block after its answers are stored."""
-        ...
