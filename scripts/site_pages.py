@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import fields
 from typing import Any
 
 import typer
@@ -21,6 +22,7 @@ from tacit.coherence.ontology import Ontology, shipped_ontologies
 from tacit.coherence.relation import Relation
 from tacit.findings.findings import SHARED
 from tacit.findings.spec import Column, TableSpec
+from tacit.options import declarations, python_names
 from tacit.probes.base import declared_tables, title_of
 from tacit.probes.registry import BUILT_IN, probe
 from tacit.report.writing import glossary
@@ -86,6 +88,16 @@ def public_names() -> Iterator[str]:
         for name in names:
             thing = getattr(tacit, name)
             yield f"### tacit.{name}\n\n::: {thing.__module__}.{thing.__qualname__}\n"
+            if name.endswith("Options"):
+                yield "\n".join(_own(thing)) + "\n"
+
+
+def _own(kind: type) -> Iterator[str]:
+    """The options of a dataclass with their help, without those of the dataclasses nested in it."""
+    names = {one.name for one in fields(kind)}
+    for name, about in declarations(kind).items():
+        if name in names:
+            yield f"- `{name}`: {python_names(about.help, kind)}"
 
 
 def tables() -> Iterator[str]:

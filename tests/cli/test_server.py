@@ -200,7 +200,7 @@ def test_an_address_without_the_path_of_the_api_is_corrected(tacit: Tacit, promp
     assert "is the address" not in ran[f"{bare}/v1"].err
 
 
-@pytest.mark.parametrize("package", ["httpx2", "tenacity"])
+@pytest.mark.parametrize("package", ["tenacity", "tokenizers"])
 def test_a_missing_package_of_the_extra_is_named(
     tacit: Tacit, prompts: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:

@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ScoringError, TacitError
-from tacit.models.openai.chat import ChatServer, VotesServer, read_replies
+from tacit.models.openai.chat import ChatServer, FirstTokensModel, read_replies
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions import ServerModel
-from tacit.models.openai.first_tokens import FirstTokensModel
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.sampling import SampledModel
 from tacit.models.openai.schema import Answer, Completion, Replied, validated
-from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokens import likeliest, read_tokens, returned
+from tacit.models.openai.votes_server import VotesServer
 from tacit.requests import Prompt
 from tests.fuzzing.mutations import Spoilt, spoilt
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tacit.engine.store import Damaged, Store, decode, encode, next_name
 from tacit.models.huggingface.fingerprint import FileHashes
 from tacit.models.openai.client import Client
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.identity import recognised
 from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token
 from tacit.requests import AnswerScore, Prompt, Ranking, RankingPrompt, Scores, Vocabulary

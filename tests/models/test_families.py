@@ -6,7 +6,7 @@ import pytest
 from safetensors import safe_open
 
 from tacit.errors import RequestError
-from tacit.models.families import described, parameters_in
+from tacit.models.options import described, parameters_in
 from tests.models import sizes, tiny
 
 OPT = "facebook/opt-350m"

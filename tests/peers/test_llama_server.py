@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.models.openai.loading import load_server
-from tacit.models.openai.offers import offers
+from tacit.models.openai.loading import load_server, offers
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.roads import ECHO, NEXT_TOKENS
 from tests.models import tiny

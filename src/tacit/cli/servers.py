@@ -11,10 +11,10 @@ import typer
 
 from tacit.cli.options import AsJson, checked, declared
 from tacit.english import several
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.options import ServerOptions, check_address
 
 if TYPE_CHECKING:
-    from tacit.models.openai.offers import Offers
+    from tacit.models.openai.loading import Offers
     from tacit.models.openai.roads import Road
 
 
@@ -41,7 +41,9 @@ def check_server(
 
     Example: tacit check-server http://localhost:8000/v1 --tokenizer tokenizer.json
     """
-    from tacit.models.openai.offers import offers
+    check_address(address, options)  # before packages that may be missing are imported
+
+    from tacit.models.openai.loading import offers
 
     found = offers(address, options)
     result = _result(found, address, options)

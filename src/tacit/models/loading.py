@@ -138,8 +138,6 @@ def recorded_model(
 
 @dataclass(frozen=True)
 class Parts:
-    """The loaded parts of a model."""
-
     kind: str
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -185,7 +183,6 @@ def _other_backend(name: str) -> Backend | None:
 
 
 def is_here(name: str, options: LoadOptions) -> bool:
-    """Return whether a model can be loaded without a download."""
     return bool(
         is_address(name)
         or _other_backend(name) is not None
@@ -264,7 +261,6 @@ def _device(asked: str) -> torch.device:
 
 
 def _chat_of(name: str, kind: str, tokenizer: PreTrainedTokenizerBase) -> Chat:
-    """Return the chat format of a model's prompts, from the tokenizer's chat template."""
     from tacit.models.huggingface.chat_template import Chat
 
     if kind == "masked":

@@ -89,7 +89,6 @@ def _name_of(model: Any) -> str:  # noqa: ANN401 - a transformers model
 
 
 def _check(model: LanguageModel) -> None:
-    """Check that a model describes itself."""
     about = model.description
     for name, value in (("name", model.name), ("fingerprint", model.fingerprint)):
         if about.get(name) != value:

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from tacit.errors import RequestError
 from tacit.models.openai.options import ServerOptions, is_address
 from tacit.options import option
+from tacit.strings import last_part
 
-_MODEL = "Model"
+_model = partial(option, group="Model")
+_rare = partial(_model, rare=True)
 _FULL = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+
+Given: TypeAlias = Mapping[str, object] | Sequence[str] | None
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
     """Options for loading a model in this process, or for querying a server.
-
-    Args:
-        revision: A branch, tag or commit of a model on the Hugging Face hub.
-        dtype: Number format of the weights. With ``auto``, unquantised weights are float32 on a
-            CPU, and all other weights keep their stored format.
-        device: The device that runs the model: ``auto``, ``cpu``, ``cuda``, ``cuda:1`` and so on.
-        batch_tokens: Maximum number of tokens per forward pass, including padding. If None, the
-            limit is 2048 tokens on a CPU and 16384 tokens on other devices.
-        masked_mode: The mode in which masked models score answers of several tokens,
-            ``left-to-right`` or ``one-at-a-time``.
-        packing: Whether a causal model computes the common prefix of several prompts only once.
-            Packing is used only if a check shows that it does not change scores, so this option
-            affects only the run time.
-        trust_remote_code: Whether Python code from the model's repository may run.
-        allow_pickle: Whether pickled weights are loaded if there is no safetensors file.
-        adapter: A folder with a PEFT adapter to apply to the model; None for no adapter.
-        device_map: The device map, such as ``auto``, with which the package ``accelerate``
-            distributes the model over several devices; None to load the whole model on ``device``.
-        chat: Whether prompts are formatted as a chat with the tokenizer's chat template.
-        server: Options for the connection to a server, used if the model's name is a server's
-            address.
 
     Examples:
         >>> from tacit import LoadOptions
@@ -46,82 +34,58 @@ class LoadOptions:
         'bfloat16'
     """
 
-    revision: str | None = option(
-        None,
-        help="Branch, tag or commit of a model on the Hugging Face hub.",
-        group=_MODEL,
-        rare=True,
+    revision: str | None = _rare(
+        None, help="Branch, tag or commit of a model on the Hugging Face hub."
     )
-    dtype: Literal["auto", "float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = option(
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "fp32", "bf16", "fp16"] = _rare(
         "auto",
         help="Number format of the weights: auto (float32 on a CPU, the stored format on other "
         "devices), float32, bfloat16 or float16.",
-        group=_MODEL,
-        rare=True,
     )
-    device: str = option(
-        "auto",
-        help="Device that runs the model: auto, cpu, cuda, cuda:1, …",
-        group=_MODEL,
-        requested=False,
+    device: str = _model(
+        "auto", help="Device that runs the model: auto, cpu, cuda, cuda:1, …", requested=False
     )
-    batch_tokens: int | None = option(
+    batch_tokens: int | None = _rare(
         None,
         help="Maximum number of tokens in one forward pass [default: chosen for the device].",
         least=1,
-        group=_MODEL,
         requested=False,
-        rare=True,
     )
-    masked_mode: Literal["left-to-right", "one-at-a-time"] = option(
+    masked_mode: Literal["left-to-right", "one-at-a-time"] = _rare(
         "left-to-right",
         help="How a masked model scores an answer of several tokens: left-to-right (later tokens "
         "are masked) or one-at-a-time (only the scored token is masked).",
-        group=_MODEL,
-        rare=True,
     )
-    packing: bool = option(
+    packing: bool = _rare(
         default=True,
         flags=("--packing/--no-packing",),
         help="Whether a prefix that several prompts share is computed only once.",
-        group=_MODEL,
         requested=False,
-        rare=True,
     )
-    trust_remote_code: bool = option(
+    trust_remote_code: bool = _rare(
         default=False,
         help="Allow Python code from the model's repository to run.",
-        group=_MODEL,
         requested=False,
         permits=True,
-        rare=True,
     )
-    allow_pickle: bool = option(
+    allow_pickle: bool = _rare(
         default=False,
         help="Load pickled weights (pytorch_model.bin) if the model has no safetensors file.",
-        group=_MODEL,
         requested=False,
         permits=True,
-        rare=True,
     )
-    adapter: Path | None = option(
-        None,
-        help="A folder with a PEFT adapter for the model, such as a LoRA adapter.",
-        group=_MODEL,
-        rare=True,
+    adapter: Path | None = _rare(
+        None, help="A folder with a PEFT adapter for the model, such as a LoRA adapter."
     )
-    device_map: Literal["auto", "balanced", "balanced_low_0", "sequential"] | None = option(
+    device_map: Literal["auto", "balanced", "balanced_low_0", "sequential"] | None = _rare(
         None,
         help="How to distribute a large model over several devices: auto, balanced or sequential.",
-        group=_MODEL,
         requested=False,
-        rare=True,
     )
-    chat: bool = option(
+    chat: bool = _model(
         default=False,
         help="Format prompts with the tokenizer's chat template, so that the answer is the start "
         "of the assistant's turn.",
-        group=_MODEL,
     )
     server: ServerOptions = field(default_factory=ServerOptions)
 
@@ -130,26 +94,17 @@ class LoadOptions:
         if self.adapter is not None:
             object.__setattr__(self, "adapter", Path(self.adapter))
 
-    @property
-    def _idle(self) -> list[str]:
-        """The flags of the options that are set and have no effect on a server."""
+    def of(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
+        server, served = self.server, [*map(is_address, models)]
         own = [one for one in fields(self) if one.name != "server"]
         changed = [one.name for one in own if getattr(self, one.name) != one.default]
-        return [f"--{name.replace('_', '-')}" for name in changed]
-
-    def of(self, models: Sequence[str], *, from_file: bool = False) -> LoadOptions:
-        """Return the options for models; ``from_file`` says that a file names their addresses.
-
-        Raises:
-            RequestError: If an option applies to none of the models.
-        """
-        server, idle = self.server, self._idle if models and all(map(is_address, models)) else []
-        if idle:
+        if changed and models and all(served):
+            idle = [f"--{name.replace('_', '-')}" for name in changed]
             raise RequestError(
                 f"{' and '.join(idle)}: only for models in this process, and {models[0]} is a "
                 "server: omit them"
             )
-        if server.api != "completions" and models and not any(map(is_address, models)):
+        if server.api != "completions" and models and not any(served):
             hint = "; use --chat for a model in this process" if server.api == "chat" else ""
             raise RequestError(f"--api {server.api} applies only to a server{hint}")
         server.check_api()
@@ -158,37 +113,91 @@ class LoadOptions:
 
 @dataclass(frozen=True)
 class DescribedOptions:
-    """Options that describe models (see ``tacit.models.families``) without changing scores."""
+    """Options that describe models without changing scores."""
 
-    family: list[str] | None = option(
+    family: list[str] | None = _rare(
         None,
         help="Assign a model to a family; models of different families are not compared by size "
         "[default: the checkpoint's model_type]; repeatable.",
         metavar="NAME=FAMILY",
-        group=_MODEL,
         requested=False,
-        rare=True,
     )
-    parameters: list[str] | None = option(
+    parameters: list[str] | None = _rare(
         None,
         help="Number of parameters of the model NAME, such as 350M or 1.3B [default: counted in "
         "the checkpoint]; repeatable.",
         metavar="NAME=NUMBER",
-        group=_MODEL,
         requested=False,
-        rare=True,
     )
 
     def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:
-        """Return the user-specified family and number of parameters of each model."""
-        from tacit.models.families import described
-
         return described(models, self.family, self.parameters)
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """The options of all models of a run."""
-
     load: LoadOptions = field(default_factory=LoadOptions)
     described: DescribedOptions = field(default_factory=DescribedOptions)
+
+
+def parameters_in(text: str) -> int:
+    """Convert a parameter count such as ``350M``, ``1.3B`` or ``124439808`` to an integer."""
+    found = _NUMBER.fullmatch(text.strip())
+    number = Decimal(found[1]) * _UNITS[found[2].upper()] if found else Decimal(0)
+    if number < 1 or number != int(number):
+        raise RequestError(
+            f"{text!r} is not a number of parameters; expected a number such as 350M, 1.3B or "
+            "124439808"
+        )
+    return int(number)
+
+
+def described(
+    models: Sequence[str], families: Given, parameters: Given
+) -> dict[str, dict[str, str | int]]:
+    """Return each model's family and number of parameters, as the user specified them."""
+    found: dict[str, dict[str, str | int]] = {model: {} for model in models}
+    for model, family in _by_model("family", families, models):
+        found[model]["family"] = family
+    for model, number in _by_model("parameters", parameters, models):
+        found[model]["parameters"] = parameters_in(number)
+    return found
+
+
+def _by_model(option: str, given: Given, models: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield, for each entry such as ``NAME=FAMILY``, the name of the model and the value."""
+    seen: set[str] = set()
+    for name, value in _entries(option, given):
+        model = _named(option, name, models)
+        if model in seen:
+            raise RequestError(f"--{option} is given twice for {model}: give it once")
+        seen.add(model)
+        yield model, value
+
+
+def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
+    pairs = (
+        [(name, str(value)) for name, value in given.items()]
+        if isinstance(given, Mapping)
+        # A server's address may contain an equals sign; a family or a number does not.
+        else [(one.rpartition("=")[0], one.rpartition("=")[2]) for one in given or ()]
+    )
+    for name, value in pairs:
+        if not name.strip() or not value.strip():
+            raise RequestError(
+                f"--{option} has an entry without a model's name or without a value; expected "
+                f"NAME={'350M' if option == 'parameters' else 'FAMILY'}"
+            )
+        yield name.strip(), value.strip()
+
+
+def _named(option: str, name: str, models: Sequence[str]) -> str:
+    """Find a model by its full name or, if none matches, by the last part of its path."""
+    found = [model for model in models if name == model]
+    found = found or [model for model in models if name == last_part(model)]
+    if len(found) == 1:
+        return found[0]
+    problem = "several models are" if found else "no model is"
+    raise RequestError(
+        f"--{option} names {name!r}, but {problem} named so; expected one of {', '.join(models)}"
+    )

@@ -53,7 +53,6 @@ class Record:
 
     @classmethod
     def of(cls, name: str, options: LoadOptions, hashes: FileHashes) -> Record:
-        """Read the record of a model; it is empty if there is none."""
         files = None if options.trust_remote_code else _files_of(name, options)
         if hashes.path is None or files is None:
             return cls(hashes)
@@ -75,8 +74,8 @@ class Record:
 
     def save(self, checks: Checks, model: LanguageModel | None = None) -> None:
         """Write the checks, and the description of the loaded model."""
-        content = asdict(replace(checks, save=_nothing))
-        self.content["checks"] = {name: value for name, value in content.items() if name != "save"}
+        names = (one.name for one in fields(checks) if one.name != "save")
+        self.content["checks"] = {name: getattr(checks, name) for name in names}
         if model is not None:
             self.model = weakref.ref(model)
         model = self.model()
@@ -85,10 +84,6 @@ class Record:
             self.content["supports"] = [kind.__name__ for kind in KINDS if kind in model.supports]
         if self.path is not None and "model" in self.content:
             self.hashes.beside[self.path] = json.dumps(self.content, indent=1)
-
-
-def _nothing(_: Checks) -> None:
-    """Record nothing."""
 
 
 def _files_of(name: str, options: LoadOptions) -> Path | None:
@@ -154,7 +149,6 @@ class RecordedModel:
 
     @cached_property
     def model(self) -> LanguageModel:
-        """The model itself."""
         found = self._load()
         if found.fingerprint != self.fingerprint:
             if self._record.path is not None:
@@ -167,25 +161,19 @@ class RecordedModel:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        """The model's description; until the model is loaded, the recorded one."""
         return self.model.description if self.is_loaded else self._told
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
-        """See ``LanguageModel.cost``."""
         return self.model.cost(requests) if requests else []
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """See ``LanguageModel.answer``."""
         return self.model.answer(requests) if requests else []
 
     def next_tokens(self, prompts: Sequence[Prompt], most: int) -> list[tuple[str, float]]:
-        """See ``PredictsTokens.next_tokens``."""
         return cast("PredictsTokens", self.model).next_tokens(prompts, most)
 
     def blocks(self, requests: Sequence[Any], tokens: int) -> list[Block] | None:
-        """See ``CutsBlocks.blocks``."""
         return cast("CutsBlocks", self.model).blocks(requests, tokens)
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
-        """See ``CutsBlocks.prepare``."""
         return cast("CutsBlocks", self.model).prepare(block)

@@ -45,8 +45,8 @@ class Cost:
     def of(cls, requests: Iterable[Request], options: ServerOptions) -> Cost:
         """Compute the maximum cost of sending requests to a server."""
         from tacit.engine.rechecks import AGAIN, RATE
-        from tacit.models.openai.chat import ROOM
-        from tacit.models.openai.chat_checks import MOST_CALLS, MOST_FIRST_CALLS
+        from tacit.models.openai.chat import MOST_FIRST_CALLS, ROOM
+        from tacit.models.openai.sampling import MOST_CALLS
         from tacit.models.openai.server import TEXTS
         from tacit.requests.answer_parsing import ANSWER_TOKENS
 

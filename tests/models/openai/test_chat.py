@@ -10,13 +10,11 @@ import pytest
 from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import ModelError, RequestError
-from tacit.models.openai.chat import ChatReply
-from tacit.models.openai.chat_checks import MOST_CALLS
-from tacit.models.openai.first_tokens import FirstTokensModel
+from tacit.models.openai.chat import ChatReply, FirstTokensModel
 from tacit.models.openai.identity import same_replies
 from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import Backoff, ServerOptions, check_address
-from tacit.models.openai.sampling import SampledModel
+from tacit.models.openai.sampling import MOST_CALLS, SampledModel
 from tacit.requests import OUTSIDE_FIRST, Prompt, missing_by_reason
 from tests.models.openai.conftest import Serve
 from tests.models.openai.serving import Serving

@@ -20,9 +20,9 @@ from tacit.engine.store import Store
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.completions import ServerModel
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.loading import chosen
 from tacit.models.openai.options import Backoff, ServerOptions
-from tacit.models.openai.server import CompletionsServer
 from tacit.models.openai.tokenizer import TokenizerFile
 from tacit.requests import Prompt
 from tests.models.openai.conftest import Serve, load

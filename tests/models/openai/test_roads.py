@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tacit.errors import ModelError
-from tacit.models.openai.offers import offers
+from tacit.models.openai.loading import offers
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.roads import ECHO, NEXT_TOKENS, ROADS, VOTES, Road
 from tacit.requests import OUTSIDE, Prompt, missing_by_reason

@@ -30,7 +30,7 @@ def silent(
     def refused(_: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(404)
 
-    options = ServerOptions(backoff=Backoff(first=0.0, most=0.0))
+    options = ServerOptions(backoff=Backoff(attempts=3, first=0.0, most=0.0))
     return Client("http://127.0.0.1:1/v1", options, None, httpx2.MockTransport(answer or refused))
 
 
@@ -252,7 +252,7 @@ def test_the_consumer_may_ask_meanwhile() -> None:
     client = silent(answer)
 
     def ask(prompt: str) -> str:
-        return str(client.complete({"prompt": prompt}, attempts=3)["prompt"])
+        return str(client.complete({"prompt": prompt})["prompt"])
 
     with closing(Stream(ask, ["quick", "slow"], 2, 0.0).parts()) as parts:
         assert next(parts) == [(0, "p")]

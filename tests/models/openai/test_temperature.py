@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from tacit.models.openai.chat import LOOK_AGAIN, REFUSE, TELL
-from tacit.models.openai.temperature import counted, estimate, words_of
 from tacit.models.openai.tokens import Token
+from tacit.models.openai.votes_server import LOOK_AGAIN, REFUSE, TELL, counted, estimate, words_of
 
 
 @pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])

@@ -15,10 +15,10 @@ from tacit.engine.store import Store
 from tacit.errors import ScoringError, UnreliableError
 from tacit.models.fake import FakeModel
 from tacit.models.openai.client import Client
+from tacit.models.openai.identity import EVERY, Watch
 from tacit.models.openai.options import ServerOptions
 from tacit.models.openai.server import Server
 from tacit.models.openai.tokens import Token, differences
-from tacit.models.openai.watch import EVERY, Watch
 from tacit.requests import UNSAID, AnswerScore, Prompt, Scores
 from tests.models.openai.conftest import Serve, load
 
@@ -101,7 +101,7 @@ class Echoing(Server):
     def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         raise NotImplementedError
 
-    def next_token(self, text: str, *, longer: bool = False, attempts: int | None = None) -> Token:  # noqa: ARG002
+    def next_token(self, text: str, *, longer: bool = False) -> Token:  # noqa: ARG002
         """The same token, whatever is asked."""
         self.asked.append(text)
         return self.nexts[text]

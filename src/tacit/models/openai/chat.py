@@ -1,23 +1,23 @@
-"""A model in a server's chat: its first tokens, and its replies apart from its reasoning."""
+"""A model in a server's chat: its replies, and its beliefs by the first tokens of replies."""
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, ClassVar, Literal
 
+from tacit.models.base import FIRST, IN_CHAT
+from tacit.models.openai import checks
+from tacit.models.openai.checks import PAIRS, Finding
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.identity import same_replies
 from tacit.models.openai.options import Thinking
+from tacit.models.openai.roads import FIRST_TOKENS as ROAD
 from tacit.models.openai.schema import Answer, Replied
-from tacit.models.openai.server import TEXTS, Server, first_accepted
-from tacit.models.openai.streaming import at_once
-from tacit.models.openai.temperature import Temperature, counted, estimate, sensitivity, words_of
-from tacit.models.openai.tokens import Token
-from tacit.requests import Sample
-from tacit.requests.answer_parsing import ANSWER_TOKENS
+from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
+from tacit.models.openai.server import TEXTS, Server
+from tacit.models.openai.tokens import TOPS, Token, find, least_listed, likeliest
+from tacit.requests import OUTSIDE_FIRST, UNSAID_FIRST, AnswerScore, Prompt, Sample, Scores
 
 OPENS, CLOSES = "<think>", "</think>"
 
@@ -28,33 +28,14 @@ No token limit is set if the model is asked to reason, or if ``ROOM`` tokens do 
 server's context window.
 """
 
-OPEN_ENDED = "Write the first sentence of a story about an invented place."
-"""A prompt for which two independent replies are almost never identical."""
+MOST_FIRST_CALLS = len(TOPS) + 3 * len(TEXTS) + 4 * len(PAIRS) + 2
+"""The maximum total number of requests of the preflight and the check after a run."""
 
-DRAWN_TEXTS, AT_ONCE, SINGLY = 3, 24, 8
-"""First tokens drawn per text: 24 if a request can return several replies, otherwise 8."""
-
-AGAIN, LOOK_AGAIN, TELL, REFUSE = 2, 0.01, 0.1, 0.001
-"""After a p-value below ``LOOK_AGAIN``, twice as many are drawn, and ``TELL`` warns of these."""
-
-LIMITS = ("max_tokens", "max_completion_tokens")
-
-UNCUT: tuple[dict[str, float], ...] = (
-    {"top_k": 0, "min_p": 0.0, "repeat_penalty": 1.0, "repetition_penalty": 1.0},
-    {"top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0},
-    {},
-)
-"""Settings that make servers sample from the full distribution, without penalties.
-
-Servers differ in the names of sampling settings (such as ``repetition_penalty``), and in the value
-of ``top_k`` that allows all tokens (0 or -1).
-"""
+_SCORER = "server-chat-1"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """One reply of a chat model."""
-
     text: str
     thought: str
     cut: bool
@@ -67,7 +48,6 @@ class ChatReply:
 
     @property
     def has_reasoning(self) -> bool:
-        """Whether the reply contains reasoning."""
         return self.hidden or bool(self.thought.strip()) or CLOSES in self.text or self._opens
 
     @property
@@ -82,7 +62,6 @@ class ChatReply:
         return CLOSES in self.text and not opened
 
     def sample(self, *, begun: bool, meant: bool) -> Sample:
-        """Return the sampled reply without the reasoning."""
         _, ended, behind = self.text.rpartition(CLOSES)
         if ended:
             return Sample(behind.strip(), "cut" if self.cut else "whole")
@@ -97,7 +76,6 @@ class ChatReply:
 
 
 def read_replies(answer: Answer[Replied], most: int = 1) -> list[ChatReply]:
-    """Return the replies in a server's answer to one request, sorted by index."""
     hidden = (answer.usage.completion_tokens_details.reasoning_tokens or 0) > 0
     return [_reply_of(one, hidden=hidden) for one in answer.ordered(most)]
 
@@ -111,19 +89,15 @@ def _reply_of(choice: Replied, *, hidden: bool) -> ChatReply:
 
 @dataclass
 class ChatServer(Server):
-    """A server that replies in a chat."""
-
     thinking: Thinking = None
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     seeded: bool = True
     uncut: Mapping[str, float] = field(default_factory=dict)
     trims: ClassVar[bool] = True
 
-    def next_token(
-        self, text: str, *, longer: bool = False, attempts: int | None = None
-    ) -> Token | None:
+    def next_token(self, text: str, *, longer: bool = False) -> Token | None:
         more = {self.limit: 1 + longer, "logprobs": True, "top_logprobs": self.requested}
-        tokens = self._tokens(text, more, attempts=attempts)
+        tokens = self._tokens(text, more)
         return tokens[0] if tokens else None
 
     def replies(self, text: str, seed: int, n: int = 1, room: int | None = None) -> list[ChatReply]:
@@ -161,81 +135,74 @@ class ChatServer(Server):
         return body
 
 
-@dataclass
-class VotesServer(ChatServer):
-    """A chat server whose replies are sampled, and how it samples them."""
-
-    several: bool = False
-    """Whether one request can return several different replies."""
-    begun: bool = False
-    """Whether the template begins the reasoning, so that replies have a closing tag alone."""
-    reasons: bool = False
-    drawn: list[ChatReply] = field(default_factory=list)
-    temperature: Temperature | None = None
-    seeds: Iterator[int] = field(default_factory=lambda: itertools.count(1000, 1000))
-
-    def accept_replies(self) -> ChatReply:
-        """Find settings that the server accepts; return its first reply to ``OPEN_ENDED``."""
-
-        def ask(request: tuple[bool, Any, Mapping[str, float]]) -> ChatReply:
-            self.seeded, self.limit, self.uncut = request
-            return self.brief(OPEN_ENDED, 0)
-
-        return first_accepted(product((True, False), LIMITS, UNCUT), ask, RefusalError)
-
-    @property
-    def room(self) -> int | None:
-        """The token limit of a reply; None if there is no limit."""
-        return None if self.thinking == "all" else ANSWER_TOKENS + (self.thinking or 0)
-
-    def brief(self, text: str, seed: int) -> ChatReply:
-        """Return the beginning of a sampled reply, which may contain reasoning."""
-        return self.replies(text, seed, room=ANSWER_TOKENS)[0]
-
-    def likeliest(self, text: str) -> str:
-        """Return the beginning of the reply at temperature 0, which may contain reasoning."""
-        more = {self.limit: ANSWER_TOKENS, "temperature": 0.0}
-        return self._replies(text, more, 1)[0].whole
-
-    def same_greedy_replies(self, concurrency: int) -> bool:
-        """Return whether the server still gives three in four of its replies at temperature 0."""
-        now = self.greedy(list(self.greedy_replies), concurrency)
-        return same_replies(self.greedy_replies, now)
-
-    def greedy(self, texts: Sequence[str], concurrency: int) -> dict[str, str]:
-        """Return the replies at temperature 0, without those that the server refuses."""
-
-        def reply(text: str) -> str:
-            try:
-                return self.likeliest(text)
-            except RefusalError:
-                return ""
-
-        replies = zip(texts, at_once(reply, texts, concurrency), strict=True)
-        return {text: reply for text, reply in replies if reply.strip()}
-
-    def estimate_temperature(self) -> Temperature | None:
-        """Sample first tokens; sample again if a temperature of 1 is improbable."""
-        try:
-            first = self._drawn_tokens(1)
-            if first is None or first.chance >= LOOK_AGAIN:
-                return first
-            return self._drawn_tokens(AGAIN)
-        except RefusalError:
-            return None  # the server refuses one-token replies, or so many replies at once
-
-    def _drawn_tokens(self, times: int) -> Temperature | None:
-        seed = next(self.seeds)
-        size, requests = (AT_ONCE, times) if self.several else (1, SINGLY * times)
-        words = {text: words_of(token) for text, token in self.nexts.items()}
-        texts = [text for text in words if len(words[text]) > 1]
-        texts = sorted(texts, key=lambda text: -sensitivity(words[text]))[:DRAWN_TEXTS]
-        pieces = [(text, seed + at) for text in texts for at in range(requests)]
-        replies = at_once(
-            lambda piece: self.replies(*piece, n=size, room=1), pieces, self.concurrency
+def does_not_reason(server: ChatServer) -> Iterator[Finding]:
+    """The first token of a reply is then not the answer's."""
+    opens = any((token.text or "").strip() == OPENS for token in server.nexts.values())
+    if opens or server.unlimited().has_reasoning:
+        yield Finding(
+            "it reasons before it answers, so the first token of a reply does not belong to the "
+            "answer: turn reasoning off with --thinking-tokens 0",
+            fatal=True,
         )
-        parsed: dict[str, list[str]] = {text: [] for text in texts}
-        for (text, _), some in zip(pieces, replies, strict=True):
-            parsed[text] += [one.text for one in some]
-        drawn = [(list(words[text].values()), counted(words[text], parsed[text])) for text in texts]
-        return estimate(drawn, second=times > 1)
+
+
+def lists_first_tokens(server: ChatServer) -> Iterator[Finding]:
+    """Some servers return the log-probability of the sampled token alone."""
+    if not server.top:
+        yield Finding("it lists no most probable tokens in a chat", fatal=True)
+
+
+FIRST_TOKENS = (
+    checks.returns_logprobs,
+    checks.names_its_model,
+    does_not_reason,
+    checks.keeps_requests_apart,
+    checks.repeats_its_answers,
+    checks.reads_whole_prompts,
+    lists_first_tokens,
+)
+"""The checks before answers are scored as first tokens of replies."""
+
+
+class FirstTokensModel(ScoringServer[ChatServer]):
+    """A chat model that scores each answer as the first token of a reply."""
+
+    checks = FIRST_TOKENS
+    hint = "; alternatively, use vote shares, with --samples N"
+
+    def _settings(self) -> dict[str, Any]:
+        server = self._server
+        # Some servers begin every word with a space.
+        texts = [one.text or "" for token in server.nexts.values() for one in token.top]
+        words = [text for text in texts if text.lstrip(" ")[:1].isalpha()]
+        padded = bool(words) and all(word.startswith(" ") for word in words)
+        self._space = " " if padded else ""
+        return {
+            "first_tokens": server.top,
+            "first_space": self._space,
+            "thinking": server.thinking,
+            "scorer": _SCORER,
+        }
+
+    def _described(self) -> tuple[str, str, dict[str, Any]]:
+        passed = f"log-probabilities of first tokens of replies ({self._server.listed})"
+        return FIRST + IN_CHAT, passed, {"roads": [ROAD.name]}
+
+    def cost(self, requests: Sequence[Prompt]) -> list[int]:
+        """See ``LanguageModel.cost``; four bytes of a prompt count as about one token."""
+        return [2 + len(prompt.text.encode()) // BYTES_PER_TOKEN for prompt in requests]
+
+    def _score(self, prompt: Prompt, *, longer: bool = False) -> tuple[Scores, float]:
+        first = self._server.next_token(prompt.text, longer=longer)
+        token = first and likeliest(first, self._server.top)
+        top = token.top if token else ()
+        found = [find(top, self._space + answer, None) for answer in prompt.answers]
+        values = [None if one is None else one.logprob for one in found]
+        why = OUTSIDE_FIRST if top else UNSAID_FIRST
+        scores = (
+            AnswerScore(answer, None, 0, missing=why)
+            if value is None
+            else AnswerScore(answer, value, 1)
+            for answer, value in zip(prompt.answers, values, strict=True)
+        )
+        return Scores(tuple(scores)), least_listed(token) if token else -math.inf

@@ -10,7 +10,8 @@ from typing import Any
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.server import TEXTS, CompletionsServer, Server
+from tacit.models.openai.completions_server import CompletionsServer
+from tacit.models.openai.server import TEXTS, Server
 from tacit.models.openai.tokenizer import MOST_BEFORE
 from tacit.models.openai.tokens import LARGEST, agree, are_logits, are_rescaled, largest
 

@@ -8,7 +8,8 @@ import math
 import weakref
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -67,7 +68,8 @@ class Client:
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self.address, self.limit = address, options.timeout
-        self._timeout, self._backoff = options.patience, options.backoff
+        self._backoff = options.backoff
+        self._attempts, self._seconds = options.backoff.attempts, options.patience
         self._key = key or ""
         self._http = _http(address, options.concurrency, self._key, transport)
         self._turns = asyncio.Semaphore(options.concurrency)
@@ -78,7 +80,6 @@ class Client:
 
     @property
     def path_hint(self) -> str:
-        """A hint for error messages if the address does not end with ``/v1``; otherwise empty."""
         if self.address.rstrip("/").endswith("/v1"):
             return ""
         return f"; is the address {self.address.rstrip('/')}/v1?"
@@ -86,7 +87,8 @@ class Client:
     def models(self, attempts: int | None = None) -> list[dict[str, Any]]:
         """Return the server's list of models (``/models``); empty if there is no list."""
         try:
-            answer = waited(self._ask("GET", "/models", None, attempts))
+            with self.trying(attempts or self._attempts):
+                answer = waited(self._ask("GET", "/models", None))
         except RefusalError:
             return []
         data = answer.get("data")
@@ -94,29 +96,26 @@ class Client:
         named = [one for one in found if isinstance(one, dict) and isinstance(one.get("id"), str)]
         return [{**one, "id": whole(one["id"])} for one in named]
 
-    def complete(
-        self,
-        body: Mapping[str, Any],
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> dict[str, Any]:
-        """Return the server's answer to a completions request or, with ``messages``, in a chat."""
-        path = "/chat/completions" if "messages" in body else "/completions"
-        return self.post(path, body, timeout, attempts)
+    @contextmanager
+    def trying(self, attempts: int, seconds: float = math.inf) -> Iterator[None]:
+        """Limit the attempts and the time of requests that a server may not be able to answer."""
+        usual = self._attempts, self._seconds
+        self._attempts, self._seconds = attempts, min(seconds, self._seconds)
+        try:
+            yield
+        finally:
+            self._attempts, self._seconds = usual
 
-    def post(
-        self,
-        path: str,
-        body: Mapping[str, Any],
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> dict[str, Any]:
-        """Return the server's answer to a request for a path, such as ``/decisions``."""
-        return waited(self._ask("POST", path, body, attempts, timeout))
+    def complete(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the server's answer to a completions request or, with ``messages``, in a chat."""
+        return self.post("/chat/completions" if "messages" in body else "/completions", body)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return waited(self._ask("POST", path, body))
 
     def get(self, path: str) -> dict[str, Any]:
-        """Return the server's answer to one request for a path without a body."""
-        return waited(self._ask("GET", path, None, 1, _BRIEFLY))
+        with self.trying(1, _BRIEFLY):
+            return waited(self._ask("GET", path, None))
 
     def has(self, path: str) -> bool:
         """Return whether the server has a path, and so refuses a request without any field."""
@@ -129,26 +128,17 @@ class Client:
         text = text.replace(self._key, HIDDEN)
         return text.replace(b64encode(self._key.encode()).decode(), HIDDEN)
 
-    async def _ask(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        attempts: int | None = None,
-        seconds: float | None = None,
-    ) -> dict[str, Any]:
-        """Send a request until it is answered."""
+    async def _ask(self, method: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
         import tenacity
 
         retrying = tenacity.AsyncRetrying(
-            stop=tenacity.stop_after_attempt(attempts or self._backoff.attempts),
+            stop=tenacity.stop_after_attempt(self._attempts),
             wait=self._backoff.seconds,
             retry=tenacity.retry_if_exception_type(FailureError),
             sleep=asyncio.sleep,
         )
-        most = min(seconds or math.inf, self._timeout)
         try:
-            return await retrying(self._answer, method, path, body, most)
+            return await retrying(self._answer, method, path, body, self._seconds)
         except tenacity.RetryError as error:
             last = error.last_attempt
             raise ScoringError(
@@ -159,7 +149,6 @@ class Client:
     async def _answer(
         self, method: str, path: str, body: Mapping[str, Any] | None, seconds: float
     ) -> dict[str, Any]:
-        """Send a request once and return the answer."""
         import httpx2
 
         try:
@@ -183,7 +172,7 @@ class Client:
 
         try:
             async with self._turns:
-                seconds = min(self._timeout, _BRIEFLY)
+                seconds = min(self._seconds, _BRIEFLY)
                 response, _ = await _within(seconds, self._exchanged("POST", path, {}))
         except (TimeoutError, httpx2.HTTPError, ScoringError):
             return None
@@ -209,7 +198,6 @@ class Client:
         return response, content.decode(errors="replace")
 
     def _read(self, response: httpx2.Response, content: str) -> dict[str, Any]:
-        """Parse the body of a response."""
         status = response.status_code
         failure = f"status {status}: {self._shown(content)}"
         fails = status >= _SERVER_FAILS and status != _NOT_IMPLEMENTED
@@ -258,7 +246,6 @@ async def _within(seconds: float, exchange: Coroutine[Any, Any, Result]) -> Resu
 
 
 def _usage(answer: Mapping[str, Any]) -> dict[str, int]:
-    """Return the token counts of an answer, as far as it has any."""
     usage = answer.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     found = {
@@ -272,11 +259,8 @@ def _http(
     address: str, connections: int, key: str, transport: httpx2.AsyncBaseTransport | None
 ) -> httpx2.AsyncClient:
     """Return a client that uses the proxy of the environment, but not to reach this machine."""
-    try:
-        import httpx2
-        import tenacity  # noqa: F401 - needed only at the first request
-    except ImportError as error:
-        raise MissingPackage(error.name or "httpx2", "server") from error
+    import httpx2
+
     try:
         httpx2.URL(address)
     except httpx2.InvalidURL as error:

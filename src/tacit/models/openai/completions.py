@@ -13,28 +13,17 @@ from tacit.errors import ModelError, RequestError, TooLongError
 from tacit.models.base import WHOLE, by_kind
 from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.encoding import fill
-from tacit.models.openai.checks import (
-    Finding,
-    fits_the_tokenizer,
-    keeps_requests_apart,
-    names_its_model,
-    reads_whole_prompts,
-    repeats_its_answers,
-    returns_logprobs,
-)
-from tacit.models.openai.client import Client, RefusalError
+from tacit.models.openai import checks
+from tacit.models.openai.checks import Finding
+from tacit.models.openai.client import RefusalError
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.echo import adds_the_usual_tokens, echoes_correctly
-from tacit.models.openai.named import NamedTokens, total, wanted_of
+from tacit.models.openai.named import NamedTokens, Rankings, total, wanted_of
 from tacit.models.openai.named_checks import names_tokens
 from tacit.models.openai.named_routes import Ids, Values
-from tacit.models.openai.ollama import OllamaServer, is_ollama
-from tacit.models.openai.options import ServerOptions
-from tacit.models.openai.rankings import Rankings
 from tacit.models.openai.roads import ECHO, NAMED, NEXT_TOKENS, ROADS
-from tacit.models.openai.schema import count
 from tacit.models.openai.served import BYTES_PER_TOKEN, ScoringServer
-from tacit.models.openai.server import CompletionsServer
-from tacit.models.openai.tokenizer import Cut, Echoed, TokenizerFile
+from tacit.models.openai.tokenizer import Cut, Echoed
 from tacit.models.openai.tokens import Token, find, least_listed, likeliest
 from tacit.requests import (
     OUTSIDE,
@@ -64,13 +53,13 @@ def offers_a_road(server: CompletionsServer) -> Iterator[Finding]:
 
 
 CHECKS = (
-    returns_logprobs,
-    names_its_model,
-    keeps_requests_apart,
-    repeats_its_answers,
-    reads_whole_prompts,
+    checks.returns_logprobs,
+    checks.names_its_model,
+    checks.keeps_requests_apart,
+    checks.repeats_its_answers,
+    checks.reads_whole_prompts,
     names_tokens,
-    fits_the_tokenizer,
+    checks.fits_the_tokenizer,
     echoes_correctly,
     adds_the_usual_tokens,
     offers_a_road,
@@ -93,7 +82,6 @@ class Reading:
     _echoes: dict[str, Echoed | None] = field(default_factory=dict)
 
     def read(self, answers: Sequence[Filled]) -> list[AnswerScore]:
-        """Return the score of each answer, in the order of ``answers``."""
         if answers and not self.server.before and _is_empty(answers[0]):
             # A local model would start with BOS or EOS.
             return [_scored(filled, None, None, NOTHING) for filled in answers]
@@ -119,7 +107,6 @@ class Reading:
         return all(cut is not None and cut[0].end - cut[0].begin == 1 for cut in cuts)
 
     def _tokens(self, filled: Filled) -> tuple[Tokens, Cut] | None:
-        """Return the answer's tokens, and the tokens of the whole prompt with the answer."""
         cut = self._cut(filled.string)
         tokens = cut and answer_tokens(range(len(cut.tokens)), cut.offsets, filled)
         return (tokens, cut) if tokens and cut else None
@@ -203,7 +190,6 @@ class Reading:
 
     @property
     def least(self) -> float:
-        """The lowest log-probability that the server lists for a next token."""
         return max((least_listed(one) for one in self._nexts.values() if one), default=-math.inf)
 
 
@@ -219,7 +205,6 @@ def _named(
 def _total(
     named: NamedTokens, filled: Filled, tokens: Tokens | None, found: Mapping[Ids, Values]
 ) -> AnswerScore:
-    """Sum the values of an answer's tokens."""
     if not named.start and _is_empty(filled):
         return _scored(filled, None, None, NOTHING)
     if tokens is None:
@@ -283,7 +268,6 @@ class ServerModel(ScoringServer[CompletionsServer]):
         )
 
     def whole_words(self) -> Vocabulary:
-        """See ``HasWords.whole_words``."""
         if self._server.tokenizer is None:
             raise ModelError(f"{self.name}: its words are unknown: pass --tokenizer PATH")
         return self._server.tokenizer.whole_words()
@@ -305,7 +289,7 @@ class ServerModel(ScoringServer[CompletionsServer]):
         named, rankings = self._server.named, self._rankings
         if named is None or rankings is None:
             raise RequestError(f"{self.name} {RankingKind.unsupported}")
-        wanted = rankings.wanted(prompts)
+        wanted = [one.wanted for one in rankings.asked(prompts)]
         for prompt, befores in zip(prompts, wanted, strict=True):
             longest = max(map(len, befores), default=0)
             self._fits(longest, prompt.asking(prompt.vocabulary.words[:1]))
@@ -316,7 +300,7 @@ class ServerModel(ScoringServer[CompletionsServer]):
         if not self._server.named:
             return super()._batches(requests)
         step = TOGETHER if all(isinstance(one, Prompt) for one in requests) else 1
-        in_order = sorted(requests, key=_text)
+        in_order = sorted(requests, key=lambda one: str(one.text))
         return (in_order[at : at + step] for at in range(0, len(in_order), step))
 
     def _answers(self, batch: Sequence[Any]) -> list[Any]:
@@ -341,7 +325,6 @@ class ServerModel(ScoringServer[CompletionsServer]):
         return Scores(tuple(reading.read(fill(prompt)))), reading.least
 
     def _cost(self, text: str, prompt: Prompt) -> int:
-        """Return the number of tokens of a prompt with its answer."""
         tokenizer = self._server.tokenizer
         if tokenizer is None:
             return 1 + len(text.encode()) // BYTES_PER_TOKEN
@@ -350,7 +333,6 @@ class ServerModel(ScoringServer[CompletionsServer]):
         return cost
 
     def _fits(self, cost: int, prompt: Prompt) -> None:
-        """Raise if the server's window is too short for a prompt with its answer."""
         # One token of the window is for the token that the server generates.
         window = self._server.window
         if window is not None and cost + 1 > window:
@@ -358,19 +340,3 @@ class ServerModel(ScoringServer[CompletionsServer]):
                 f"{prompt.shown} has {cost} tokens with its answer, but {self.name} accepts at "
                 f"most {window - 1}: shorten the prompt, or use a model with a longer window"
             )
-
-
-def _text(request: Prompt | RankingPrompt) -> str:
-    return request.text
-
-
-def load(
-    client: Client, about: Mapping[str, Any], options: ServerOptions, store: Path | None
-) -> ServerModel:
-    """Run the preflight, and return the model; ``about`` is the model's entry in ``/models``."""
-    tokenizer = TokenizerFile(options.tokenizer) if options.tokenizer else None
-    only = None if len(options.roads) > 1 else options.roads[0].name
-    kind = OllamaServer if is_ollama(client) else CompletionsServer
-    server = kind(client, about["id"], options.concurrency, tokenizer, only=only)
-    server.window = count(about.get("max_model_len"))
-    return ServerModel(server, store)

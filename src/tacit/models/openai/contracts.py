@@ -168,7 +168,6 @@ def _by_truth(asked: Decision, p: float | None, mass: float | None = None) -> De
 
 
 def _by_option(asked: Decision, given: Mapping[str, float], mass: float | None = None) -> Decided:
-    """Check the probabilities of a decision's options."""
     names = options_of(asked)
     if given.keys() != set(names):
         raise ReplyError("it gives probabilities of other options than those of the question")

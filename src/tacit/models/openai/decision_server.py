@@ -1,4 +1,4 @@
-"""A server that decides between options, as it is asked."""
+"""A server that decides between options: how it is asked, and the checks of what it answers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from tacit.errors import ScoringError
+from tacit.models.openai import checks
+from tacit.models.openai.checks import Finding
 from tacit.models.openai.contracts import Contract, OpenAI, SGLang, SystemOne
 from tacit.models.openai.schema import NamedJudgements, Reply
-from tacit.models.openai.server import TEXTS, Repeat, Server
+from tacit.models.openai.server import TEXTS, TRIES, Repeat, Server, first_accepted
 from tacit.models.openai.tokens import Token
 from tacit.requests import Decided, Decision
+from tacit.requests.deciding import distance
 
 CONTRACTS: Mapping[str, tuple[Contract, ...]] = {
     "decisions": (OpenAI(), SGLang()),
@@ -24,18 +28,22 @@ CONTRACTS: Mapping[str, tuple[Contract, ...]] = {
 OPTIONS = ("true", "false", "unclear", "meaningless")
 """What the preflight offers as answers to its texts, of which few have a sure answer."""
 
-
 TOGETHER = tuple(Decision(text, options) for options in (OPTIONS, ("no", "yes")) for text in TEXTS)
 """The questions of the preflight that are asked in one request: choices, and statements."""
 
 _LEAST = 0.01
 """Changes of less probable options are not compared: some servers round probabilities."""
 
+OPTIONS_TRIED = (255, 52, 26, 10, 2)
+
+_FAR, _NEAR = 0.02, 1e-3
+_DIGITS, _EXACT = 7, 1e-12
+_LONGEST = 16384
+"""Longer windows are not tried out, because a server that reads such a text takes minutes."""
+
 
 @dataclass
 class DecisionsServer(Server):
-    """A server that decides."""
-
     contracts: tuple[Contract, ...] = ()
     window: int | None = None
     contract: Contract = field(default_factory=OpenAI)
@@ -54,11 +62,9 @@ class DecisionsServer(Server):
     """Whether the server rounds probabilities."""
     trims: ClassVar[bool] = True
 
-    def next_token(
-        self, text: str, *, longer: bool = False, attempts: int | None = None
-    ) -> Token | None:
+    def next_token(self, text: str, *, longer: bool = False) -> Token | None:
         """Return the decision about a text as if its options were tokens."""
-        (found,) = self.decide([Decision(text, OPTIONS)], again=longer, attempts=attempts)
+        (found,) = self.decide([Decision(text, OPTIONS)], again=longer)
         if found.label_mass is not None:
             self.masses.append(found.label_mass)
         tokens = [Token(one.answer, None, one.logprob) for one in found.answers]
@@ -82,9 +88,7 @@ class DecisionsServer(Server):
         batch = Repeat(TEXTS[0], again, "in one request with")
         return [*([batch] if self.together else []), *super().repeats()]
 
-    def decide(
-        self, asked: Sequence[Decision], *, again: bool = False, attempts: int | None = None
-    ) -> list[Decided]:
+    def decide(self, asked: Sequence[Decision], *, again: bool = False) -> list[Decided]:
         """Ask in one request; with other names ``again``, so that no cache answers."""
         contract = self.contract
         named = {f"{'again' if again else 'q'}{at}": one for at, one in enumerate(asked, 1)}
@@ -98,7 +102,7 @@ class DecisionsServer(Server):
 
         found = self._checked(
             text,
-            lambda: self.client.post(contract.path, body, attempts=attempts),
+            lambda: self.client.post(contract.path, body),
             contract.reply,
             read,
         )
@@ -124,5 +128,117 @@ def changes(then: Decided, now: Decided) -> Iterator[float]:
 
 
 def digest(content: object) -> str:
-    """Return the SHA-256 of what JSON can represent."""
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def offers_decisions(server: DecisionsServer) -> Iterator[Finding]:
+    """OpenAI's and SGLang's decisions have the same address, and refuse each other's requests."""
+
+    def ask(contract: Contract) -> None:
+        server.contract, server.version = contract, None
+        server.next_token(TEXTS[0])
+
+    try:
+        with server.client.trying(TRIES):
+            first_accepted(server.contracts, ask)
+    except ScoringError as error:
+        names = " or ".join(contract.name for contract in server.contracts)
+        yield Finding(f"it does not decide as {names} do ({error})", fatal=True)
+
+
+def accepts_questions(server: DecisionsServer) -> Iterator[Finding]:
+    """VLLM takes 64 questions of 26 options, OpenAI 400 of 255."""
+
+    def ask(questions: int) -> int:
+        texts = [f"{at} is an even number." for at in range(questions)]
+        server.decide([Decision(text, ("yes", "no")) for text in texts])
+        return questions
+
+    def offer(options: int) -> int:
+        numbers = tuple(map(str, range(1, options + 1)))
+        server.decide([Decision("Which number is the largest?", numbers)])
+        return options
+
+    with server.client.trying(TRIES):
+        server.questions = first_accepted(server.contract.questions, ask)
+        server.options = first_accepted(OPTIONS_TRIED, offer)
+    if server.questions == 1:
+        yield Finding("it answers one question per request")
+
+
+def returns_probabilities(server: DecisionsServer) -> Iterator[Finding]:
+    """A server may refuse to decide about anything."""
+    server.settle_top()
+    server.learn(TEXTS, concurrency=1)
+    answers = {token.top for token in server.nexts.values()}
+    if not answers:
+        yield Finding("it refuses to decide about all texts of the preflight", fatal=True)
+    elif len(answers) == 1:
+        yield Finding("it returns the same probabilities for all texts", fatal=True)
+
+
+def keeps_questions_apart(server: DecisionsServer) -> Iterator[Finding]:
+    """Answers in another order than the questions are those of other questions."""
+    server.together = server.ask_together()
+    choices = [
+        (text, one)
+        for text, one in zip(TEXTS, server.together, strict=False)
+        if text in server.nexts
+    ]
+    alone = [
+        {str(one.text): math.exp(one.logprob or 0.0) for one in server.nexts[text].top}
+        for text, _ in choices
+    ]
+    exchanged = 0
+    for at, (_, one) in enumerate(choices):
+        distances = [distance(one.probabilities, other) for other in alone]
+        exchanged += distances[at] > _FAR and min(distances) < _NEAR
+    if exchanged > 1:
+        yield Finding("asked several questions at once, it mixes up their answers", fatal=True)
+
+
+def rounds_probabilities(server: DecisionsServer) -> Iterator[Finding]:
+    """Rounding makes sure answers surer, and unlikely options impossible."""
+    values = [p for one in server.together for p in one.probabilities.values()]
+    digits = next(
+        (n for n in range(2, _DIGITS) if all(abs(p - round(p, n)) < _EXACT for p in values)), None
+    )
+    server.rounds = bool(values) and digits is not None
+    if server.rounds:
+        yield Finding(f"it rounds probabilities to {digits} decimal digits")
+
+
+def reads_whole_questions(server: DecisionsServer) -> Iterator[Finding]:
+    """Where probabilities are rounded, texts may have the same ones although they are read."""
+    for finding in checks.reads_whole_prompts(server):
+        yield replace(finding, fatal=finding.fatal and not server.rounds)
+
+
+def refuses_long_texts(server: DecisionsServer) -> Iterator[Finding]:
+    """Some servers read a part of a text that is longer than their window."""
+    if server.window is None or server.window > _LONGEST:
+        return
+    try:
+        with server.client.trying(TRIES):
+            server.decide([Decision("tree " * server.window + "is a word", OPTIONS)])
+    except ScoringError:
+        return
+    yield Finding(
+        f"it decides about a text of more than {server.window:,} tokens, which is its window: it "
+        "reads long texts in part"
+    )
+
+
+CHECKS = (
+    offers_decisions,
+    accepts_questions,
+    returns_probabilities,
+    checks.names_its_model,
+    keeps_questions_apart,
+    rounds_probabilities,
+    checks.keeps_requests_apart,
+    checks.repeats_its_answers,
+    reads_whole_questions,
+    refuses_long_texts,
+)
+"""The checks before a server decides."""

@@ -6,17 +6,14 @@ import itertools
 import math
 import random
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import DECIDED
-from tacit.models.openai.client import Client
 from tacit.models.openai.contracts import INPUT
-from tacit.models.openai.decision_checks import DECISIONS
-from tacit.models.openai.decision_server import CONTRACTS, DecisionsServer, changes, digest
-from tacit.models.openai.options import ServerOptions
+from tacit.models.openai.decision_server import CHECKS, DecisionsServer, changes, digest
 from tacit.models.openai.served import BYTES_PER_TOKEN, ServedModel
 from tacit.models.openai.streaming import at_once
 from tacit.requests import Decided, Decision
@@ -32,9 +29,7 @@ _AROUND = 32
 
 
 class DecidingModel(ServedModel[DecisionsServer]):
-    """A model that runs on a server and decides between options."""
-
-    checks = DECISIONS
+    checks = CHECKS
     supports = frozenset({Decision})
 
     def __init__(
@@ -71,7 +66,6 @@ class DecidingModel(ServedModel[DecisionsServer]):
         return [self._cost(one) for one in requests]
 
     def calls(self, requests: int) -> int:
-        """Return the number of requests to the server in which so many decisions are made."""
         return math.ceil(requests / self._server.questions)
 
     def recheck(self, answered: Sequence[tuple[Decision, Decided]], *, last: bool) -> str | None:
@@ -153,18 +147,3 @@ def _moved(pairs: Iterable[tuple[Decided, Decided]]) -> dict[str, Any] | None:
     if not found:
         return None
     return {"mean": statistics.fmean(found), "largest": max(found), "questions": len(found)}
-
-
-def load(
-    client: Client, about: Mapping[str, Any], options: ServerOptions, store: Path | None
-) -> DecidingModel:
-    """See ``tacit.models.openai.completions.load``."""
-    (road,), window = options.roads, about.get("max_model_len")
-    server = DecisionsServer(
-        client,
-        about["id"],
-        options.concurrency,
-        contracts=CONTRACTS[road.api],
-        window=window if isinstance(window, int) else None,
-    )
-    return DecidingModel(server, road.name, store, options.seed)

@@ -10,7 +10,7 @@ from tacit.english import several
 from tacit.errors import ScoringError
 from tacit.models.openai.checks import LONG, Finding
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.server import CompletionsServer
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.tokenizer import MOST_BEFORE, align, cut_by_texts
 from tacit.models.openai.tokens import TYPICAL, Token, agree, identifies_token
 
@@ -64,9 +64,10 @@ def echoes_correctly(server: CompletionsServer) -> Iterator[Finding]:
 
 def _problem(server: CompletionsServer) -> Finding | None:
     """Return what is wrong with a request for the prompt's tokens; None if nothing is."""
-    short = None if server.generated else server.client.limit or _SHORT
+    short = math.inf if server.generated else server.client.limit or _SHORT
     first = next(iter(server.nexts))
-    tokens = server.echo(first, timeout=short, attempts=_TRIES)
+    with server.client.trying(_TRIES, short):
+        tokens = server.echo(first)
     echo = align(tokens, first, server.tokenizer)
     if echo is None:
         return _unaligned(server, tokens, first)
@@ -174,15 +175,12 @@ def _written(server: CompletionsServer, token: Token) -> str | None:
     """Return the characters that a token appends to the prompt; None if unknown."""
     if server.tokenizer is None:
         return token.text if identifies_token(token.text) else None
-    number = token.number
-    if number is None and token.text is not None:
-        number = server.tokenizer.numbered(token.text, spaced=server.spaced)
+    number = server.tokenizer.number_of(token, spaced=server.spaced)
     spelled = "" if number is None else server.tokenizer.spelled(number)
     return spelled if identifies_token(spelled) else None
 
 
 def _worst_example(pairs: Sequence[_Pair], server: CompletionsServer) -> str:
-    """Return a message about an incorrect echo, with one token as an example."""
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = server.client.hide(worst.more)

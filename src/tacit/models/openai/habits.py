@@ -53,7 +53,6 @@ class Habits:
             )
 
     def settle(self) -> None:
-        """Stop recording the properties of replies."""
         self._settled = True
         if any(len(some) > 1 for some in self._counts.values()):
             self._counts.clear()  # it does not count tokens that it has cached
@@ -62,7 +61,6 @@ class Habits:
         self._extra = self.extra()
 
     def counted(self, text: str) -> set[int]:
-        """Return the numbers of tokens that the server counted in a text of the preflight."""
         return self._counts.get(text, set())
 
     def extra(self) -> set[int]:

@@ -1,17 +1,27 @@
-"""By what a server's model is recognised: stored answers that reveal a change (canaries)."""
+"""Whether a server's model is the one that answered before: in earlier runs, and in this one."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import logging
 import math
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tacit.models.openai.server import Server
-from tacit.models.openai.tokens import agree, find
+from tacit.english import several
+from tacit.errors import UnreliableError
+from tacit.models.openai.checks import QUIET
+from tacit.models.openai.server import AFTER, TEXTS, Repeat, Server
+from tacit.models.openai.streaming import at_once
+from tacit.models.openai.tokens import LARGEST, agree, find, largest
 from tacit.requests import KINDS
+
+log = logging.getLogger(__name__)
 
 Canary = dict[str, Any]
 """A server's stored answer to a prompt, with which later answers are compared.
@@ -23,6 +33,17 @@ with the prompt ``text`` and the model's ``reply`` at temperature 0.
 """
 
 _OF_EACH = 2
+
+AT_ONCE = 2
+"""The number of preflight requests that are repeated in each check during a run."""
+
+EVERY = 60.0
+"""The minimum number of seconds between two checks of the server during a run."""
+
+DISCARDED = (
+    "Answers received since the last successful check are discarded. Run the same command again "
+    "when the server answers as before"
+)
 
 
 def recognised(
@@ -95,3 +116,69 @@ def _described(store: Path) -> list[dict[str, Any]]:
         for *_, known in found
         if isinstance(known, dict) and known.get("kind") == "server" and "fingerprint" in known
     ]
+
+
+class Watch:
+    """Compares a server's answers during a run with the preflight's answers."""
+
+    def __init__(self, server: Server, clock: Callable[[], float] = time.monotonic) -> None:
+        self.server, self._clock, self._checked_at = server, clock, clock()
+        self._quiet, self._is_noted = max(QUIET, 2 * server.noise), False
+        self._lock = threading.Lock()
+        self._repeats = server.repeats()
+        self._order = itertools.cycle(self._repeats)
+
+    def recheck(self) -> None:
+        """Repeat the next few requests if the last check was at least a minute ago."""
+        with self._lock:
+            if self._clock() - self._checked_at < EVERY:
+                return
+            self._checked_at = self._clock()
+            some = list(itertools.islice(self._order, min(AT_ONCE, len(self._repeats))))
+        self._check(some)
+
+    def recheck_now(self, *, last: bool) -> None:
+        """Repeat requests that reveal a changed server, more of them at a run's end."""
+        self._checked_at = self._clock()
+        telling = [one for one in self._repeats if one.where != AFTER or one.text not in TEXTS]
+        self._check(telling or self._repeats if last else self._repeats[:AT_ONCE])
+
+    def differing(self, changes: Sequence[tuple[str, Sequence[float]]]) -> str | None:
+        """Return how the answers to prompts have changed; None if rounding explains it."""
+        every = [each for _, some in changes for each in some]
+        if not every or agree(every):
+            self._note_noise(largest(every))
+            return None
+        most, worst = max((largest(some), text) for text, some in changes)
+        wrong = sum(largest(some) > LARGEST for _, some in changes)
+        how = f" by up to {most:.3g} nats" if math.isfinite(most) else ""
+        return (
+            f"answers to {wrong or 'most'} of {several(len(changes), 'prompt')} that were asked "
+            f"again differ{how} from those before, as after {worst[-40:]!r}"
+        )
+
+    def _check(self, some: Sequence[Repeat]) -> None:
+        for last in (False, True):  # rounding may differ once by chance
+            apart = at_once(lambda one: one.changes(), some, self.server.concurrency)
+            every = [each for differences in apart for each in differences]
+            if not every or agree(every):
+                self._note_noise(largest(every))
+                return
+            if last:
+                changes = [largest(each) for each in apart]
+                worst = some[changes.index(max(changes))]
+                raise UnreliableError(
+                    f"{self.server.name} no longer answers as in the preflight (log-probabilities "
+                    f"{worst.where} {worst.text[-40:]!r} differ): its model was replaced, several "
+                    "different models answer in turn, or it no longer reads prompts whole. "
+                    f"{DISCARDED}"
+                )
+
+    def _note_noise(self, change: float) -> None:
+        if change > self._quiet and not self._is_noted:
+            self._is_noted = True
+            log.warning(
+                "%s: its log-probabilities of the same prompts now differ by up to %.2g nats",
+                self.server.name,
+                change,
+            )

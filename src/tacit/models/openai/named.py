@@ -1,4 +1,4 @@
-"""Log-probabilities of named tokens: each token of an answer is asked for by its id.
+"""Scores and rankings of named tokens: each token of an answer is asked for by its id.
 
 A server returns the log-probability of any token that is named, so no answer is missing because it
 is improbable. Prompts are sent as tokens, so that no server tokenizes a text differently.
@@ -6,21 +6,24 @@ is improbable. Prompts are sent as tokens, so that no server tokenizes a text di
 
 from __future__ import annotations
 
-import math
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from tacit.english import several
 from tacit.models.huggingface.alignment import Filled, Tokens
-from tacit.models.openai.client import Client
-from tacit.models.openai.habits import Habits
+from tacit.models.huggingface.encoding import fill
+from tacit.models.huggingface.vocabulary import Candidates, CandidateTokens, Placed
 from tacit.models.openai.named_routes import Ids, Position, Route, Values
-from tacit.models.openai.schema import Reply, ReplyError
-from tacit.models.openai.server import Repeat, twice
+from tacit.models.openai.schema import ReplyError
+from tacit.models.openai.server import Repeat, Server, twice
 from tacit.models.openai.tokenizer import TokenizerFile
-from tacit.models.openai.tokens import Token, check_logprobs
+from tacit.models.openai.tokens import Token, apart, check_logprobs
+from tacit.requests import Prompt, Ranking, RankingPrompt, rank
 
 Wanted = Mapping[Ids, Iterable[int]]
 """The tokens that are asked for, by the tokens that precede them."""
@@ -30,10 +33,7 @@ Wanted = Mapping[Ids, Iterable[int]]
 class NamedTokens:
     """A server's verified route for named tokens, and what it answered in the preflight."""
 
-    client: Client
-    model: str
-    habits: Habits
-    noise: float
+    server: Server
     tokenizer: TokenizerFile
     route: Route
     start: Ids = ()
@@ -43,7 +43,6 @@ class NamedTokens:
     """The answers of the preflight, by text."""
 
     def cut(self, filled: Sequence[Filled]) -> list[Tokens | None]:
-        """Return the tokens of texts with an answer each, with the special tokens before them."""
         found, start = self.tokenizer.locate(filled), len(self.start)
         return [
             one and Tokens((*self.start, *one.ids), one.begin + start, one.end + start, one.spanned)
@@ -51,7 +50,6 @@ class NamedTokens:
         ]
 
     def position(self, text: str, ids: Sequence[int]) -> Position:
-        """Return the position behind a text."""
         cut = self.tokenizer.backend.encode(text, add_special_tokens=False)
         return Position((*self.start, *cut.ids), tuple(ids))
 
@@ -61,14 +59,12 @@ class NamedTokens:
         temperature: float = 1.0,
         *,
         longer: bool = False,
-        attempts: int | None = None,
     ) -> dict[Ids, dict[int, float | None]]:
         """Send a request for each group of positions; return the values by the tokens before."""
         found: dict[Ids, dict[int, float | None]] = {}
         for group in groups:
             body = self.route.body(group, temperature, longer=longer)
-            name, answered = f"{self.model} at {self.client.address}", self._answered
-            values = twice(name, partial(answered, group, body, attempts))
+            values = twice(self.server.name, partial(self._answered, group, body))
             for position, some in zip(group, values, strict=True):
                 found.setdefault(position.before, {}).update(some)
         return found
@@ -94,20 +90,17 @@ class NamedTokens:
         where = "of named tokens after"
         return [Repeat(text, partial(again, text), where) for text in reversed(self.known)]
 
-    def send(
-        self, path: str, body: Mapping[str, Any], attempts: int | None = None
-    ) -> dict[str, Any]:
-        """Send a body with the model's name."""
-        return self.client.post(path, {"model": self.model, **body}, attempts=attempts)
+    def send(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        return self.server.client.post(path, {"model": self.server.model, **body})
 
-    def _answered(
-        self, group: Sequence[Position], body: Mapping[str, Any], attempts: int | None
-    ) -> list[Values]:
-        reply, values = self.route.read(self.send(self.route.path, body, attempts), group)
-        self.habits.check_source(reply)
-        _check_count(reply, group)
+    def _answered(self, group: Sequence[Position], body: Mapping[str, Any]) -> list[Values]:
+        reply, values = self.route.read(self.send(self.route.path, body), group)
+        self.server.habits.check_source(reply)
+        counted, sent = reply.usage.prompt_tokens, sum(len(position.before) for position in group)
+        if counted not in {None, sent}:
+            raise ReplyError(f"it counts {several(counted, 'token')} in prompts of {sent:,}")
         listed = [tuple(Token(None, *pair) for pair in one.items()) for one in values]
-        check_logprobs([Token(None, None, None, top) for top in listed], self.noise)
+        check_logprobs([Token(None, None, None, top) for top in listed], self.server.noise)
         return values
 
 
@@ -130,15 +123,70 @@ def total(tokens: Tokens, found: Mapping[Ids, Values]) -> float | None:
 def differences(then: Values, now: Values) -> list[float]:
     """Return the differences (nats) of the values of the same tokens; NaN if one is unknown."""
     pairs = [(value, now[number]) for number, value in then.items()]
-    return [_apart(one, other) for one, other in pairs if (one, other) != (None, None)]
+    return [apart(one, other) for one, other in pairs if (one, other) != (None, None)]
 
 
-def _apart(one: float | None, other: float | None) -> float:
-    return math.nan if one is None or other is None else abs(one - other)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt, its candidates, and the tokens of those that are not a single token."""
+
+    prompt: RankingPrompt
+    candidates: Candidates
+    before: Ids | None
+    """The tokens before the candidates that are a single token; None if none is."""
+    whole: tuple[Tokens | None, ...]
+
+    @property
+    def wanted(self) -> Wanted:
+        """Every token whose log-probability is needed, by the tokens before it."""
+        wanted = wanted_of(self.whole)
+        if self.before:
+            wanted.setdefault(self.before, []).extend(self.candidates.ids.tolist())
+        return wanted
 
 
-def _check_count(reply: Reply, group: Sequence[Position]) -> None:
-    """A server that cuts prompts off counts fewer tokens."""
-    counted, sent = reply.usage.prompt_tokens, sum(len(position.before) for position in group)
-    if counted is not None and counted != sent:
-        raise ReplyError(f"it counts {several(counted, 'token')} in prompts of {sent:,}")
+class Rankings:
+    """Ranks candidates as a model in this process does: in one pass where they are one token."""
+
+    def __init__(self, named: NamedTokens) -> None:
+        self._named, self._lock = named, threading.Lock()
+        self._words = CandidateTokens(
+            named.tokenizer.backend, partial(_is_writable, named.tokenizer.unknown), in_order=True
+        )
+
+    def rank(self, prompt: RankingPrompt) -> Ranking:
+        """Rank a prompt's candidates; those without a log-probability are missing."""
+        (asked,) = self.asked([prompt])
+        candidates = asked.candidates
+        found = self._named.ask(self._named.requests(asked.wanted))
+        values = np.full(len(prompt.vocabulary), np.nan)
+        for at, one in zip(candidates.whole, asked.whole, strict=True):
+            if one and one.begin:
+                value = total(one, found)
+                values[at] = np.nan if value is None else value
+        if asked.before:
+            single = found[asked.before]
+            read = np.array([single[one] for one in candidates.ids.tolist()], float)
+            if candidates.lead:
+                read = read + (values[candidates.single[0]] - read[0])
+            values[candidates.single] = read
+        return rank(prompt, values, candidates.tokens)
+
+    def asked(self, prompts: Sequence[RankingPrompt]) -> list[Asked]:
+        first = [fill(prompt.asking(prompt.vocabulary.words[:1]))[0] for prompt in prompts]
+        with self._lock:  # the words of a vocabulary are tokenized once
+            placed = self._words.locate(prompts, first, self._written)
+        return [self._of(*pair) for pair in zip(prompts, placed, strict=True)]
+
+    def _of(self, prompt: RankingPrompt, placed: Placed) -> Asked:
+        words, candidates = prompt.vocabulary.words, placed.candidates
+        others = [words[at] for at in candidates.whole]
+        whole = self._named.cut(fill(prompt.asking(others))) if others else []
+        return Asked(prompt, candidates, placed.frame and placed.frame[0], tuple(whole))
+
+    def _written(self, prompts: Sequence[Prompt]) -> list[list[Tokens | None]]:
+        return [self._named.cut(fill(prompt)) for prompt in prompts]
+
+
+def _is_writable(unknown: int | None, tokens: Tokens) -> bool:
+    return unknown is None or unknown not in tokens.ids[tokens.begin : tokens.end]

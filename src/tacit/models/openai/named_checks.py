@@ -9,11 +9,12 @@ from itertools import chain
 from tacit.english import several
 from tacit.errors import ScoringError
 from tacit.models.openai.checks import LONG, Finding
+from tacit.models.openai.completions_server import CompletionsServer
 from tacit.models.openai.named import NamedTokens, differences
 from tacit.models.openai.named_routes import ROUTES, Ids, Position, Values
 from tacit.models.openai.roads import NAMED
 from tacit.models.openai.schema import WrongRepliesError
-from tacit.models.openai.server import COMPARED, TEXTS, TRIES, CompletionsServer
+from tacit.models.openai.server import COMPARED, TEXTS, TRIES
 from tacit.models.openai.tokenizer import MOST_BEFORE, TokenizerFile
 from tacit.models.openai.tokens import LARGEST, Token, agree, largest, least_listed
 
@@ -30,14 +31,12 @@ def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
     if tokenizer is None or not server.top or not server.may(NAMED):
         return
     for route in ROUTES:
-        named = NamedTokens(
-            server.client, server.model, server.habits, server.noise, tokenizer, route
-        )
+        named = NamedTokens(server, tokenizer, route)
         try:
             if not _answers(named):
                 continue
-            yield from _tokenized(server, named)
-            problem = _problem(server, named)
+            yield from _tokenized(named)
+            problem = _problem(named)
         except ScoringError:
             continue
         if problem is None:
@@ -50,7 +49,8 @@ def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
 def _answers(named: NamedTokens) -> bool:
     """Return whether a server returns as many tokens as the route may name, whatever they are."""
     ids = spread(named.tokenizer, named.route.most)
-    return bool(named.ask([[named.position(TEXTS[0], ids)]], attempts=TRIES))
+    with named.server.client.trying(TRIES):
+        return bool(named.ask([[named.position(TEXTS[0], ids)]]))
 
 
 def spread(tokenizer: TokenizerFile, most: int) -> Ids:
@@ -63,14 +63,14 @@ def spread(tokenizer: TokenizerFile, most: int) -> Ids:
     return tuple(dict.fromkeys([*twins, *drawn]))[:most]
 
 
-def _tokenized(server: CompletionsServer, named: NamedTokens) -> Iterator[Finding]:
+def _tokenized(named: NamedTokens) -> Iterator[Finding]:
     """Learn the special tokens before texts; the user may have given another model's tokenizer."""
     tokenizer = named.tokenizer
     try:
         theirs = named.route.tokenized(TEXTS, named.send)
     except ScoringError:
         # The values, which are compared next, tell whether these are right.
-        named.start = tokenizer.start if any(server.habits.extra()) else ()
+        named.start = tokenizer.start if any(named.server.habits.extra()) else ()
         return
     own = [tokenizer.cut(text).tokens for text in TEXTS]
     starts = {ids[: max(0, len(ids) - len(cut))] for ids, cut in zip(theirs, own, strict=True)}
@@ -84,11 +84,11 @@ def _tokenized(server: CompletionsServer, named: NamedTokens) -> Iterator[Findin
     named.start = start
 
 
-def _problem(server: CompletionsServer, named: NamedTokens) -> Finding | None:
+def _problem(named: NamedTokens) -> Finding | None:
     """Compare named tokens with next tokens, at two temperatures; None if they agree."""
     outside = spread(named.tokenizer, OUTSIDE)
-    texts = list(server.nexts)
-    listed = {text: _listed(server, server.nexts[text]) for text in texts}
+    texts = list(named.server.nexts)
+    listed = {text: _listed(named, text) for text in texts}
     for text, values in listed.items():
         ids = dict.fromkeys([*list(values)[:COMPARED], *outside])
         named.known[text] = named.position(text, tuple(ids))
@@ -106,28 +106,23 @@ def _problem(server: CompletionsServer, named: NamedTokens) -> Finding | None:
             f"after {worst[-40:]!r}, the log-probabilities of named tokens differ by up to "
             f"{largest(apart[worst]):.3g} nats from those of next tokens"
         )
-    return next(
-        filter(None, (_outside(server, named.values[text], text, listed[text]) for text in texts)),
-        None,
-    )
+    return next(filter(None, (_outside(named, text, listed[text]) for text in texts)), None)
 
 
 def _apart(listed: Values, values: Values) -> list[float]:
     return differences({one: value for one, value in listed.items() if one in values}, values)
 
 
-def _outside(
-    server: CompletionsServer, values: Values, text: str, listed: Values
-) -> Finding | None:
+def _outside(named: NamedTokens, text: str, listed: Values) -> Finding | None:
     """Check the values of tokens that a server does not list by itself."""
-    token = server.nexts[text]
-    unknown = [one.logprob for one in token.top if _number(server, one) is None and one.logprob]
+    token, values = named.server.nexts[text], named.values[text]
+    unknown = [one.logprob for one in token.top if _number(named, one) is None and one.logprob]
     most = max(least_listed(token), *unknown) if unknown else least_listed(token)
     others = {number: value for number, value in values.items() if number not in listed}
     known = {number: value for number, value in others.items() if value is not None}
     if 2 * len(known) < len(others):
         return _unused("it returns no log-probabilities of improbable tokens that are named")
-    above = [value for number, value in known.items() if _is_unlisted(server, token, number)]
+    above = [value for number, value in known.items() if _is_unlisted(named, token, number)]
     if 2 * len(set(known.values())) < len(known) or max(above, default=most) > most + LARGEST:
         return _unused(
             f"after {text[-40:]!r}, the log-probabilities of named tokens do not fit those of the "
@@ -136,27 +131,24 @@ def _outside(
     return None
 
 
-def _is_unlisted(server: CompletionsServer, token: Token, number: int) -> bool:
+def _is_unlisted(named: NamedTokens, token: Token, number: int) -> bool:
     """Return whether a server surely would have listed a token that is probable enough."""
-    if server.tokenizer is None or any(one.number is not None for one in token.top):
-        return True
-    return server.tokenizer.key(number, spaced=server.spaced) is not None
+    by_id = any(one.number is not None for one in token.top)
+    return by_id or named.tokenizer.key(number, spaced=named.server.spaced) is not None
 
 
 def _unused(problem: str) -> Finding:
     return Finding(f"{problem}, so named tokens are not used")
 
 
-def _listed(server: CompletionsServer, token: Token) -> dict[int, float]:
-    """Return the log-probabilities that a server listed, by the ids of their tokens."""
-    pairs = [(_number(server, one), one.logprob) for one in token.top]
+def _listed(named: NamedTokens, text: str) -> dict[int, float]:
+    """Return the log-probabilities that a server listed after a text, by the ids of the tokens."""
+    pairs = [(_number(named, one), one.logprob) for one in named.server.nexts[text].top]
     return {number: value for number, value in pairs if number is not None and value is not None}
 
 
-def _number(server: CompletionsServer, token: Token) -> int | None:
-    if token.number is not None or token.text is None or server.tokenizer is None:
-        return token.number
-    return server.tokenizer.numbered(token.text, spaced=server.spaced)
+def _number(named: NamedTokens, token: Token) -> int | None:
+    return named.tokenizer.number_of(token, spaced=named.server.spaced)
 
 
 def _refuses(window: int | None, named: NamedTokens) -> Iterator[Finding]:
@@ -166,7 +158,8 @@ def _refuses(window: int | None, named: NamedTokens) -> Iterator[Finding]:
     position = named.position(LONG, named.tokenizer.numbers[:1])
     many = 1 + window // len(position.before)
     try:
-        named.ask([[Position(position.before * many, position.ids)]], attempts=TRIES)
+        with named.server.client.trying(TRIES):
+            named.ask([[Position(position.before * many, position.ids)]])
     except WrongRepliesError as error:
         yield Finding(f"it does not refuse a prompt that is too long ({error})")
     except ScoringError:

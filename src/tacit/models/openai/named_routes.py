@@ -65,7 +65,6 @@ class Route(ABC):
             yield group
 
     def fits(self, positions: Sequence[Position]) -> bool:
-        """Return whether one request may ask about all these positions."""
         return len(positions) <= AT_ONCE
 
     @abstractmethod

@@ -7,12 +7,14 @@ import math
 import os
 import socket
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from tacit.addresses import holds_secret
-from tacit.errors import ModelError
+from tacit.errors import MissingPackage, ModelError
 from tacit.models.openai.roads import AUTO, NAMED, ROADS, Api, Road, checked_name, road_of
 from tacit.options import internal, option, validated
 
@@ -69,30 +71,13 @@ def _price(given: float | None) -> float | None:
     raise ValueError(f"is {given}; it must be a number of dollars")
 
 
-_SERVER, _CHAT = "Server", "Server: chat"
+_server = partial(option, group="Server", rare=True)
+_chat = partial(option, group="Server: chat", rare=True)
 
 
 @dataclass(frozen=True)
 class ServerOptions:
     """Options for querying a server.
-
-    Args:
-        served_model: The model's name on the server; None for the only model on it.
-        tokenizer: The model's ``tokenizer.json``, or the folder that contains it.
-        concurrency: Number of simultaneous requests.
-        timeout: Time limit of one request in seconds; None for 120, or 600 if the model reasons.
-        api: The API to use: ``completions``, ``chat``, ``decisions`` or ``systemone``.
-        elicitation: The road by which beliefs are read, which determines the API; ``auto`` for the
-            first road of the API that the server offers.
-        samples: In a chat, the number of replies to sample per prompt; None to read the
-            log-probabilities of the reply's first token.
-        thinking_tokens: In a chat, the most reasoning tokens as text, such as ``"0"``, or ``all``.
-        yes: Whether the cost of a chat API need not be confirmed.
-        price_in: Price of a million tokens of prompts in US dollars, for estimates of the cost.
-        price_out: Price of a million generated tokens.
-        backoff: How failed requests are repeated.
-        seed: Seed of sampled replies.
-        from_file: Whether the address comes from a file, and may not get any key.
 
     Examples:
         >>> from tacit import LoadOptions, ServerOptions
@@ -100,96 +85,67 @@ class ServerOptions:
         4
     """
 
-    served_model: str | None = option(
-        None,
-        help="Name of the model on the server [default: the only model on the server].",
-        group=_SERVER,
-        rare=True,
+    served_model: str | None = _server(
+        None, help="Name of the model on the server [default: the only model on the server]."
     )
-    tokenizer: Path | None = option(
-        None,
-        help="The served model's tokenizer.json, or the folder that contains this file.",
-        group=_SERVER,
-        rare=True,
+    tokenizer: Path | None = _server(
+        None, help="The served model's tokenizer.json, or the folder that contains this file."
     )
-    concurrency: int = option(
-        8,
-        help="Number of simultaneous requests.",
-        least=1,
-        group=_SERVER,
-        requested=False,
-        rare=True,
-    )
-    timeout: float | None = option(
+    concurrency: int = _server(8, help="Number of simultaneous requests.", least=1, requested=False)
+    timeout: float | None = _server(
         None,
         help="Time limit of one request in seconds [default: 120, or 600 for reasoning models].",
         check=_seconds,
-        group=_SERVER,
         requested=False,
-        rare=True,
     )
-    api: Api = option(
+    api: Api = _server(
         "completions",
         help="The API of the server to use: completions, chat, or one that decides between "
         "options (decisions, systemone).",
-        group=_SERVER,
-        rare=True,
     )
-    elicitation: str = option(
+    elicitation: str = _server(
         AUTO,
         help="The road by which beliefs are read: one that tacit list names, whose API is then "
         "used, or auto (the first road of --api that the server offers).",
         check=checked_name,
-        group=_SERVER,
-        rare=True,
     )
-    samples: int | None = option(
+    samples: int | None = _chat(
         None,
-        help=(
-            "With --api chat: sample N replies per prompt and score each answer by its share of "
-            "the replies [default: score answers by the log-probabilities of the reply's first "
-            "token]."
-        ),
+        help="With --api chat: sample N replies per prompt and score each answer by its share of "
+        "the replies [default: score answers by the log-probabilities of the reply's first "
+        "token].",
         least=1,
-        group=_CHAT,
-        rare=True,
     )
-    thinking_tokens: str | None = option(
+    thinking_tokens: str | None = _chat(
         None,
         help="With --api chat: maximum number of reasoning tokens, or 0 (no reasoning) or all (no "
         "limit).",
         check=_reasoning,
-        group=_CHAT,
-        rare=True,
     )
-    yes: bool = option(
+    yes: bool = _chat(
         default=False,
         help="Do not ask for confirmation of the cost of a chat API.",
-        group=_CHAT,
         requested=False,
         permits=True,
-        rare=True,
     )
-    price_in: float | None = option(
+    price_in: float | None = _server(
         None,
         help="Price in US dollars of a million tokens of prompts, for the cost that --dry-run "
         "estimates; requires --price-out.",
         check=_price,
-        group=_SERVER,
         requested=False,
-        rare=True,
     )
-    price_out: float | None = option(
+    price_out: float | None = _server(
         None,
         help="Price in US dollars of a million generated tokens; requires --price-in.",
         check=_price,
-        group=_SERVER,
         requested=False,
-        rare=True,
     )
     backoff: Backoff = internal(Backoff())
     seed: int = internal(0)
+    """Seed of sampled replies."""
     from_file: bool = internal(default=False)
+    """Whether the address comes from a file, and may not get any key."""
 
     def __post_init__(self) -> None:
         if self.tokenizer is not None:
@@ -220,7 +176,6 @@ class ServerOptions:
                 raise ModelError(f"--samples contradicts --elicitation {road.name}: omit one")
 
     def dollars(self, read: int, written: int | None) -> float | None:
-        """Return the cost of tokens in US dollars; None without prices or a limit."""
         if self.price_in is None or self.price_out is None or written is None:
             return None
         return round((read * self.price_in + written * self.price_out) / 1e6, 4)
@@ -235,7 +190,6 @@ class ServerOptions:
 
     @property
     def patience(self) -> float:
-        """The timeout of a request, in seconds."""
         return self.timeout or (LONG if self.thinking else SHORT)
 
 
@@ -293,6 +247,9 @@ def check_address(name: str, options: ServerOptions | None = None) -> str:
             "server tokenizes the text: omit it"
         )
     options.check_api()
+    for package in ("tenacity", "tokenizers"):
+        if find_spec(package) is None:
+            raise MissingPackage(package, "server")
     base = name.rstrip("/").removesuffix("/completions").removesuffix("/chat")
     return base.removesuffix("/decisions").removesuffix("/systemone")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from tacit.errors import ModelError
@@ -15,113 +15,84 @@ AUTO = "auto"
 """The name that stands for the first road that the server offers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Road:
-    """A way to read a model's beliefs from a server.
-
-    Args:
-        name: Its name in ``--elicitation``.
-        api: The API that it asks, which determines how questions are worded.
-        path: The API's path on the server.
-        about: What is read.
-        needs: What the server must offer.
-        lacks: What it cannot answer although the server offers it.
-        answers: The classes of requests that it answers.
-        options: The options that it requires.
-        loads: The function that runs the preflight and returns the model; its arguments are those
-            of ``tacit.models.openai.completions.load``.
-    """
+    """A way to read beliefs from a server, whose API determines how questions are worded."""
 
     name: str
     api: Api
     path: str
     about: str
     needs: str
-    lacks: str
-    answers: frozenset[type]
-    loads: str
+    lacks: str = ""
+    """What it cannot answer although the server offers it."""
+    answers: frozenset[type] = frozenset({Prompt})
     options: str = ""
+    """The options that it requires."""
 
     @property
     def samples(self) -> bool:
-        """Whether replies are sampled."""
         return SamplingPrompt in self.answers
 
 
-_COMPLETIONS, _CHAT = "/completions", "/chat/completions"
-_DECISIONS, _SYSTEM_ONE = "/decisions", "/systemone"
-
 DECISIONS = Road(
-    "decisions",
-    "decisions",
-    _DECISIONS,
-    "probabilities of the answers as options",
-    "the decisions of OpenAI or SGLang",
-    "answers that differ only in case; how likely the model is to write an answer",
-    frozenset({Prompt, Decision}),
-    "tacit.models.openai.decisions:load",
+    name="decisions",
+    api="decisions",
+    path="/decisions",
+    about="probabilities of the answers as options",
+    needs="the decisions of OpenAI or SGLang",
+    lacks="answers that differ only in case; how likely the model is to write an answer",
+    answers=frozenset({Prompt, Decision}),
 )
-SYSTEM_ONE = Road(
-    "systemone",
-    "systemone",
-    _SYSTEM_ONE,
-    "probabilities of the answers as options",
-    "the decisions of System One",
-    "answers that differ only in case; how likely the model is to write an answer",
-    frozenset({Prompt, Decision}),
-    "tacit.models.openai.decisions:load",
+SYSTEM_ONE = replace(
+    DECISIONS,
+    name="systemone",
+    api="systemone",
+    path="/systemone",
+    needs="the decisions of System One",
 )
 NAMED = Road(
-    "named-tokens",
-    "completions",
-    _COMPLETIONS,
-    "log-probabilities of whole answers, each of whose tokens is named by its id",
-    "log-probabilities of named tokens, as vLLM and SGLang return them",
-    "",
-    frozenset({Prompt, RankingPrompt}),
-    "tacit.models.openai.completions:load",
-    "--tokenizer PATH",
+    name="named-tokens",
+    api="completions",
+    path="/completions",
+    about="log-probabilities of whole answers, each of whose tokens is named by its id",
+    needs="log-probabilities of named tokens, as vLLM and SGLang return them",
+    answers=frozenset({Prompt, RankingPrompt}),
+    options="--tokenizer PATH",
 )
 ECHO = Road(
-    "echo",
-    "completions",
-    _COMPLETIONS,
-    "log-probabilities of whole answers, as part of a prompt",
-    "correct log-probabilities of a prompt's own tokens (echo)",
-    "",
-    frozenset({Prompt}),
-    "tacit.models.openai.completions:load",
+    name="echo",
+    api="completions",
+    path="/completions",
+    about="log-probabilities of whole answers, as part of a prompt",
+    needs="correct log-probabilities of a prompt's own tokens (echo)",
 )
 NEXT_TOKENS = Road(
-    "next-tokens",
-    "completions",
-    _COMPLETIONS,
-    "log-probabilities of whole answers, token by token",
-    "log-probabilities of the most probable next tokens",
-    "answers of which a token is not among the listed ones",
-    frozenset({Prompt}),
-    "tacit.models.openai.completions:load",
+    name="next-tokens",
+    api="completions",
+    path="/completions",
+    about="log-probabilities of whole answers, token by token",
+    needs="log-probabilities of the most probable next tokens",
+    lacks="answers of which a token is not among the listed ones",
 )
 FIRST_TOKENS = Road(
-    "first-tokens",
-    "chat",
-    _CHAT,
-    "log-probabilities of the first token of a reply",
-    "log-probabilities of the most probable first tokens, and no reasoning",
-    "answers of several tokens or not among the listed ones; consistency without --anchors verify",
-    frozenset({Prompt}),
-    "tacit.models.openai.first_tokens:load",
+    name="first-tokens",
+    api="chat",
+    path="/chat/completions",
+    about="log-probabilities of the first token of a reply",
+    needs="log-probabilities of the most probable first tokens, and no reasoning",
+    lacks="answers of several tokens or not among the listed ones; consistency without --anchors "
+    "verify",
 )
 VOTES = Road(
-    "votes",
-    "chat",
-    _CHAT,
-    "shares of sampled replies",
-    "replies that are random samples",
-    "log-probabilities; consistency without --anchors verify",
-    frozenset({Prompt, SamplingPrompt}),
-    "tacit.models.openai.sampling:load",
-    "--samples N",
+    name="votes",
+    api="chat",
+    path="/chat/completions",
+    about="shares of sampled replies",
+    needs="replies that are random samples",
+    lacks="log-probabilities; consistency without --anchors verify",
+    answers=frozenset({Prompt, SamplingPrompt}),
+    options="--samples N",
 )
 
 ROADS = (DECISIONS, SYSTEM_ONE, NAMED, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
@@ -132,7 +103,6 @@ ROADS = (DECISIONS, SYSTEM_ONE, NAMED, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
 
 
 def road_of(name: str) -> Road:
-    """Return a road by its name."""
     return next(road for road in ROADS if road.name == name)
 
 

@@ -70,29 +70,21 @@ Logprob = Annotated[float | None, Strict(), BeforeValidator(_logprob)]
 
 
 class Details(BaseModel):
-    """The number of reasoning tokens that a server reports for a reply."""
-
     reasoning_tokens: Count = None
 
 
 class Usage(BaseModel):
-    """The token counts in a server's answer."""
-
     prompt_tokens: Annotated[Count, _named("prompt_tokens", "input_tokens")] = None
     completion_tokens_details: Annotated[Details, _only(dict, {})] = Details()
 
 
 class TopToken(BaseModel):
-    """A token with its log-probability in nats, and its id if the server returns ids."""
-
     token: Text
     id: Count = None
     logprob: Logprob
 
 
 class ListedToken(TopToken):
-    """A token, and the most probable tokens at its position."""
-
     top_logprobs: Annotated[list[TopToken], _or([])] = []
 
 
@@ -122,36 +114,26 @@ def _as_objects(logprobs: Any) -> Any:  # noqa: ANN401 - whatever a server sends
 
 
 class Logprobs(BaseModel):
-    """The tokens of a completion or a reply, with their log-probabilities."""
-
     content: list[ListedToken]
 
 
 class Choice(BaseModel):
-    """One of the results (``choices``) in a server's answer."""
-
     index: Number | None = None
     finish_reason: Annotated[str | None, _only(str, None)] = None
 
 
 class Completion(Choice):
-    """A completion or a chat reply, together with its log-probabilities."""
-
     logprobs: Annotated[Logprobs | None, BeforeValidator(_as_objects)] = None
     prompt_token_ids: Annotated[tuple[int, ...] | None, _only(list, None)] = None
 
 
 class Message(BaseModel):
-    """The message that a model returns in a chat."""
-
     content: OptionalText = ""
     reasoning_content: OptionalText = ""
     reasoning: OptionalText = ""
 
 
 class Replied(Choice):
-    """One chat reply."""
-
     message: Message
 
 
@@ -174,8 +156,6 @@ class ScoredItems(Reply):
 
 
 class Tokenized(Reply):
-    """The tokens of each text."""
-
     tokens: list[tuple[int, ...]]
 
 
@@ -204,8 +184,6 @@ class Answer(Reply, Generic[ChoiceT]):
 
 
 class OptionProbability(BaseModel):
-    """The probability of one option of a choice in OpenAI's decisions."""
-
     value: Text
     probability: Number
 
@@ -253,7 +231,6 @@ ReplyT = TypeVar("ReplyT", bound=Reply)
 
 
 def validated(answer: Mapping[str, Any], model: type[ReplyT]) -> ReplyT:
-    """Parse and validate a server's answer."""
     try:
         return model.model_validate(answer)
     except ValidationError as error:

@@ -14,11 +14,10 @@ from typing import Any, ClassVar, Generic, TypeVar
 from tacit.errors import ScoringError
 from tacit.models.openai.checks import Check, preflight
 from tacit.models.openai.client import RefusalError
-from tacit.models.openai.identity import recognised
+from tacit.models.openai.identity import Watch, recognised
 from tacit.models.openai.server import Server
 from tacit.models.openai.streaming import Stream, at_once
 from tacit.models.openai.tokens import LARGEST
-from tacit.models.openai.watch import Watch
 from tacit.requests import Prompt, Scores
 from tacit.requests.scoring import FOR_NOW
 
@@ -91,7 +90,6 @@ class ServedModel(ABC, Generic[S]):
                 yield [answered for _, batch in part for answered in batch]
 
     def answer(self, requests: Sequence[Any]) -> list[Any]:
-        """See ``LanguageModel.answer``."""
         found = dict(itertools.chain.from_iterable(self.stream(requests, math.inf)))
         return [found[request] for request in requests]
 
@@ -110,7 +108,6 @@ class ScoringServer(ServedModel[S]):
     supports = frozenset({Prompt})
 
     def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
-        """See ``Rechecks.recheck``."""
         self._watch.recheck_now(last=last)
         changes = at_once(self._changes, answered, self._server.concurrency)
         return self._watch.differing(changes)

@@ -7,13 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import product, zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from itertools import product
+from typing import Any, ClassVar, TypeVar
 
 from tacit.errors import ScoringError
 from tacit.models.openai.client import Client
 from tacit.models.openai.habits import Habits
-from tacit.models.openai.roads import ECHO, NAMED, NEXT_TOKENS, Road
 from tacit.models.openai.schema import (
     Answer,
     Completion,
@@ -23,7 +22,7 @@ from tacit.models.openai.schema import (
     validated,
 )
 from tacit.models.openai.streaming import at_once
-from tacit.models.openai.tokenizer import Echoed, TokenizerFile, align
+from tacit.models.openai.tokenizer import Echoed, TokenizerFile
 from tacit.models.openai.tokens import (
     TOPS,
     UNKNOWN_NOISE,
@@ -36,9 +35,6 @@ from tacit.models.openai.tokens import (
     read_tokens,
     returned,
 )
-
-if TYPE_CHECKING:
-    from tacit.models.openai.named import NamedTokens
 
 TEXTS = (
     "The sun rises in the",
@@ -63,9 +59,6 @@ TRIES = 3
 """How often a request is sent that the server may not accept."""
 
 AFTER = "after"
-
-_SILENT = 8
-"""The maximum number of retries after an empty completion (no log-probability)."""
 
 Request = TypeVar("Request")
 Result = TypeVar("Result")
@@ -111,12 +104,10 @@ class Server(ABC):
 
     @property
     def name(self) -> str:
-        """The model's name and the server's address."""
         return f"{self.model} at {self.client.address}"
 
     @property
     def listed(self) -> str:
-        """How many of the most probable tokens the server lists, in words."""
         return f"the {self.top:,} most probable" if self.top > 1 else "the most probable"
 
     def accept(self, tops: Sequence[int] = TOPS, attempts: int = TRIES) -> None:
@@ -124,14 +115,13 @@ class Server(ABC):
 
         def ask(request: tuple[bool, int]) -> Token | None:
             self.by_id, self.requested = request
-            return self.next_token(TEXTS[0], attempts=attempts)
+            with self.client.trying(attempts):
+                return self.next_token(TEXTS[0])
 
         first_accepted(product((True, False) if self.tokenizer else (False,), tops), ask)
 
     @abstractmethod
-    def next_token(
-        self, text: str, *, longer: bool = False, attempts: int | None = None
-    ) -> Token | None:
+    def next_token(self, text: str, *, longer: bool = False) -> Token | None:
         """Request one token after a text, or two, so that no cache of whole requests answers."""
 
     def next_tokens(
@@ -202,31 +192,23 @@ class Server(ABC):
             return False
         if self.tokenizer is None:
             return identifies_token(token.text)
-        return self.tokenizer.names(token, spaced=self.spaced)
+        return self.tokenizer.number_of(token, spaced=self.spaced) is not None
 
     @abstractmethod
     def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
         """Return a request about a text."""
 
-    def _tokens(
-        self,
-        text: str,
-        more: Mapping[str, Any],
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> tuple[Token, ...]:
+    def _tokens(self, text: str, more: Mapping[str, Any]) -> tuple[Token, ...]:
         body = self._body(text, more)
         return self._checked(
             text,
-            lambda: self._send(body, timeout, attempts),
+            lambda: self._send(body),
             Answer[Completion],
             lambda answer: read_tokens(answer, self.noise),
         )
 
-    def _send(
-        self, body: Mapping[str, Any], timeout: float | None, attempts: int | None
-    ) -> Mapping[str, Any]:
-        return self.client.complete(body, timeout, attempts)
+    def _send(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return self.client.complete(body)
 
     def _checked(
         self,
@@ -257,84 +239,6 @@ def twice(name: str, ask: Callable[[], Result]) -> Result:
         raise WrongRepliesError(
             f"{name}: the server's reply is invalid, twice in a row: {error}"
         ) from error
-
-
-@dataclass
-class CompletionsServer(Server):
-    """A server that completes texts."""
-
-    generated: int = 0
-    """The number of tokens to generate after an echo: some servers refuse 0."""
-    before: int | None = None
-    """The number of special tokens before a text; None if unknown."""
-    window: int | None = None
-    only: str | None = None
-    """The road that the user forced."""
-    named: NamedTokens | None = None
-    through: ClassVar[str] = ""
-    """The API that is asked if it is not OpenAI's, as the end of a phrase."""
-
-    @property
-    def roads(self) -> tuple[str, ...]:
-        """The roads that passed the preflight and may be used, the preferred one first."""
-        if self.named:
-            return (NAMED.name,)
-        passed = {ECHO: bool(self.echoes), NEXT_TOKENS: bool(self.top)}
-        return tuple(road.name for road, usable in passed.items() if usable and self.may(road))
-
-    def may(self, road: Road) -> bool:
-        """Return whether the user permits a road."""
-        return self.only in {None, road.name}
-
-    def __post_init__(self) -> None:
-        self.habits.tokenizer = self.tokenizer
-
-    def next_token(
-        self, text: str, *, longer: bool = False, attempts: int | None = None
-    ) -> Token | None:
-        body = {"max_tokens": 1 + longer, "logprobs": self.requested}
-        tokens: tuple[Token, ...] = ()
-        for _ in range(1 + _SILENT):
-            # Some servers return no token if they draw the end token. llama-server leaves out a
-            # token that is part of a character, so that the first of two may be the second.
-            tokens = self._tokens(text, body, attempts=attempts)
-            if len(tokens) > longer:
-                break
-        return tokens[0] if tokens else None
-
-    def echo(
-        self,
-        text: str,
-        *,
-        longer: bool = False,
-        timeout: float | None = None,
-        attempts: int | None = None,
-    ) -> tuple[Token, ...]:
-        """Return the tokens of a text, and any token that the server generates after it."""
-        body = {"max_tokens": self.generated + longer, "logprobs": 1, "echo": True}
-        return self._tokens(text, body, timeout, attempts)
-
-    def aligned(self, text: str, *, longer: bool = False) -> Echoed | None:
-        """Return the text's tokens in the server's echo; None if the echo does not match."""
-        return align(self.echo(text, longer=longer), text, self.tokenizer, self.before)
-
-    def repeats(self) -> list[Repeat]:
-        def again(text: str) -> list[float]:
-            now = self.aligned(text)
-            return self.echoes[text].differences(now) if now else [float("nan")]
-
-        if self.named:
-            return self.named.repeats()
-        echoes = [Repeat(text, partial(again, text), "in the echo of") for text in self.echoes]
-        pairs = zip_longest(super().repeats(), reversed(echoes))
-        return [one for pair in pairs for one in pair if one]
-
-    def _body(self, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
-        # Temperature 1 without truncation leaves log-probabilities unchanged on every server.
-        body = {"model": self.model, "prompt": text, "temperature": 1.0, "top_p": 1.0, **more}
-        if self.by_id:
-            body["return_tokens_as_token_ids"] = True
-        return body
 
 
 def first_accepted(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +13,10 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from tacit.errors import MissingPackage, ModelError
+from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, answer_tokens
 from tacit.models.huggingface.vocabulary import whole_words
-from tacit.models.openai.tokens import HALF, Token, identifies_token
+from tacit.models.openai.tokens import HALF, Token, apart, identifies_token
 from tacit.requests import Vocabulary
 
 MOST_BEFORE = 2
@@ -36,10 +35,6 @@ class TokenizerFile:
     """A tokenizer that is loaded from a ``tokenizer.json`` and adds no special tokens."""
 
     def __init__(self, path: Path) -> None:
-        try:
-            from tokenizers import Tokenizer
-        except ImportError as error:
-            raise MissingPackage("tokenizers", "server") from error
         file = path / "tokenizer.json" if path.is_dir() else path
         if not file.is_file():
             raise ModelError(
@@ -62,12 +57,10 @@ class TokenizerFile:
         self.unknown = _unknown(self.backend)
 
     def cut(self, text: str) -> Cut:
-        """Return the tokens of a text."""
         encoded = self.backend.encode(text, add_special_tokens=False)
         return Cut(tuple(encoded.ids), tuple(encoded.offsets))
 
     def locate(self, filled: Sequence[Filled]) -> list[Tokens | None]:
-        """Return the tokens of texts with an answer each; None for an answer without a token."""
         texts = [one.string for one in filled]
         encoded = self.backend.encode_batch(texts, add_special_tokens=False)
         return [
@@ -76,7 +69,6 @@ class TokenizerFile:
         ]
 
     def whole_words(self) -> Vocabulary:
-        """Return the words that are a single token after a space."""
         return whole_words(self.backend, self.locate)
 
     @cached_property
@@ -95,15 +87,11 @@ class TokenizerFile:
         key = text if spaced else text.lstrip(" ")
         return key if key and self._keys[spaced].get(key) == number else None
 
-    def numbered(self, key: str, *, spaced: bool) -> int | None:
-        """Return the id of the only token with the given spelling; None without a unique match."""
-        return self._keys[spaced].get(key)
-
-    def names(self, token: Token, *, spaced: bool) -> bool:
-        """Return whether a server's token matches exactly one token of the tokenizer."""
-        if token.number is not None:
-            return True
-        return token.text is not None and self.numbered(token.text, spaced=spaced) is not None
+    def number_of(self, token: Token, *, spaced: bool) -> int | None:
+        """Return the id of a server's token; None if several or no tokens are written like it."""
+        if token.number is not None or token.text is None:
+            return token.number
+        return self._keys[spaced].get(token.text)
 
     def is_written(self, number: int, token: Token) -> bool:
         """Return False if a server's token is certainly not the token with the given id."""
@@ -230,18 +218,12 @@ class Echoed:
 
     @property
     def total(self) -> float:
-        """The summed log-probability of the text."""
         return sum(one for one in self.logprobs if one is not None)
 
     def differences(self, other: Echoed) -> list[float]:
         """Return the differences between the tokens that the texts share; NaN if one is unknown."""
-        return list(map(_apart, self.logprobs, other.logprobs))
-
-
-def _apart(one: float | None, other: float | None) -> float:
-    if one is None or other is None:
-        return 0.0 if one is other else math.nan
-    return abs(one - other)
+        pairs = zip(self.logprobs, other.logprobs, strict=False)
+        return [0.0 if one is after else apart(one, after) for one, after in pairs]
 
 
 def align(

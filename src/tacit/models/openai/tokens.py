@@ -42,8 +42,6 @@ _ANY_VOCABULARY = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token in a server's answer."""
-
     text: str | None
     number: int | None
     logprob: float | None
@@ -59,7 +57,6 @@ def read_tokens(answer: Answer[Completion], noise: float = 0.0) -> tuple[Token, 
 
 
 def tokens_of(choice: Completion) -> tuple[Token, ...]:
-    """Return the tokens of a completion."""
     return tuple(
         replace(_token(one), top=tuple(map(_token, one.top_logprobs)))
         for one in (choice.logprobs.content if choice.logprobs else ())
@@ -169,24 +166,29 @@ def differences(then: Sequence[Token], now: Token) -> list[float]:
     """
     listed = now.top or (now,)
     least = least_listed(now)
-    apart = []
+    changes = []
     for one in then:
         if one.logprob is None:
             continue
         found = find(listed, one.text, one.number)
         if found is not None and found.logprob is not None:
-            apart.append(abs(one.logprob - found.logprob))
+            changes.append(abs(one.logprob - found.logprob))
         elif now.top and one.logprob >= least + LARGEST:
-            apart.append(math.nan)
-    return apart
+            changes.append(math.nan)
+    return changes
 
 
-def largest(apart: Sequence[float]) -> float:
+def apart(one: float | None, other: float | None) -> float:
+    """Return the difference of two values; NaN if one is unknown."""
+    return math.nan if one is None or other is None else abs(one - other)
+
+
+def largest(changes: Sequence[float]) -> float:
     """Return the largest difference; infinity if one is unknown."""
-    return max((math.inf if math.isnan(one) else one for one in apart), default=0.0)
+    return max((math.inf if math.isnan(one) else one for one in changes), default=0.0)
 
 
-def agree(apart: Sequence[float]) -> bool:
+def agree(changes: Sequence[float]) -> bool:
     """Return whether absolute log-probability differences (nats) may be rounding errors."""
     # NaN compares false, so a NaN difference does not agree.
-    return all(one <= LARGEST for one in apart) and statistics.median(apart) <= TYPICAL
+    return all(one <= LARGEST for one in changes) and statistics.median(changes) <= TYPICAL

@@ -15,7 +15,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.errors import UnreliableError
 from tacit.models.fake import FakeModel
-from tacit.models.openai import watch
+from tacit.models.openai import identity
 from tacit.requests import Prompt, Scores
 from tacit.requests.kind import Part
 from tests.models.openai.matrix import faults
@@ -246,7 +246,7 @@ def test_fewer_than_one_request_in_a_hundred_is_a_repeated_one(
     # What a thread has stored meanwhile counts for the first recheck or for the second.
     assert [last for _, last in model.rechecks] == [last for _, last in expected]
     assert abs(sum(n for n, _ in model.rechecks) - sum(n for n, _ in expected)) <= 1
-    of_preflight = watch.AT_ONCE * (len(expected) - 1)
+    of_preflight = identity.AT_ONCE * (len(expected) - 1)
     assert sum(again for again, _ in model.rechecks) + of_preflight <= max(8, number / 100)
 
 
