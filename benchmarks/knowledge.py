@@ -27,8 +27,7 @@ import polars as pl
 
 from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
-from tacit.knowledge.concepts import concepts_in
-from tacit.knowledge.facts import facts_between
+from tacit.knowledge.facts import concepts_in, facts_between
 from tacit.knowledge.negatives import negatives
 from tacit.knowledge.words import Words
 from tacit.sources.dumps import Dump

@@ -157,7 +157,7 @@ def _asked() -> list[Fact]:
 def _tails(facts: Iterable[Fact]) -> list[str]:
     english = Words()
     ends = sorted({end for _, *pair in facts for end in pair})
-    return [end for end in ends if is_plain(end) and english.is_listed(end)]
+    return [end for end in ends if is_plain(end) and english.listed(end)]
 
 
 def _statements(planted: Planted) -> dict[str, dict[Statement, bool]]:

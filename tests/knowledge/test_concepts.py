@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import concepts_in
+from tacit.knowledge.facts import concepts_in
 from tacit.knowledge.options import BackgroundOptions, Overlap
 from tacit.knowledge.words import Part, Words
 from tests.knowledge import plain

@@ -10,8 +10,7 @@ import polars as pl
 
 from tacit.errors import RequestError
 from tacit.knowledge.base import KnowledgeBase
-from tacit.knowledge.concepts import concepts_in
-from tacit.knowledge.facts import facts_between
+from tacit.knowledge.facts import concepts_in, facts_between
 from tacit.knowledge.negatives import CONDITIONS, negatives, tails_of
 from tacit.knowledge.options import BackgroundOptions
 from tacit.knowledge.words import Words
@@ -173,7 +172,6 @@ def _counts(
     drawn: pl.DataFrame,
     options: BackgroundOptions,
 ) -> dict[str, Any]:
-    """Count the concepts, facts and negatives of an extraction."""
     by_anchor = concepts.group_by("anchor", "concept").agg(pl.col("by_lemmas", "counts").any())
     across, sharing = _joined(base, concepts.filter("counts"), facts)
     beyond = pl.col("found").first() - pl.len().cast(pl.Int64)

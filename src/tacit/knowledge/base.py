@@ -99,7 +99,6 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
         self.connection.close()
 
     @cached_property

@@ -111,7 +111,6 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
 def _stage(
     base: duckdb.DuckDBPyConnection, dump: Dump, batch: pl.DataFrame, spelled: Spellings
 ) -> None:
-    """Insert the rows of a batch into the staging table."""
     if batch.is_empty():
         return
     parsed = _ASSERTIONS if dump.layout == "assertions" else _triples(dump.columns)
@@ -164,7 +163,6 @@ _PLAIN = (
 
 
 def _triples(columns: Sequence[str]) -> str:
-    """Return the SQL query that parses the rows of a dump into head, relation and tail."""
     weight = "trim(b.weight)" if "weight" in columns else "''"
     number = f"TRY_CAST({weight} AS FLOAT)"
     return f"""

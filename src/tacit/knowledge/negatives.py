@@ -51,7 +51,6 @@ def negatives(
 
 
 def _none() -> pl.DataFrame:
-    """Return an empty table with the columns ``fact`` and ``negative``."""
     return pl.DataFrame(schema={"fact": pl.Int64, "negative": pl.Int32})
 
 

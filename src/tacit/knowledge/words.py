@@ -54,16 +54,11 @@ class Words:
         return [token.lower_ for token in self._words(self._english.make_doc(word))]
 
     def is_stop(self, word: str) -> bool:
-        """Check whether a lower-case word is an English stop word."""
         return word in self._stop_words
-
-    def is_listed(self, word: str) -> bool:
-        """Check whether lemminflect's lexicon lists a word as noun, verb, adjective or adverb."""
-        return bool(self._listed(word))
 
     def lemmas(self, word: str) -> tuple[str, ...]:
         """Return a lower-case word's sorted lemmas, or the word if it is not in the lexicon."""
-        return self._listed(word) or (word,)
+        return self.listed(word) or (word,)
 
     def parts_of_speech(self, label: str) -> str:
         """Return the lexicon's parts of speech for a concept's first and last word."""
@@ -94,14 +89,13 @@ class Words:
         return (token for token in doc if any(letter.isalnum() for letter in token.text))
 
     def _counting(self, token: Token) -> tuple[str, ...]:
-        """Return the lemmas of a token."""
         word = token.lower_
         if self.is_stop(word):
             return ()
         if self.version == "arxiv":
             return self.lemmas(word)
         if self.version == "review-lexicon":
-            return self._listed(word) or self._unlisted(word)
+            return self.listed(word) or self._unlisted(word)
         return self._tagged(word, token)
 
     def _tagged(self, word: str, token: Token) -> tuple[str, ...]:
@@ -112,7 +106,8 @@ class Words:
         # Fall back to the lemmas of other parts of speech, which the concepts use too.
         return tuple(getAllLemmas(word, token.pos_).get(token.pos_, ())) or self.lemmas(word)
 
-    def _listed(self, word: str) -> tuple[str, ...]:
+    def listed(self, word: str) -> tuple[str, ...]:
+        """Return the lemmas of a word that the lexicon lists as noun, verb, adjective or adverb."""
         if word not in self._known:
             from lemminflect import getAllLemmas
 
@@ -167,7 +162,6 @@ def _listed_parts(word: str) -> str:
 
 
 def is_plain(word: str) -> bool:
-    """Check whether a word consists only of the lower-case letters a to z."""
     return word.isascii() and word.isalpha() and word.islower()
 
 
@@ -239,7 +233,7 @@ def _word_rows(tokens: Mapping[str, Sequence[str]], english: Words) -> Iterator[
     """Yield each string's word counts and frequency, and whether it is in the lexicon."""
     for (word, found), frequency in zip(tokens.items(), _frequencies(tokens), strict=True):
         content = sum(not english.is_stop(token) for token in found)
-        yield word, len(found), content, frequency, english.is_listed(word)
+        yield word, len(found), content, frequency, bool(english.listed(word))
 
 
 def _lemma_rows(
@@ -253,7 +247,6 @@ def _lemma_rows(
 
 
 def _frequencies(words: Iterable[str]) -> Iterator[float]:
-    """Yield the frequency of each word according to wordfreq."""
     from wordfreq import get_frequency_dict, word_frequency
 
     listed = get_frequency_dict("en")
