@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import typer
 
-from tacit.cli import show
+from tacit.cli import prompts as show
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tacit.tables import read_table

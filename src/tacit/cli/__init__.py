@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +31,6 @@ from tacit.cli import (
     show,
     suite,
 )
-from tacit.cli.interrupting import INTERRUPTED, interruptible
 from tacit.cli.options import Commands, GroupedCommand
 from tacit.errors import RequestError, TacitError, WorkError
 from tacit.files import is_full, unwritable
@@ -37,17 +38,18 @@ from tacit.present.progress import show_warnings
 from tacit.present.terminal import visible, visible_output
 from tacit.version import __version__
 
+INTERRUPTED = 130
+"""The conventional exit code after an interrupt."""
+
 
 class Root(Commands):
     """The root command group, which words the errors of pydantic and interrupts."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
-        """Return the names of the commands, in the order of their groups."""
         del ctx
         return [name for commands in _COMMANDS.values() for name in commands]
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - Typer's signature
-        """Run the command that the command-line arguments name."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -135,7 +137,7 @@ def _run() -> None:
         for argument in sys.argv[1:]:
             check_holds_no_password(argument, "an address on the command line")
         show_warnings()
-        with interruptible(), _flushed():
+        with _interruptible(), _flushed():
             app(prog_name="tacit")
     except KeyboardInterrupt:  # outside a command
         sys.exit(INTERRUPTED)
@@ -176,3 +178,34 @@ def _flushed() -> Iterator[None]:
             # Otherwise Python would flush again at exit and print its own message.
             sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open until exit
             raise
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Exit immediately on a second Ctrl-C, even if the first has not yet stopped the work.
+
+    Output files stay complete, because each file is written under a temporary name and then
+    renamed.
+    """
+    ours = threading.current_thread() is threading.main_thread()
+    # Leave another library's handler in place.
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _first)
+    try:
+        yield
+    finally:
+        # After an interrupt, keep the handler, so that Ctrl-C also stops the waiting at exit.
+        if signal.getsignal(signal.SIGINT) is _first:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _first(_: int, __: object) -> None:
+    signal.signal(signal.SIGINT, _second)
+    raise KeyboardInterrupt
+
+
+def _second(_: int, __: object) -> None:
+    os.write(2, b"tacit: interrupted again\n")
+    os._exit(INTERRUPTED)

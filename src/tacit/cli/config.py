@@ -31,7 +31,6 @@ def config_option(kind: type[Probe], kinds: Iterable[type]) -> Any:  # noqa: ANN
 
 
 def is_configured(ctx: typer.Context, name: str) -> bool:
-    """Return whether the value of an option comes from the file."""
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "DEFAULT_MAP"
 

@@ -46,7 +46,6 @@ def demo(
 
 
 def _has_display() -> bool:
-    """Return whether this machine can display a browser."""
     if sys.platform.startswith(("win", "darwin")):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

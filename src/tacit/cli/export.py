@@ -18,8 +18,6 @@ app = group("Write prompts and results for other programs.")
 
 
 def _lm_eval(kind: type[Probe]) -> Callable[..., None]:
-    """Return the function that implements ``tacit export lm-eval`` for one probe."""
-
     @declared(options=kind.Options)
     def verb(
         *,

@@ -86,7 +86,6 @@ def _steps(source: Source) -> Iterator[str]:
 
 
 def _description(source: Source) -> Iterator[str]:
-    """Yield the output lines that describe one data set."""
     yield from (f"{source.name}: {source.title}", "", *_facts(source), "")
     for file in source.files:
         yield from _file(file)

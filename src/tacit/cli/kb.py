@@ -173,7 +173,6 @@ def _texts(
 
 
 def _echo_facts(found: Background, as_json: bool) -> None:
-    """Print one question's concepts and background facts."""
     from tacit.present.tables import print_rows
 
     concepts, facts = found.concepts["concept"].to_list(), found.facts.drop("anchor")
@@ -228,7 +227,6 @@ def _is_base(path: Path) -> bool:
 
 
 def _echo_about(path: Path, as_json: bool) -> None:
-    """Print the metadata of a knowledge base."""
     from tacit.knowledge.base import KnowledgeBase
     from tacit.knowledge.options import FREQUENT
 

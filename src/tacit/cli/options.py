@@ -138,7 +138,6 @@ class Commands(TyperGroup):
     """A command group whose help lists the commands under headings, with their whole summaries."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's signature
-        """Write the commands to the help text, with a heading for each group."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for name in self.list_commands(ctx):
             command: Any = self.get_command(ctx, name)

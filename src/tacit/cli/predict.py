@@ -83,7 +83,6 @@ def predict(
 
 
 def _echo(found: AnswerPrediction) -> None:
-    """Print the answer, the probability that it is correct, and the background facts."""
     from tacit.present.tables import print_table
     from tacit.probes.consistency.tables import DETAILS
 

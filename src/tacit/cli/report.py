@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tacit.cli.options import AsJson, Force
 from tacit.errors import RequestError
+
+if TYPE_CHECKING:
+    from tacit.runs.run import Run
 
 RunFolders = Annotated[
     list[Path], typer.Argument(help="Folders of runs, or folders that contain several runs.")
@@ -85,8 +88,8 @@ def compare(
     from tacit.outputs import check_outputs, page
 
     if gate is not None:
-        outputs = GateOutputs(out, markdown, junit, force=force, as_json=as_json)
-        raise typer.Exit(_gated(runs, gate, outputs))
+        code = _gated(runs, gate, out, markdown, junit, force=force, as_json=as_json)
+        raise typer.Exit(code)
     if markdown or junit:
         raise RequestError(f"{'--markdown' if markdown else '--junit'} requires --gate")
     out = out or Path("comparison.html")
@@ -99,13 +102,12 @@ def _compare(runs: list[Path], out: Path, *, force: bool, as_json: bool) -> None
     from tacit.present.comparison import print_comparison
     from tacit.report.differences import tables_of
     from tacit.report.writing import report
-    from tacit.runs.comparison import by_probe, check_comparable, warnings
+    from tacit.runs.comparison import by_probe, check_comparable
     from tacit.runs.reading import read_runs
 
     found = read_runs(runs)
     check_comparable(found, force=force)
-    for warning in (each for mine in by_probe(found).values() for each in warnings(mine)):
-        sys.stderr.write(f"tacit: {warning}\n")
+    _warn(found)
     publish_text(out, report(found, "comparison", force=force))
     if as_json:
         tables = tables_of(found).items()
@@ -120,37 +122,39 @@ def _compare(runs: list[Path], out: Path, *, force: bool, as_json: bool) -> None
     typer.echo(f"Written: {out}")
 
 
-@dataclass(frozen=True)
-class GateOutputs:
-    """Where and how the result of a gate is written."""
-
-    page: Path | None
-    markdown: Path | None
-    junit: Path | None
-    force: bool
-    as_json: bool
-
-
-def _gated(runs: list[Path], policy: Path, outputs: GateOutputs) -> int:
-    """Print the result of a gate, and return its exit code."""
+def _gated(
+    runs: list[Path],
+    policy: Path,
+    out: Path | None,
+    markdown: Path | None,
+    junit: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Print the result of a gate, write its files, and return its exit code."""
     from tacit.files import publish_text
     from tacit.outputs import check_outputs, page
-    from tacit.present.gate import JUNIT, MARKDOWN, junit, markdown
+    from tacit.present import gate as results
     from tacit.report.writing import report
-    from tacit.runs.comparison import by_probe, warnings
     from tacit.runs.gate.gate import gate_of
     from tacit.runs.gate.policy import Policy
 
-    files = [(outputs.markdown, MARKDOWN), (outputs.junit, JUNIT)]
-    check_outputs([policy], [(outputs.page, page("comparison")), *files], force=outputs.force)
-    found, every = gate_of(runs[:1], runs[1:], Policy.of(policy), force=outputs.force)
-    for warning in (each for mine in by_probe(every).values() for each in warnings(mine)):
-        sys.stderr.write(f"tacit: {warning}\n")
-    texts = {outputs.markdown: markdown, outputs.junit: junit}
-    for path, text in texts.items():
+    files = [(markdown, results.MARKDOWN), (junit, results.JUNIT)]
+    check_outputs([policy], [(out, page("comparison")), *files], force=force)
+    found, every = gate_of(runs[:1], runs[1:], Policy.of(policy), force=force)
+    _warn(every)
+    for path, text in ((markdown, results.markdown), (junit, results.junit)):
         if path is not None:
             publish_text(path, text(found))
-    if outputs.page is not None:
-        publish_text(outputs.page, report(every, "comparison", force=outputs.force))
-    typer.echo(json.dumps(found.to_json()) if outputs.as_json else str(found))
+    if out is not None:
+        publish_text(out, report(every, "comparison", force=force))
+    typer.echo(json.dumps(found.to_json()) if as_json else str(found))
     return found.exit_code
+
+
+def _warn(runs: Sequence[Run]) -> None:
+    from tacit.runs.comparison import by_probe, warnings
+
+    for warning in (each for mine in by_probe(runs).values() for each in warnings(mine)):
+        sys.stderr.write(f"tacit: {warning}\n")

@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 
     from tacit.outputs import Kind
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="File for the comparison of Tacit's results with the published ones: TSV, CSV, JSONL "
+        "or Parquet."
+    ),
+]
+
 app = group("Compare your results with the tables of a paper.")
 
 
@@ -33,13 +41,7 @@ def parrot(
     options: PartsOptions,
     model: given.OneModel = None,
     beliefs: given.BeliefsFile = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="File for the comparison of Tacit's results with the published ones: "
-            "TSV, CSV, JSONL or Parquet."
-        ),
-    ] = None,
+    out: Out = None,
     settings: ModelOptions,
     engine: EngineOptions,
     store: given.StorePath = None,
@@ -133,13 +135,7 @@ def sta(
             ),
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="File for the comparison of Tacit's results with the published ones: "
-            "TSV, CSV, JSONL or Parquet."
-        ),
-    ] = None,
+    out: Out = None,
     force: given.Force = False,
     as_json: given.AsJson = False,
 ) -> None:
@@ -159,7 +155,6 @@ def sta(
 
 
 def _comparison() -> Kind:
-    """Return a ``Kind`` object that recognises tables written by ``tacit reproduce``."""
     from tacit.outputs import table_with
 
     return table_with("a table that tacit reproduce wrote", "ours", "published", "difference")
@@ -168,10 +163,6 @@ def _comparison() -> Kind:
 def _output_table(
     table: pl.DataFrame, out: Path | None, notes: Iterable[str] = (), *, as_json: bool
 ) -> None:
-    """Write a comparison table to ``out``, if given, and print it as JSON or as text.
-
-    In text output, the texts in ``notes`` follow the table.
-    """
     from tacit.present.tables import print_published
     from tacit.tables import write_table
 

@@ -62,12 +62,10 @@ class ProbeCommands(Commands):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's signature
-        """Return the names of the probes."""
         del ctx
         return list(probes())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's signature
-        """Return the command of a probe, given by name or Python file."""
         own, file = type(self), Path(cmd_name)
         if cmd_name not in probes() and file.suffix != ".py":
             names = f"{', '.join(probes())}, or a Python file"
@@ -147,7 +145,6 @@ def echo_runs(runs: Runs, *, tables: bool = False) -> None:
 
 
 def print_tables(run: Run) -> None:
-    """Print the tables of a model's results, and how the answers were obtained."""
     kind, findings = probe(run.probe), run.findings
     made = ((each.spec, each.table) for each in kind.details(findings, run.request, MOST_ROWS))
     tables = declared_tables(kind).values()
@@ -159,7 +156,6 @@ def print_tables(run: Run) -> None:
 
 
 def echo_estimates(estimates: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
-    """Print the estimated number of prompts and the estimated time of each model."""
     found = [{"model": name, **estimate} for name, estimate in estimates.items()]
     if as_json:
         typer.echo(json.dumps({"runs": found}))
@@ -231,8 +227,6 @@ def _by_group(found: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class RunOutput(Output):
-    """The options of a run's output, and of its figures."""
-
     figures: str | None = option(
         None,
         help="Also draw figures in these formats, separated by commas: svg, png or pdf (for a "
@@ -257,7 +251,6 @@ class RunOutput(Output):
 
 
 def _help(kind: type[Probe]) -> str:
-    """Return the help text of a probe's command: the probe's summary and an example."""
     command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
     return f"{kind.summary}\n\nExample: {command}"
 
@@ -304,7 +297,6 @@ app = probe_group("Run a probe on a model.", _verb, _help)
 
 
 def _run(request: RunRequest, output: RunOutput) -> None:
-    """Run a probe, draw the figures, and print the findings."""
     from tacit.runs.figures import Figures
     from tacit.runs.workflow import REPORT
 

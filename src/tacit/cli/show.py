@@ -3,143 +3,26 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tacit.cli import drawings, show_table
-from tacit.cli import options as given
-from tacit.cli.options import declared, group
-from tacit.cli.run import example, probe_group
-from tacit.english import several
-from tacit.errors import RequestError, TooLongError
-from tacit.models.options import LoadOptions
-from tacit.present.progress import Terminal
-from tacit.probes.base import ModelWords, Probe, Requests
-from tacit.requests import Prompt, RankingPrompt, Request
+from tacit.cli import prompts
+from tacit.cli.options import AsJson, Force, group
+from tacit.errors import RequestError
 
 if TYPE_CHECKING:
-    from tacit.models.huggingface.local import LocalModel
+    from tacit.findings.spec import TableSpec
 
+Format = Literal["text", "markdown", "latex", "csv"]
 
 _FEW = 3  # ids in a message
 app = group("Show prompts, statements, and tables or one question of a run.")
-First = Annotated[
-    int,
-    typer.Option("--first", min=1, help="How many prompts of each kind are printed."),
-]
-Everything = Annotated[bool, typer.Option("--all", help="Print all prompts.")]
-Chat = Annotated[
-    bool, typer.Option("--chat", help="Format prompts with the tokenizer's chat template.")
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Write all prompts to this file (TSV, CSV, JSONL or Parquet) instead of printing "
-        "tokens: a row per prompt."
-    ),
-]
-
-
-def _prompts(kind: type[Probe]) -> Callable[..., None]:
-    """Return the function that implements ``tacit show prompts`` for one probe."""
-
-    @declared(options=kind.Options)
-    def verb(
-        *,
-        options: Any,  # noqa: ANN401 - an instance of kind.Options
-        model: given.ModelName,
-        first: First = 3,
-        everything: Everything = False,
-        revision: given.Revision = None,
-        chat: Chat = False,
-        out: Out = None,
-        force: given.Force = False,
-        as_json: given.AsJson = False,
-    ) -> None:
-        from tacit.outputs import check_outputs, table_with
-
-        _refuse_server(model)
-        loading = LoadOptions(revision=revision, chat=chat).of([model])
-        if out is not None:
-            is_own = table_with("a table of prompts", "group", "text", "answers")
-            check_outputs([], [(out, is_own)], force=force)
-        groups = _requests(kind.of(options), model, loading)
-        if out is not None:
-            _write(groups, out)
-            return
-        prompts = [list(_scored(group.requests)) for group in groups.values()]
-        shown = [one for group in prompts for one in group[: None if everything else first]]
-        _report_left_out(sum(map(len, prompts)) - len(shown))
-        _show(model, loading, shown, as_json=as_json)
-
-    return verb
-
-
-app.add_typer(
-    probe_group(
-        "Show the first prompts of a probe as text, tokens and token ids.",
-        _prompts,
-        lambda kind: (
-            f"Show the first prompts of the {kind.name} probe as text, tokens and token ids.\n\n"
-            f"Example: {example('tacit show prompts', kind, '--model gpt2')}"
-        ),
-    ),
-    name="prompts",
-)
-
-
-def _refuse_server(model: str) -> None:
-    from tacit.models.openai.options import is_address
-
-    if is_address(model):
-        raise RequestError(
-            f"{model} is a server, which does not show how a model receives its prompts: use a "
-            "local model (for the text of the prompts, any local model will do)"
-        )
-
-
-def _requests(made: Probe, model: str, loading: LoadOptions) -> Mapping[str, Requests]:
-    """Return the probe's requests to a model, whose words are read without its weights."""
-    from tacit.models import loading as models
-
-    if made.ranks_vocabulary:
-        words = ModelWords(*models.words_of(model, loading))
-        made = made.for_models({model: words})[model]
-    return made.requests()
-
-
-def _scored(requests: Iterable[Request]) -> Iterator[Prompt]:
-    """Yield a prompt for each request whose answers have scores or ranks."""
-    for one in requests:
-        if isinstance(one, Prompt):
-            yield one
-        elif isinstance(one, RankingPrompt) and one.targets:
-            yield one.asking(one.targets)
-
-
-def _write(groups: Mapping[str, Requests], out: Path) -> None:
-    """Write a table with the key and the text of each prompt, and the answers that are scored."""
-    import polars as pl
-
-    from tacit.tables import write_table
-
-    tables = []
-    for name, of in groups.items():
-        answers = [
-            [each for one in _scored([asked]) for each in one.answers] for asked in of.requests
-        ]
-        texts = pl.Series([asked.text for asked in of.requests])
-        scored = pl.Series([json.dumps(each, ensure_ascii=False) for each in answers])
-        keys = pl.select(group=pl.lit(name)).join(of.keys, how="cross")
-        tables.append(keys.with_columns(text=texts, answers=scored))
-    table = pl.concat(tables, how="diagonal_relaxed")
-    write_table(table, out)
-    typer.echo(f"Written: {out} ({several(table.height, 'prompt')})")
+app.add_typer(prompts.app, name="prompts")
 
 
 @app.command("anchor")
@@ -153,7 +36,7 @@ def anchor(
             "the id is enough.",
         ),
     ],
-    as_json: given.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show one anchor question of a run, with its background facts and its scores.
 
@@ -187,71 +70,115 @@ def _anchor_id(ids: Sequence[str], start: str) -> str:
     return found[0] if found else start
 
 
-def _report_left_out(count: int) -> None:
-    """Print to standard error how many prompts the output leaves out."""
-    if count > 0:
-        sys.stderr.write(
-            f"tacit: {several(count, 'more prompt is', 'more prompts are')} not shown; use "
-            "--first N for more, or --all for all\n"
+@app.command("statements")
+def statements(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DRAWINGS", help="A folder of drawings, or one file of annotations."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the labelled statements: TSV, CSV, JSONL or Parquet."),
+    ] = None,
+    things: Annotated[
+        str | None,
+        typer.Option(
+            help="Use only annotators' drawings of the listed things (separated by commas)."
+        ),
+    ] = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show how many true and false statements about parts follow from people's drawings.
+
+    With --out, the statements are written to a file. Each row contains a statement about the parts
+    in one drawing, and the label True or False.
+
+    Example: tacit show statements drawings --out statements.tsv
+    """
+    from tacit.outputs import check_outputs, table_with
+    from tacit.present.tables import print_rows
+    from tacit.sources.statements import counted, enriched_drawings
+    from tacit.tables import write_table
+
+    if out is not None:
+        labelled = ("thing", "annotator", "subject", "relation", "object", "label")
+        kind = table_with("a table of labelled statements", *labelled)
+        _keep_input(path, out)
+        check_outputs([], [(out, kind)], force=force)
+    table, summary = enriched_drawings(path, None if things is None else things.split(","))
+    if out is not None:
+        write_table(table, out)
+    if as_json:
+        typer.echo(json.dumps(summary))
+        return
+    for title, rows in counted(summary).items():
+        print_rows(title, rows)
+    if out is not None:
+        typer.echo(f"Written: {out}")
+
+
+def _keep_input(path: Path, out: Path) -> None:
+    """Raise an error if ``out`` is an input file or has a reserved file name."""
+    target = out.resolve()
+    folder = path if path.is_dir() else path.parent
+    inside = target.parent == folder.resolve() and (
+        fnmatch(out.name, "annotations-*.tsv") or out.name == "things.tsv"
+    )
+    if target == path.resolve() or inside:
+        raise RequestError(
+            f"--out {out} is a file of the drawings, or would be read as one; choose another name"
         )
 
 
-def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:
-    """Print prompts as the model receives them: text, tokens and token ids."""
-    from tacit.engine.store import Store
-    from tacit.models.huggingface.local import LocalModel
-    from tacit.models.loading import load_model
+@app.command("table")
+def table(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs of one probe.")],
+    name: Annotated[str, typer.Argument(help="Name of the table, such as accuracy.")],
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="csv has all columns and digits, the others what is shown."),
+    ] = "text",
+) -> None:
+    """Show a table of results, with one row per model and group.
 
-    Terminal()
-    loaded = load_model(model, loading, Store.default().hashes)
-    if not isinstance(loaded, LocalModel):
-        raise RequestError(f"{model} cannot show tokens: use a local model")
-    for number, prompt in enumerate(prompts, 1):
-        shown = _shown(loaded, prompt)
-        if as_json:
-            typer.echo("[" if number == 1 else ", ", nl=False)
-            typer.echo(json.dumps(shown), nl=False)
-        else:
-            typer.echo(_readable(number, shown))
-    if as_json:
-        typer.echo("]" if prompts else "[]")
+    Example: tacit show table runs/gpt2 accuracy --format latex
+    """
+    import polars as pl
 
+    from tacit.findings.spec import selected
+    from tacit.present.tables import laid_out, latex, markdown, print_table
+    from tacit.probes.base import declared_tables
+    from tacit.probes.registry import probe
+    from tacit.runs.reading import read_runs
 
-def _shown(model: LocalModel, prompt: Prompt) -> dict[str, Any]:
-    """Return the data that ``tacit show prompts`` prints for one prompt."""
-    return {
-        "text": prompt.text,
-        "separator": prompt.separator,
-        "answers": [_shown_answer(model, prompt, answer) for answer in prompt.answers],
-    }
-
-
-def _shown_answer(model: LocalModel, prompt: Prompt, answer: str) -> dict[str, Any]:
-    try:
-        inputs = model.inputs(prompt, answer)
-    except TooLongError as error:
-        return {"answer": answer, "inputs": [], "skipped": str(error)}
-    rows = [{**asdict(one), "scored": list(one.scored)} for one in inputs]
-    return {"answer": answer, "inputs": rows}
-
-
-def _readable(number: int, shown: dict[str, Any]) -> str:
-    """Format one prompt as text: each answer's tokens, with scored tokens in brackets."""
-    lines = [f"{number}. {shown['text']!r}, separator {shown['separator']!r}"]
-    for of_answer in shown["answers"]:
-        lines.append(f"   {of_answer['answer']!r}")
-        if "skipped" in of_answer:
-            lines.append(f"     skipped: {of_answer['skipped']}")
-        for one in of_answer["inputs"]:
-            marked = [
-                f"[{token}]" if at in one["scored"] else token
-                for at, token in enumerate(one["tokens"])
-            ]
-            lines.extend(
-                (f"     {one['role']}: {' '.join(marked)}", f"     ids: {list(one['ids'])}")
-            )
-    return "\n".join(lines)
+    found = read_runs(runs)
+    kinds = list(dict.fromkeys(run.probe for run in found))
+    if len(kinds) > 1:
+        raise RequestError(f"these are runs of {' and '.join(kinds)}; expected one probe")
+    tables = [run.tables[name].select(pl.lit(run.name).alias("model"), pl.all()) for run in found]
+    rows = pl.concat(tables, how="diagonal_relaxed")
+    spec = _with_model(declared_tables(probe(kinds[0]))[name])
+    if form == "csv":
+        lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join("; ")
+        typer.echo(rows.with_columns(lists).write_csv(), nl=False)
+        return
+    kept = selected(rows, spec.printed.where).height if spec.printed else rows.height
+    if kept < rows.height:
+        typer.echo(f"tacit: {kept} of {rows.height} rows are shown; --format csv has all", err=True)
+    if form == "text":
+        print_table(spec, rows, spec.title, most=None)
+        return
+    typer.echo({"markdown": markdown, "latex": latex}[form](*laid_out(spec, rows)))
 
 
-app.command("statements")(drawings.statements)
-app.command("table")(show_table.table)
+def _with_model(spec: TableSpec) -> TableSpec:
+    """Return the declaration of a table whose first column is the model."""
+    from tacit.findings.spec import Column
+
+    layout = spec.printed
+    if layout and layout.columns:
+        layout = replace(layout, columns=("model", *layout.columns))
+    return replace(spec, printed=layout, columns=(Column("model", "model"), *spec.columns))

@@ -119,7 +119,6 @@ def _given(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def _run(planned: Suite, selection: Selection, output: Output) -> None:
-    """Run the suite, and print the main result of each run."""
     from tacit.runs.suite.running import run_suite
 
     found = run_suite(planned, fail_fast=selection.fail_fast, report=output.report)
@@ -151,7 +150,6 @@ def _as_json(found: SuiteRuns) -> dict[str, Any]:
 
 
 def _echo_estimates(planned: Suite, *, as_json: bool) -> None:
-    """Print the estimated number of prompts and the estimated time of each run of a suite."""
     from tacit.runs.suite.estimates import estimates
 
     found = list(estimates(planned))

@@ -88,7 +88,6 @@ class Dump:
             )
 
     def sha256(self) -> str:
-        """Return the SHA-256 hash of the file."""
         with self.path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -123,7 +122,6 @@ class Dump:
         )
 
     def bad_line_text(self) -> str:
-        """Return the first malformed lines with their line numbers, as text for a message."""
         return "; ".join(f"line {line}: {text!r}" for line, text in self.shown)
 
     def _recognised(self) -> Layout:
@@ -192,7 +190,6 @@ class Dump:
             ) from error
 
     def _lines(self) -> Iterator[pl.DataFrame]:
-        """Yield the lines of the file in batches."""
         number = 1
         with self._opened() as (raw, file):
             while block := file.read(_BLOCK):
@@ -286,5 +283,4 @@ def _within_quotes(text: pl.Expr) -> pl.Expr:
 
 
 def _cut(text: str) -> str:
-    """Shorten a line of the file for use in a message."""
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

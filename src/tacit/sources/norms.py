@@ -86,7 +86,6 @@ class Layout:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The names of the columns that a file must contain."""
         return ("concept", "feature", self.frequency)
 
     def __str__(self) -> str:

@@ -43,7 +43,6 @@ class SourceFile:
 
     @property
     def saved(self) -> str:
-        """The name under which the file is saved."""
         return self.save_as or self.name
 
 
@@ -122,11 +121,9 @@ class Registry:
     sources: Mapping[str, Source]
 
     def of_kind(self, kind: str) -> list[Source]:
-        """Return the data sets of the given kind."""
         return [source for source in self.sources.values() if source.kind.name == kind]
 
     def source(self, name: str) -> Source:
-        """Return the data set with the given name."""
         if name not in self.sources:
             raise RequestError(
                 f"there is no source named {name!r}; expected {', '.join(self.sources)}"

@@ -99,7 +99,6 @@ def enriched_drawings(
 
 
 def counts(found: Sequence[Drawing], enriched: pl.DataFrame, ontology: Ontology) -> dict[str, Any]:
-    """Return the counts that ``tacit show statements`` prints."""
     asked = all_statements(found, ontology.relations)
     together = agreed(enriched)
     drawn = _by_category(drawing_statements(found), ontology)
