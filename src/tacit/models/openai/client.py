@@ -87,7 +87,7 @@ class Client:
     def models(self, attempts: int | None = None) -> list[dict[str, Any]]:
         """Return the server's list of models (``/models``); empty if there is no list."""
         try:
-            with self.trying(attempts or self._attempts):
+            with self.limited(attempts or self._attempts):
                 answer = waited(self._ask("GET", "/models", None))
         except RefusalError:
             return []
@@ -97,7 +97,7 @@ class Client:
         return [{**one, "id": whole(one["id"])} for one in named]
 
     @contextmanager
-    def trying(self, attempts: int, seconds: float = math.inf) -> Iterator[None]:
+    def limited(self, attempts: int, seconds: float = math.inf) -> Iterator[None]:
         """Limit the attempts and the time of requests that a server may not be able to answer."""
         usual = self._attempts, self._seconds
         self._attempts, self._seconds = attempts, min(seconds, self._seconds)
@@ -114,7 +114,7 @@ class Client:
         return waited(self._ask("POST", path, body))
 
     def get(self, path: str) -> dict[str, Any]:
-        with self.trying(1, _BRIEFLY):
+        with self.limited(1, _BRIEFLY):
             return waited(self._ask("GET", path, None))
 
     def has(self, path: str) -> bool:

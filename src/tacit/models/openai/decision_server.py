@@ -139,7 +139,7 @@ def offers_decisions(server: DecisionsServer) -> Iterator[Finding]:
         server.next_token(TEXTS[0])
 
     try:
-        with server.client.trying(TRIES):
+        with server.client.limited(TRIES):
             first_accepted(server.contracts, ask)
     except ScoringError as error:
         names = " or ".join(contract.name for contract in server.contracts)
@@ -159,7 +159,7 @@ def accepts_questions(server: DecisionsServer) -> Iterator[Finding]:
         server.decide([Decision("Which number is the largest?", numbers)])
         return options
 
-    with server.client.trying(TRIES):
+    with server.client.limited(TRIES):
         server.questions = first_accepted(server.contract.questions, ask)
         server.options = first_accepted(OPTIONS_TRIED, offer)
     if server.questions == 1:
@@ -219,7 +219,7 @@ def refuses_long_texts(server: DecisionsServer) -> Iterator[Finding]:
     if server.window is None or server.window > _LONGEST:
         return
     try:
-        with server.client.trying(TRIES):
+        with server.client.limited(TRIES):
             server.decide([Decision("tree " * server.window + "is a word", OPTIONS)])
     except ScoringError:
         return

@@ -66,7 +66,7 @@ def _problem(server: CompletionsServer) -> Finding | None:
     """Return what is wrong with a request for the prompt's tokens; None if nothing is."""
     short = math.inf if server.generated else server.client.limit or _SHORT
     first = next(iter(server.nexts))
-    with server.client.trying(_TRIES, short):
+    with server.client.limited(_TRIES, short):
         tokens = server.echo(first)
     echo = align(tokens, first, server.tokenizer)
     if echo is None:

@@ -49,7 +49,7 @@ def names_tokens(server: CompletionsServer) -> Iterator[Finding]:
 def _answers(named: NamedTokens) -> bool:
     """Return whether a server returns as many tokens as the route may name, whatever they are."""
     ids = spread(named.tokenizer, named.route.most)
-    with named.server.client.trying(TRIES):
+    with named.server.client.limited(TRIES):
         return bool(named.ask([[named.position(TEXTS[0], ids)]]))
 
 
@@ -158,7 +158,7 @@ def _refuses(window: int | None, named: NamedTokens) -> Iterator[Finding]:
     position = named.position(LONG, named.tokenizer.numbers[:1])
     many = 1 + window // len(position.before)
     try:
-        with named.server.client.trying(TRIES):
+        with named.server.client.limited(TRIES):
             named.ask([[Position(position.before * many, position.ids)]])
     except WrongRepliesError as error:
         yield Finding(f"it does not refuse a prompt that is too long ({error})")

@@ -115,7 +115,7 @@ class Server(ABC):
 
         def ask(request: tuple[bool, int]) -> Token | None:
             self.by_id, self.requested = request
-            with self.client.trying(attempts):
+            with self.client.limited(attempts):
                 return self.next_token(TEXTS[0])
 
         first_accepted(product((True, False) if self.tokenizer else (False,), tops), ask)
