@@ -11,7 +11,7 @@ from tacit.findings.numbers import score
 from tacit.outputs import Kind
 from tacit.present.tables import markdown as table
 from tacit.runs.gate.decision import Decision
-from tacit.runs.gate.gate import Gate, changed, interval, outlook
+from tacit.runs.gate.gate import Gate, changed, interval, outlook, titled
 
 _MOST_LISTED = 20
 _MARK = "## Tacit: gate "
@@ -50,7 +50,8 @@ def _row(decision: Decision) -> list[str]:
     limit = str(decision.limit)
     of_flips = decision.limit.above is not None
     values = ["", ""] if of_flips else [score(value) for value in decision.values]
-    about = [f"**{decision.verdict}**", decision.model, f"`{decision.measure}`"]
+    name = titled(decision).replace(decision.measure, f"`{decision.measure}`")
+    about = [f"**{decision.verdict}**", decision.model, name]
     return [*about, *values, interval(decision), limit, outlook(decision)]
 
 
@@ -87,7 +88,8 @@ def junit(gate: Gate) -> str:
         case = ET.SubElement(suite, "testcase", about)
         kind = {"failed": "failure", "inconclusive": "error"}.get(each.verdict)
         if kind:
-            ET.SubElement(case, kind, {"message": changed(each)})
+            about = {"message": changed(each), "type": each.verdict}
+            ET.SubElement(case, kind, about).text = f"{titled(each)}: {changed(each)}"
         else:
             ET.SubElement(case, "system-out").text = changed(each)
     ET.SubElement(suite, "system-out").text = "\n".join(gate.differences)

@@ -19,6 +19,8 @@ POWER = 0.8
 """The probability with which a change of the size ``Decision.detectable`` fails."""
 
 _RESAMPLES_IN_TAIL = 100
+_MOST_CHANGE = 10.0
+_EQUAL = 1e-9  # by how much a number of answers may miss a whole one by rounding
 _MOST_TIMES = 100  # no more than so many times the questions are proposed
 
 
@@ -28,7 +30,6 @@ class Decision:
 
     Args:
         measure: The name of the measure, such as ``parts/says_true``.
-        label: The measure in words.
         model: The name of the changed model.
         limit: The limit that the policy sets.
         values: The values of the base and of the changed model; None if undefined.
@@ -37,11 +38,10 @@ class Decision:
         n: The number of questions that a model answered.
         flipped: The share of them whose answer differs.
         confidence: The confidence of the limit, corrected for the number of changed models.
-        error: The standard error of the change; None if it is unknown.
+        note: What a share of flipped answers leaves out.
     """
 
     measure: str
-    label: str
     model: str
     limit: Limit
     values: tuple[float | None, ...]
@@ -49,61 +49,72 @@ class Decision:
     n: int
     flipped: float
     confidence: float
-    error: float | None
+    note: str | None = None
 
     @property
     def verdict(self) -> Verdict:
         """Passed if the whole interval is within the limit, failed if it is beyond the limit."""
-        value, low, high = self.change.value, self.change.low, self.change.high
-        if value is None or low is None or high is None:
+        if self._ends is None:
             return "inconclusive"
-        highest, lowest = self._limits
+        _, low, high = self._ends
+        lowest, highest = self.limit.ends
         if low > highest or high < lowest:
             return "failed"
         return "passed" if high <= highest and low >= lowest else "inconclusive"
 
     @property
-    def _limits(self) -> tuple[float, float]:
-        highest, lowest = self.limit.highest, self.limit.lowest
-        return (
-            math.inf if highest is None else highest,
-            -math.inf if lowest is None else lowest,
-        )
+    def _ends(self) -> tuple[float, float, float] | None:
+        """The change and both bounds."""
+        value, low, high = self.change.value, self.change.low, self.change.high
+        return None if value is None or low is None or high is None else (value, low, high)
 
     def power(self, change: float) -> float | None:
         """Return the probability that the gate fails if ``change`` is the true change.
 
-        For a larger change than was measured, more answers must differ, and the error grows with
-        them as it has grown with those that differ now.
+        For a larger change than was measured, more answers must differ, and the variance grows with
+        them as it has grown with those that differ now. The number of flipped answers is taken as a
+        Poisson variable, and any other change as a normal one.
         """
-        from scipy.special import ndtr, ndtri
+        from scipy.special import gammainc, gammainccinv, ndtr, ndtri
 
-        if self.error is None or self.change.value is None:
+        if self._ends is None:
             return None
-        per_flip = max(1 / self.n, self.error**2 / self.flipped if self.flipped else 0.0)
-        more = max(0.0, abs(change) - abs(self.change.value)) * per_flip
-        error = max(1 / self.n, math.sqrt(self.error**2 + more))
-        beyond = max(change - self._limits[0], self._limits[1] - change)
-        return float(ndtr(beyond / error - ndtri(self.confidence)))
+        value, low, high = self._ends
+        lowest, highest = self.limit.ends
+        above, below = change - highest, lowest - change
+        z = float(ndtri(self.confidence))
+        variance = ((value - low if above > below else high - value) / z) ** 2
+        per_flip = max(1 / self.n, variance / self.flipped if self.flipped else 0.0)
+        if self.limit.above is None:
+            variance += max(0.0, abs(change) - abs(value)) * per_flip
+            return float(ndtr(max(above, below) / max(1 / self.n, math.sqrt(variance)) - z))
+        by_chance = max(0.0, variance / per_flip - value)
+        limit, expected = ((of + by_chance) / per_flip for of in (highest, change))
+        fewest = math.ceil(gammainccinv(math.floor(limit + _EQUAL) + 1, 1 - self.confidence))
+        return float(gammainc(fewest, expected))
 
     @property
     def detectable(self) -> float | None:
-        """The smallest true change beyond the limit that fails with the probability ``POWER``.
+        """The size of the smallest true change that fails with the probability ``POWER``.
 
         None if no answer differs, as the error of a measure is unknown then.
         """
         from scipy.optimize import brentq
 
-        if self.error is None or not (self.flipped or self.limit.above is not None):
+        is_known = self.flipped or self.limit.above is not None
+        if self._ends is None or not is_known or self.change.low == self.change.high:
             return None
-        highest, lowest = self._limits
-        sign, limit = (1, highest) if highest < math.inf else (-1, -lowest)
-        most = limit + 10.0
+        lowest, highest = self.limit.ends
+        limits = {
+            way: way * end for way, end in ((1, highest), (-1, lowest)) if abs(end) < math.inf
+        }
 
         def missing(size: float) -> float:
-            return (self.power(sign * size) or 0.0) - POWER
+            return min(self.power(way * size) or 0.0 for way in limits) - POWER
 
-        return sign * float(brentq(missing, limit, most)) if missing(most) > 0 else None
+        least = max(limits.values())
+        most = least + _MOST_CHANGE
+        return float(brentq(missing, least, most)) if missing(most) > 0 else None
 
     @property
     def needed(self) -> int | None:
@@ -111,11 +122,11 @@ class Decision:
 
         The interval is taken to narrow with the square root of their number.
         """
-        value, low, high = self.change.value, self.change.low, self.change.high
-        if self.verdict != "inconclusive" or value is None or low is None or high is None:
+        if self.verdict != "inconclusive" or self._ends is None:
             return None
+        value, low, high = self._ends
         times = 0.0
-        for limit, sign in zip(self._limits, (1, -1), strict=True):
+        for limit, sign in zip(self.limit.ends, (-1, 1), strict=True):
             beyond = sign * (value - limit)
             reach = high - value if (sign > 0) == (beyond < 0) else value - low
             times = max(times, (reach / abs(beyond)) ** 2 if beyond else math.inf)
@@ -145,48 +156,36 @@ class Decision:
 
 
 def decide(
-    measure: Measure, limit: Limit, *, about: Mapping[str, Any], candidates: int
+    measure: Measure,
+    limit: Limit,
+    *,
+    about: Mapping[str, Any],
+    candidates: int,
+    are_equal: bool = False,
 ) -> Decision:
     """Decide on the change of a measure for one of several ``candidates`` (by Bonferroni).
 
     ``about`` are the fields ``measure``, ``model``, ``n`` and ``flipped`` of the decision.
     """
-    from scipy.special import ndtri
-
     tail = (1 - limit.confidence) / candidates
-    resamples = max(Bootstrap.resamples, math.ceil(_RESAMPLES_IN_TAIL / tail))
-    change, error = Change(None, why=measure.apart), None
-    if not measure.apart:
+    change = Change(None, why=measure.apart)
+    if are_equal:
+        change = Change(0.0, 0.0, 0.0)
+    elif not measure.apart:
+        resamples = max(Bootstrap.resamples, math.ceil(_RESAMPLES_IN_TAIL / tail))
         change = measure.difference(Bootstrap(resamples, level=1 - 2 * tail))
     if change.value is not None and (change.low is not None or change.why == "no variation"):
         low, high = (change.value if end is None else end for end in (change.low, change.high))
-        error = float((high - low) / (2 * ndtri(1 - tail)))
         # As many answers of which none changed would leave this much open.
-        unseen = 1 - tail ** (1 / about["n"])
-        low, high = min(low, change.value - unseen), max(high, change.value + unseen)
-        change = replace(change, low=low, high=high, why=None)
+        unseen = 0.0 if are_equal else 1 - tail ** (1 / about["n"])
+        if limit.above is None:
+            low = min(low, change.value - unseen)
+        change = replace(change, low=low, high=max(high, change.value + unseen), why=None)
     return Decision(
-        label=measure.name,
         limit=limit,
         values=measure.values,
         change=change,
         confidence=1 - tail,
-        error=error,
-        **about,
-    )
-
-
-def unchanged(
-    measure: Measure, limit: Limit, *, about: Mapping[str, Any], candidates: int
-) -> Decision:
-    """Decide on a measure of two runs whose findings are equal."""
-    change, values = Change(0.0, 0.0, 0.0), measure.values
-    return Decision(
-        label=measure.name,
-        limit=limit,
-        values=values,
-        change=change,
-        confidence=1 - (1 - limit.confidence) / candidates,
-        error=0.0,
+        note=measure.note if limit.above is not None else None,
         **about,
     )

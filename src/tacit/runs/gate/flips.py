@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from tacit.errors import RequestError
 from tacit.findings.comparison import of_question
 from tacit.findings.findings import Findings
-from tacit.findings.measure import Measure, ratio
+from tacit.findings.measure import Measure, mean
 from tacit.probes.base import Probe
 
 _THEN = " then"
+_NONE = "no answer"
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Answers:
         text = pl.concat_str(first, pl.lit(": "), pl.concat_str(others, separator=" "))
         return self.flipped.select(
             question=text if others else pl.col(first).cast(pl.String),
-            base=pl.col("side").cast(pl.String),
-            new=pl.col(f"side{_THEN}").cast(pl.String),
+            base=pl.col("side").cast(pl.String).fill_null(_NONE),
+            new=pl.col(f"side{_THEN}").cast(pl.String).fill_null(_NONE),
         )
 
     def measure(self, margin: float | None = None) -> Measure:
@@ -69,9 +70,11 @@ class Answers:
             moved = (change.abs() > margin).fill_null(value=True)
         flipped = pl.col("side").ne_missing(pl.col(f"side{_THEN}")) & moved
         over = self.both.select(flipped.cast(pl.Float64)).to_series().to_numpy() - self._by_chance()
-        name, clusters = f"flipped, {self.noun}s", self.both.to_series(0)
-        ones = np.ones(len(over))
-        return ratio(name, clusters, np.stack([0 * over, over]), np.stack([ones, ones]))
+        note = "less those by chance" if self.both_have("votes") else None
+        if margin is not None:
+            note = f"by more than {margin:g} in log-odds"
+        share = mean(f"flipped {self.noun}s", self.both.to_series(0), np.stack([0 * over, over]))
+        return replace(share, note=note)
 
     def _by_chance(self) -> NDArray[np.float64]:
         """The probability of each flip if both runs' votes had the same distribution."""
@@ -90,11 +93,12 @@ class Answers:
     @property
     def counts(self) -> dict[str, int]:
         """How many answers there are, and how many flipped each way."""
-        flipped, then = self.flipped, pl.col(f"side{_THEN}")
+        flipped, side, then = self.flipped, pl.col("side"), pl.col(f"side{_THEN}")
         before, after = pl.col("right"), pl.col(f"right{_THEN}")
         ways = {"became_wrong": before & ~after, "became_right": ~before & after}
         if flipped["side"].dtype == pl.Boolean:
-            ways = {"became_true": then, "became_false": ~then, **ways}
+            ways = {"became_true": ~side & then, "became_false": side & ~then, **ways}
+        ways["answered_once"] = side.is_null() | then.is_null()
         counted = {name: way.fill_null(value=False).sum() for name, way in ways.items()}
         found = {"n": self.both.height, "flipped": flipped.height}
         return found | flipped.select(**counted).row(0, named=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,107 +12,21 @@ import polars as pl
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.findings.findings import Findings
-from tacit.findings.measure import Measure
 from tacit.findings.numbers import points, score
-from tacit.probes.base import Probe
-from tacit.probes.registry import probe
 from tacit.runs.comparison import check_comparable
-from tacit.runs.gate.decision import VERDICTS, Decision, Verdict, decide, unchanged
-from tacit.runs.gate.flips import Answers, answers_of, violations_of
+from tacit.runs.gate.decision import VERDICTS, Decision, Verdict
+from tacit.runs.gate.flips import Answers
+from tacit.runs.gate.pair import Pair
 from tacit.runs.gate.policy import Limit, Policy, find
-from tacit.runs.metrics import metric_name
 from tacit.runs.reading import all_runs
 from tacit.runs.run import Run, named
 
 _EXIT_CODES: Mapping[Verdict, int] = {"passed": 0, "failed": 3, "inconclusive": 4}
 _MOST_LINES = 10
-_ROUNDING = 1e-4
-"""By how much log-probabilities of one model may differ, as its requests are packed otherwise."""
 _SPACE = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
-class Pair:
-    """The base and a changed model that answered the same questions of a probe."""
-
-    base: Run
-    new: Run
-
-    @property
-    def kind(self) -> type[Probe]:
-        """The probe."""
-        return probe(self.new.probe)
-
-    @property
-    def findings(self) -> tuple[Findings, Findings]:
-        """The findings of the base and of the changed model."""
-        return self.base.findings, self.new.findings
-
-    @cached_property
-    def measures(self) -> Mapping[str, Measure]:
-        """The measures of both models by full name."""
-        found = self.kind.measures(dict(zip(("base", "new"), self.findings, strict=True)))
-        return {metric_name(self.kind, each.name): each for each in found}
-
-    @cached_property
-    def answers(self) -> Mapping[str, Answers]:
-        """The answers of both models by the full name of the share of flipped answers."""
-        found = answers_of(self.kind, *self.findings)
-        return {metric_name(self.kind, f"flipped {each.noun}s"): each for each in found}
-
-    @cached_property
-    def violations(self) -> pl.DataFrame | None:
-        """The violations that only one of the models has; None if the probe names none."""
-        return violations_of(self.kind, *self.findings)
-
-    @cached_property
-    def is_unchanged(self) -> bool:
-        """Whether all findings are equal, but for rounding (``_ROUNDING``)."""
-        base, new = self.findings
-        tables: list[tuple[pl.DataFrame, pl.DataFrame | None]] = [(base.questions, new.questions)]
-        tables += [(table, new.tables.get(name)) for name, table in base.tables.items()]
-        return all(other is not None and _are_equal(table, other) for table, other in tables)
-
-    @property
-    def names(self) -> dict[str, tuple[str, ...]]:
-        """All names of each measure that a policy may name."""
-        labels = {
-            name: (metric_name(self.kind, each.metric),) if each.metric else ()
-            for name, each in self.measures.items()
-        }
-        return {name: (name, *labels.get(name, ())) for name in (*self.measures, *self.answers)}
-
-    def decide(self, name: str, limit: Limit, candidates: int) -> Decision:
-        """Decide on a measure of the changed model, one of several candidates."""
-        if name not in self.names:
-            raise RequestError(
-                f"the policy: {self.new.name} has no measure {name}, because it is undefined for "
-                f"it; its measures are {', '.join(self.names)}"
-            )
-        flips = name in self.answers
-        if flips != (limit.above is not None):
-            takes = "above" if flips else "rises_by or falls_by"
-            raise RequestError(f"the policy: {name} takes {takes}, but is given {limit}")
-        behind = [self.answers[name]] if flips else [*self.answers.values()]
-        measure = self.answers[name].measure(limit.margin) if flips else self.measures[name]
-        sampled = "votes" in self.base.summary or "votes" in self.new.summary
-        if flips and sampled and not behind[0].both_have("votes"):
-            why = "sampled replies flip by chance, and not both runs say how often"
-            measure = replace(measure, apart=why)
-        asked = [each for each in behind if each.both.height]
-        about: dict[str, Any] = {
-            "measure": name,
-            "model": self.new.name,
-            "n": min((each.both.height for each in asked), default=measure.n),
-            "flipped": max((each.flipped.height / each.both.height for each in asked), default=0),
-        }
-        if self.is_unchanged and None not in measure.values:
-            return unchanged(measure, limit, about=about, candidates=candidates)
-        return decide(measure, limit, about=about, candidates=candidates)
-
-
-@dataclass(frozen=True, repr=False)
 class Gate:
     """The result of a gate.
 
@@ -132,7 +46,7 @@ class Gate:
 
     base: str
     decisions: tuple[Decision, ...]
-    _pairs: tuple[Pair, ...] = field(default=(), compare=False)
+    _pairs: tuple[Pair, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def verdict(self) -> Verdict:
@@ -165,7 +79,7 @@ class Gate:
         ordered = sorted(self.decisions, key=lambda each: VERDICTS.index(each.verdict))
         one = len(self._pairs) == 1
         decided = [
-            f"  {each.verdict}: {'' if one else f'{each.model}, '}{each.label}: {changed(each)}"
+            f"  {each.verdict}: {'' if one else f'{each.model}, '}{titled(each)}: {changed(each)}"
             for each in ordered
         ]
         lines = [f"Gate: {self.verdict}. {self.basis}", *decided, *self.differences]
@@ -235,18 +149,10 @@ class Gate:
     def __str__(self) -> str:
         return "\n".join(self.lines)
 
-    def __repr__(self) -> str:
-        return f"Gate({self.verdict}: {len(self.decisions)} decisions against {self.base})"
 
-
-def _are_equal(one: pl.DataFrame, other: pl.DataFrame) -> bool:
-    from polars.testing import assert_frame_equal
-
-    try:
-        assert_frame_equal(one, other, rel_tol=0, abs_tol=_ROUNDING)
-    except AssertionError:
-        return False
-    return True
+def titled(decision: Decision) -> str:
+    """Return the name of the measure, and what a share of flipped answers leaves out."""
+    return f"{decision.measure}, {decision.note}" if decision.note else decision.measure
 
 
 def changed(decision: Decision) -> str:
@@ -258,12 +164,21 @@ def changed(decision: Decision) -> str:
 
 
 def interval(decision: Decision) -> str:
-    """Return the change in percentage points with its bounds in brackets."""
+    """Return the change in percentage points, or the share in per cent, with its bounds."""
     change = decision.change
-    if change.value is None or change.low is None or change.high is None:
-        return points(change.value)
-    low, high = (points(end).removesuffix(" points") for end in (change.low, change.high))
-    return f"{points(change.value)} [{low}, {high}]"
+    texts = [
+        points(each).removesuffix(" points") for each in (change.value, change.low, change.high)
+    ]
+    if decision.limit.above is not None:
+        texts = [text.removeprefix("+") for text in texts]
+    value, low, high = texts
+    if change.value is None:
+        return value
+    return f"{value}{_unit(decision)}" + ("" if change.low is None else f" [{low}, {high}]")
+
+
+def _unit(decision: Decision) -> str:
+    return " points" if decision.limit.above is None else f"{_SPACE}%"
 
 
 def outlook(decision: Decision) -> str:
@@ -274,16 +189,22 @@ def outlook(decision: Decision) -> str:
         if decision.needed is None:
             return "too near the limit to decide"
         return f"about {several(decision.needed, 'question')} would decide, now {decision.n:,}"
-    return "" if decision.detectable is None else f"finds a change of {points(decision.detectable)}"
+    if decision.verdict == "failed" or decision.detectable is None:
+        return ""
+    ways = {"a rise": decision.limit.rises_by, "a fall": decision.limit.falls_by}
+    found = " or ".join(way for way, by in ways.items() if by is not None) or "a share"
+    return f"finds {found} of {100 * decision.detectable:.1f}{_unit(decision)}"
 
 
 def _counted(answers: Answers) -> str:
     counts = answers.counts
-    ways = [
-        f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if "became" in name
-    ]
-    listed = f" ({', '.join(ways)})" if counts["flipped"] else ""
-    return f"{counts['flipped']:,} of {several(counts['n'], answers.noun)} flipped{listed}"
+    listed = ", ".join(
+        f"{count:,} {way.replace('_', ' ')}"
+        for way, count in counts.items()
+        if way.startswith("became") or (way == "answered_once" and count)
+    )
+    of = several(counts["n"], answers.noun)
+    return f"{counts['flipped']:,} of {of} flipped{f' ({listed})' if counts['flipped'] else ''}"
 
 
 def gate_of(
@@ -320,9 +241,12 @@ def evaluate(base: Sequence[Run], new: Sequence[Run], policy: Policy) -> Gate:
     pairs = tuple(Pair(bases[run.probe], run) for run in new)
     known = {name: names for pair in pairs for name, names in pair.names.items()}
     metrics = [name for run in base for name in run.metrics]
-    limits = {find(key, known, metrics): limit for key, limit in policy.root.items()}
-    if len(limits) < len(policy.root):
-        raise RequestError("the policy: two of its names are names of the same measure")
+    limits = dict[str, Limit]()
+    for key, limit in policy.root.items():
+        name = find(key, known, metrics)
+        if name in limits:
+            raise RequestError(f"the policy: {key} is a second name of {name}; keep one of both")
+        limits[name] = limit
     decisions = [
         pair.decide(name, limit, sum(each.new.probe == pair.new.probe for each in pairs))
         for pair in pairs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -43,24 +44,19 @@ class Limit(BaseModel):
         return self
 
     def __str__(self) -> str:
-        margin = f", margin {self.margin:g}" if self.margin is not None else ""
-        return {
-            (True, False): f"rises by {self.rises_by}",
-            (False, True): f"falls by {self.falls_by}",
-            (True, True): f"rises by {self.rises_by}, falls by {self.falls_by}",
-            (False, False): f"above {self.above}{margin}",
-        }[self.rises_by is not None, self.falls_by is not None]
+        if self.above is not None:
+            return f"above {self.above:g}\N{NO-BREAK SPACE}%"
+        ways = {"rises": self.rises_by, "falls": self.falls_by}
+        if self.rises_by == self.falls_by:
+            return f"rises or falls by {self.rises_by:g}"
+        return ", ".join(f"{way} by {by:g}" for way, by in ways.items() if by is not None)
 
     @property
-    def highest(self) -> float | None:
-        """The largest tolerable change as a share, not in points; None if there is none."""
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest tolerable change, as shares."""
         most = self.rises_by if self.above is None else self.above
-        return None if most is None else most / 100
-
-    @property
-    def lowest(self) -> float | None:
-        """The smallest tolerable change as a share; None if there is none."""
-        return None if self.falls_by is None else -self.falls_by / 100
+        lowest = -math.inf if self.falls_by is None else -self.falls_by / 100
+        return lowest, math.inf if most is None else most / 100
 
 
 class Policy(RootModel[Annotated[dict[str, Limit], Field(min_length=1)]]):
