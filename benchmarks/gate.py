@@ -216,7 +216,7 @@ def main() -> None:
             row("noise", things, limit, noise, noise)
             row("votes", things, limit, votes, votes)
         row("1 % flip", things, flips, one, equal)
-        row("noise, planted rise", things, Limit(rises_by=0.0), more, noise)
+        row("noise, rise", things, Limit(rises_by=0.0), more, noise)
 
 
 if __name__ == "__main__":

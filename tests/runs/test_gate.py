@@ -18,7 +18,6 @@ import tacit
 from tacit.errors import RequestError
 from tacit.findings.measure import mean
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.registry import probe
 from tacit.runs.gate.decision import Decision, decide
 from tacit.runs.gate.flips import Answers, violations_of
 from tacit.runs.gate.pair import Pair
@@ -408,10 +407,12 @@ def test_what_cannot_be_compared_is_refused(
 
 
 def test_runs_with_other_questions_are_refused(runs: dict[str, Run]) -> None:
-    """Or with another wording; no probe but parts names violations."""
+    """Or with another wording; with force, what both were asked counts."""
     base = runs["parts"]
+    some = replace(base, _questions=base.questions.head(9))
+    answers = Pair(base, some).answers["parts/flipped_statements"]
+    assert (answers.counts["n"], answers.counts["flipped"]) == (9, 0)
     for request in ({"limit": 3}, {"preset": "macaw"}):
         other = replace(runs["bea"], request={**runs["bea"].request, **request})
         with pytest.raises(RequestError, match=f"{next(iter(request))} differs between"):
             tacit.gate(base, other, policy={"flipped": {"above": 1.0}})
-    assert probe("consistency").violations(runs["consistency"].findings) is None

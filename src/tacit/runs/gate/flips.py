@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,9 +117,19 @@ def _flip_probability(yes: int, votes: int, yes_then: int, votes_then: int) -> f
 
 
 def answers_of(kind: type[Probe], base: Findings, new: Findings) -> list[Answers]:
-    """Return the answers of two runs, by what is answered."""
-    sides = [kind.sides(each) for each in (base, new)]
-    return [Answers.of(noun, table, sides[1][noun]) for noun, table in sides[0].items()]
+    """Return the answers of two runs to what both were asked, by what is answered."""
+    asked = [
+        {noun: _asked(table, of_question(table), other) for noun, table in kind.sides(one).items()}
+        for one, other in ((base, new), (new, base))
+    ]
+    return [Answers.of(noun, table, asked[1][noun]) for noun, table in asked[0].items()]
+
+
+def _asked(table: pl.DataFrame, keys: Sequence[str], other: Findings) -> pl.DataFrame:
+    """The rows about questions that another run has too, if the keys are those of questions."""
+    if not {*keys} <= {*other.questions.columns}:
+        return table
+    return table.join(other.questions, on=keys, how="semi", maintain_order="left")
 
 
 def violations_of(kind: type[Probe], base: Findings, new: Findings) -> pl.DataFrame | None:
@@ -126,7 +137,9 @@ def violations_of(kind: type[Probe], base: Findings, new: Findings) -> pl.DataFr
     before, after = kind.violations(base), kind.violations(new)
     if before is None or after is None:
         return None
-    keys, only = before.columns, {"new": (after, before), "healed": (before, after)}
+    keys, first = before.columns, before.columns[:1]
+    before, after = _asked(before, first, new), _asked(after, first, base)
+    only = {"new": (after, before), "healed": (before, after)}
     return pl.concat(
         mine.join(other, on=keys, how="anti", maintain_order="left").select(
             pl.lit(state).alias("state"),
