@@ -203,7 +203,7 @@ def test_flips_that_move_less_than_the_margin_and_missing_answers() -> None:
     ways = {"became_true": 0, "became_false": 2, "became_wrong": 0, "became_right": 0}
     assert answers.counts == {"n": 4, "flipped": 3, **ways, "answered_once": 1}
     assert answers.listed["new"].to_list() == ["false", "false", "no answer"]
-    with pytest.raises(RequestError, match="margin requires log-odds"):
+    with pytest.raises(RequestError, match="a margin of flipped answers requires log-odds"):
         Answers.of("answer", base.drop("log_odds"), new.drop("log_odds")).measure(1.0)
 
 

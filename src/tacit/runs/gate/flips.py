@@ -64,8 +64,8 @@ class Answers:
         if margin is not None:
             if not self.both_have("log_odds"):
                 raise RequestError(
-                    f"the policy: flipped, {self.noun}s: margin requires log-odds, which the "
-                    "answers do not have"
+                    f"the policy: a margin of flipped {self.noun}s requires log-odds, which the "
+                    "answers do not have; remove it"
                 )
             change = pl.col(f"log_odds{_THEN}") - pl.col("log_odds")
             moved = (change.abs() > margin).fill_null(value=True)

@@ -79,30 +79,34 @@ class Pair:
                 f"the policy: {self.new.name} has no measure {name}, because it is undefined for "
                 f"it; its measures are {', '.join(self.names)}"
             )
-        flips = name in self.answers
-        if flips != (limit.above is not None):
-            takes = "above" if flips else "rises_by or falls_by"
+        answers = self.answers.get(name)
+        if (answers is None) != (limit.above is None):
+            takes = "above" if answers else "rises_by or falls_by"
             raise RequestError(f"the policy: {name} takes {takes}, but is given {limit}")
-        behind = [self.answers[name]] if flips else [*self.answers.values()]
-        measure = self.answers[name].measure(limit.margin) if flips else self.measures[name]
-        sampled = ["votes" in run.summary for run in (self.base, self.new)]
-        if flips and any(sampled) and not behind[0].both_have("votes"):
-            reason = f"{self.kind.name} counts no votes" if all(sampled) else "one run has no votes"
-            measure = replace(
-                measure, apart=f"replies flip by chance, and {reason} to say how often"
-            )
-        asked = [each for each in behind if each.both.height]
-        shares = [each.flipped.height / each.both.height for each in asked]
+        measure = self._share(answers, limit) if answers else self.measures[name]
+        asked = [
+            one for one in ([answers] if answers else self.answers.values()) if one.both.height
+        ]
+        shares = [one.flipped.height / one.both.height for one in asked]
         if limit.margin is not None:
             shares = [share for share in measure.values[1:] if share is not None]
         about: dict[str, Any] = {
             "measure": name,
             "model": self.new.name,
-            "n": min((each.both.height for each in asked), default=measure.n),
+            "n": min((one.both.height for one in asked), default=measure.n),
             "flipped": max(shares, default=0.0),
         }
         are_equal = self.is_unchanged and None not in measure.values
         return decide(measure, limit, about=about, candidates=candidates, are_equal=are_equal)
+
+    def _share(self, answers: Answers, limit: Limit) -> Measure:
+        """The share of flipped answers; of sampled replies, only if their votes are known."""
+        share = answers.measure(limit.margin)
+        sampled = ["votes" in run.summary for run in (self.base, self.new)]
+        if not any(sampled) or answers.both_have("votes"):
+            return share
+        reason = f"{self.kind.name} counts no votes" if all(sampled) else "one run has no votes"
+        return replace(share, apart=f"replies flip by chance, and {reason} to say how often")
 
 
 def _are_equal(one: pl.DataFrame, other: pl.DataFrame) -> bool:
