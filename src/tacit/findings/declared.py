@@ -1,23 +1,21 @@
-"""Tables of findings that are declared in YAML, as ``data/tables/{name}.yaml``."""
+"""Tables of findings, and headlines, that are declared in YAML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import resources
 from typing import Any
 
+from tacit.findings.display import Headline
 from tacit.findings.spec import TableSpec
 
 
 class Tables(Mapping[str, TableSpec]):
-    """The tables of a file by name; the file is read when a table is first needed.
+    """The tables of ``data/tables/{name}.yaml``, which is read when a table is first needed.
 
-    The file has a catalogue ``columns`` and the ``tables``, and
-    possibly ``details`` (tables that are made for display). A table names its columns in order: a
-    name alone stands for the column of the catalogue, and a name with attributes (those of
-    ``Column``) replaces these attributes. ``interval: true`` declares the ends ``x_low`` and
-    ``x_high`` for the column ``x``; a heading is the name, unless another one is given.
+    A table names columns of the catalogue ``columns``, and may replace some of their attributes;
+    ``interval: true`` declares the ends ``x_low`` and ``x_high`` for the column ``x``.
     """
 
     def __init__(self, name: str, section: str = "tables") -> None:
@@ -49,6 +47,26 @@ class Tables(Mapping[str, TableSpec]):
         ]
         found = TypeAdapter(list[TableSpec]).validate_python(tables)
         return {table.name: table for table in found}
+
+
+class Headlines(Sequence[Headline]):
+    """The headlines of ``data/texts/{name}.yaml``, which is read when one is first needed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getitem__(self, at: Any) -> Any:  # noqa: ANN401 - a headline, or several of them
+        return self._headlines[at]
+
+    def __len__(self) -> int:
+        return len(self._headlines)
+
+    @cached_property
+    def _headlines(self) -> tuple[Headline, ...]:
+        from pydantic import TypeAdapter
+
+        content = shipped("texts", self._name)["headlines"]
+        return TypeAdapter(tuple[Headline, ...]).validate_python(content)
 
 
 def shipped(folder: str, name: str) -> Any:  # noqa: ANN401 - any content

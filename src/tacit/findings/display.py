@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tacit.findings.spec import OVERVIEW, TableSpec, Value
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-Size: TypeAlias = str | Callable[[Mapping[str, Any]], int]
-"""A column with a sample size, or a function from a row to the sample size."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +22,8 @@ class Headline:
         table: The table that contains the result.
         column: The column that contains the result.
         where: The values, or allowed values, of columns that identify the result's rows.
-        n: The column with the sample size, or a function from a row of the table to the sample
-            size, and the singular noun for one element of the sample, such as ``prompt``.
+        n: The column with the sample size, or a difference of two columns (``asked - missing``),
+            and the singular noun for one element of the sample, such as ``prompt``.
         scale: The ends of the scale on which the report shows the value.
         by: The columns whose cells label the rows; if empty, only the first row is shown.
         among: The column with the number of candidate answers and the singular noun for one of
@@ -43,12 +39,14 @@ class Headline:
         'accuracy'
     """
 
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+
     label: str
     about: str
     table: str
     column: str
     where: Mapping[str, Value | tuple[Value, ...]] = field(default_factory=dict)
-    n: tuple[Size, str] | None = None
+    n: tuple[str, str] | None = None
     scale: tuple[float, float] = (0.0, 1.0)
     by: tuple[str, ...] = ()
     among: tuple[str, str] | None = None
@@ -59,9 +57,11 @@ class Headline:
 
     def size(self, row: Mapping[str, Any]) -> int | None:
         """Return the sample size of the value in a row of the table."""
-        of = self.n[0] if self.n else None
-        found: int | None = row[of] if isinstance(of, str) else of(row) if of else None
-        return found
+        if self.n is None:
+            return None
+        whole, *less = (row[name] for name in self.n[0].split(" - "))
+        n: int | None = whole - sum(less) if less else whole
+        return n
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class ConsistencyProbe(Probe):
         "(Sahu et al. 2022)"
     )
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
-    headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    headlines: ClassVar[Sequence[Headline]] = HEADLINES
     figures = "tacit.probes.consistency.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("concept",)
 

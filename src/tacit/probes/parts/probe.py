@@ -58,7 +58,7 @@ class PartsProbe(Probe):
     )
     Options: ClassVar[type[PartsOptions]] = PartsOptions
     tables: ClassVar[Mapping[str, TableSpec]] = TABLES
-    headlines: ClassVar[tuple[Headline, ...]] = HEADLINES
+    headlines: ClassVar[Sequence[Headline]] = HEADLINES
     figures = "tacit.probes.parts.figures:FIGURES"
     filters: ClassVar[tuple[str, ...]] = ("relation", "thing")
     block = staticmethod(block)
