@@ -55,17 +55,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "tacit.api": (
-        *(
-            "build_kb",
-            "check",
-            "compare",
-            "gate",
-            "load_model",
-            "load_run",
-            "repair",
-            "run",
-            "suite",
-        ),
+        *("build_kb", "check", "compare", "gate", "load_model", "load_run"),
+        *("repair", "run", "suite"),
     ),
     "tacit.coherence.check": ("Check",),
     "tacit.coherence.enrich": ("enrich",),

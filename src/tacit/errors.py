@@ -69,12 +69,7 @@ class ModelError(RequestError):
 
 
 class MissingPackage(RequestError):  # noqa: N818 - the name states the condition
-    """A package that an optional feature of Tacit requires is not installed.
-
-    Args:
-        package: The name of the package that could not be imported.
-        extra: The extra of Tacit that installs the package.
-    """
+    """A package that an optional feature of Tacit requires, and ``extra`` installs, is missing."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(

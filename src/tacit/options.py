@@ -41,27 +41,23 @@ class Option:
     """The declaration of an option; ``declarations`` fills in what the dataclass field defines.
 
     Args:
-        help: The help text of the option, of one or two sentences. The help text should not mention
-            the default value, which is added automatically.
-        flags: The names of the option on the command line. If ``flags`` is empty, the option has
-            the name of the dataclass field.
+        help: The help text, of one or two sentences, to which the default value is added.
+        flags: The names on the command line; if empty, the name of the dataclass field.
         metavar: The placeholder for the option's value in the help text.
         least: The minimum value, if the option is a number.
         group: The heading in the help text under which the option is listed.
-        requested: Whether ``run.yaml`` includes the option. If ``run.yaml`` includes an option, a
-            run with a different value of this option needs a new run folder.
-        data: A function that takes the option's value and returns the digest of each data file to
-            which the value refers, keyed by file name. If ``data`` is None and the option's value
-            is the path of a file, Tacit computes only the SHA-256 hash of this file.
+        requested: Whether ``run.yaml`` includes the option, so that a run with another value needs
+            a new folder.
+        data: A function from a value to the digest of each data file to which it refers, by file
+            name; by default, a path is the only such file.
         rare: Whether only ``--help-all`` lists the option, and not the short help of a command.
         absent: A function that returns the value if a required option is not given, such as the
             path of a data set that was fetched, or raises a ``ValueError`` (see ``check``).
-        check: A function that checks a value, or the default, and returns it. The function may
-            raise a ``ValueError`` that can follow the name of the option, such as "must be even".
-        figures: Whether the option affects only figures. A command that draws no figures does not
-            accept the option.
-        permits: Whether the option allows what only the user may allow, such as running code from a
-            model's repository. No file can set such an option.
+        check: A function that returns a value, or the default, or raises a ``ValueError`` that can
+            follow the name of the option, such as "must be even".
+        figures: Whether the option affects only figures; other commands do not accept it.
+        permits: Whether no file can set the option, because it allows what only the user may allow,
+            such as running code from a model's repository.
         kind: The type of the dataclass field.
         default: The default value of the dataclass field; ``MISSING`` if there is none.
     """

@@ -18,7 +18,7 @@ from tacit.probes.registry import probe
 from tacit.requests import Prompt
 from tacit.runs.asking import ask
 from tacit.runs.folder import RunFolder
-from tacit.runs.next_tokens import PROMPTS
+from tacit.runs.notes import PROMPTS
 from tacit.runs.reporter import Reporter
 from tacit.sources.demo import FACTS, QUESTIONS, THINGS
 from tacit.sources.dumps import Dump

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tacit.runs.comparison import unsized
-from tacit.runs.missing import missing
+from tacit.runs.notes import missing
 from tacit.runs.reading import read_runs
 from tests.report.conftest import assumptions_run, consistency_run, parts_run
 

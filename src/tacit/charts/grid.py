@@ -24,19 +24,14 @@ class Grid(Panel):
     _: KW_ONLY
     down: Sequence[str]
     across: Sequence[str]
-    title: str | None = None
     cell: tuple[int, int] = (58, 24)
 
     def chart(self, text: str) -> alt.LayerChart:
         width, height = self.cell
         above: dict[str, Any] = {"orient": "top", "labelAngle": 0, "ticks": False, "domain": False}
-        # A label with a slash, such as Yes/No, is broken into two lines.
-        above |= {"labelExpr": "split(replace(datum.label, '/', '/\\n'), '\\n')"}
-        if any("/" in label for label in self.across):
-            above |= {"labelPadding": 18}
         left = {"ticks": False, "domain": False, "labelLimit": 260, "labelPadding": 8}
         x = alt.X("column:N", title=None, scale={"domain": list(self.across)}, axis=above)
-        y = alt.Y("row:N", title=self.title, scale={"domain": list(self.down)}, axis=left)
+        y = alt.Y("row:N", title=None, scale={"domain": list(self.down)}, axis=left)
         cells = alt.Chart(self.table).encode(x=x, y=y)
         filled = cells.mark_rect(stroke=PAPER, aria=True)
         layers = [

@@ -12,7 +12,6 @@ import polars as pl
 
 from tacit.english import several
 from tacit.findings.findings import Findings
-from tacit.findings.spec import QUESTIONS
 from tacit.strings import last_part
 
 if TYPE_CHECKING:
@@ -73,13 +72,9 @@ class Shown:
         tables = [
             table.with_columns(model=pl.lit(label))
             for model, label in self.labels.items()
-            if (table := self._found(model, name)) is not None and not table.is_empty()
+            if (table := self.found[model].table(name)) is not None and not table.is_empty()
         ]
         return pl.concat(tables, how="diagonal_relaxed") if tables else None
-
-    def _found(self, model: str, name: str) -> pl.DataFrame | None:
-        found = self.found[model]
-        return found.questions if name == QUESTIONS else found.tables.get(name)
 
     def alone(self, name: str) -> pl.DataFrame | None:
         """Return ``table(name)``, without the column ``model`` if there is only one model."""

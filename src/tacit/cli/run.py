@@ -38,7 +38,7 @@ from tacit.present.trackers import Tracker, check_tracker, log_runs
 from tacit.probes.base import Probe, declared_tables
 from tacit.probes.registry import load_file, probe, probes
 from tacit.runs.comparison import unsized
-from tacit.runs.missing import missing
+from tacit.runs.notes import missing
 from tacit.runs.run import Run, Runs
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def print_tables(run: Run) -> None:
     kind, findings = probe(run.probe), run.findings
     made = ((each.spec, each.table) for each in kind.details(findings, run.request, MOST_ROWS))
     tables = declared_tables(kind).values()
-    found = ((spec, findings.table(spec)) for spec in tables if spec.printed)
+    found = ((spec, findings.table(spec.name)) for spec in tables if spec.printed)
     for spec, table in chain(found, made):
         if spec.printed and table is not None and not table.is_empty():
             print_table(spec, table, f"{run.name}: {spec.title}")

@@ -114,7 +114,7 @@ def measured(
 ) -> Iterator[Entry]:
     """Yield the values that a headline shows, those that are not defined included."""
     spec = tables[headline.table]
-    table = findings.table(spec)
+    table = findings.table(headline.table)
     if table is not None:
         rows = selected(table, headline.where)
         other = measured(headline.against, findings, tables) if headline.against else iter(())

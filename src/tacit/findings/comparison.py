@@ -37,10 +37,8 @@ def comparison(
 
 
 def _difference(measure: Measure, how: Bootstrap) -> dict[str, Any]:
-    from tacit.statistics import Change
-
     first, second = measure.values
-    change = Change(None, None, None) if measure.apart else measure.difference(how)
+    change = measure.difference(how)
     chance = dict(zip(("first_chance", "second_chance"), measure.chance or (), strict=False))
     return {
         "measure": measure.name,
@@ -123,9 +121,7 @@ def slopes(
 
 
 def _slope(measure: Measure, parameters: Sequence[int], how: Bootstrap) -> dict[str, Any]:
-    from tacit.statistics import Change
-
-    change = Change(None, None, None) if measure.apart else measure.slope(parameters, how)
+    change = measure.slope(parameters, how)
     undefined = "undefined for a model" if change.value is None else None
     return {
         "measure": measure.name,

@@ -74,9 +74,9 @@ class Findings:
             check_tables(self.tables, {**specs, SKIPPED: SHARED[SKIPPED]})
         return self
 
-    def table(self, spec: TableSpec) -> pl.DataFrame | None:
-        """Return the rows of a declared table; None if the table is missing."""
-        return self.questions if spec.name == QUESTIONS else self.tables.get(spec.name)
+    def table(self, name: str) -> pl.DataFrame | None:
+        """Return a table or the questions by name; None if the table is missing."""
+        return self.questions if name == QUESTIONS else self.tables.get(name)
 
     def summarised(self, declared: Iterable[TableSpec]) -> Findings:
         """Return a copy of the findings whose summary contains the rows of all printed tables."""

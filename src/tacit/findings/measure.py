@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.findings.findings import Findings
 from tacit.findings.spec import QUESTIONS, TableSpec
 from tacit.statistics import Bootstrap, Change, Estimate
-from tacit.statistics.bootstrap import sums_by_cluster
-from tacit.statistics.ranking import divided
+from tacit.statistics.bootstrap import ratios_by_cluster
 
 Floats: TypeAlias = NDArray[np.float64]
 Measures: TypeAlias = Callable[[Mapping[str, Findings]], Sequence["Measure"]]
@@ -61,11 +60,15 @@ class Measure:
 
     def difference(self, how: Bootstrap) -> Change:
         """The second model's value minus the first's, on the same resamples."""
+        if self.apart:
+            return Change(None)
         (found,) = self._changes(how, lambda values: values[:, [1]] - values[:, [0]])
         return found
 
     def slope(self, parameters: Sequence[int], how: Bootstrap) -> Change:
         """The least-squares change of the value if the number of parameters increases tenfold."""
+        if self.apart:
+            return Change(None)
         x = np.log10(parameters)
         x -= x.mean()
         (found,) = self._changes(how, lambda values: values @ (x / (x @ x))[:, None])
@@ -78,14 +81,8 @@ class Measure:
 
 def ratio(name: str, clusters: ArrayLike, over: ArrayLike, under: ArrayLike) -> Measure:
     """A ratio of sums over the clusters in which a model has a denominator; arrays by model."""
-    tops, bottoms = sums_by_cluster(clusters, over), sums_by_cluster(clusters, under)
-    present = (bottoms != 0).any(axis=1)
-    tops, bottoms = tops[present], bottoms[present]
-    known = np.count_nonzero(bottoms, axis=0)
-    n = len(tops)
-    # A model without any denominator has no value; it takes no interval from the others.
-    behind = int(known[known > 0].min(initial=n))
-    return Measure(name, n, n, behind, lambda w: divided(w @ tops, w @ bottoms))
+    n, behind, of = ratios_by_cluster(clusters, over, under)
+    return Measure(name, n, n, behind, of)
 
 
 def mean(name: str, clusters: ArrayLike, values: Floats) -> Measure:

@@ -33,10 +33,7 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
-    layout = spec.printed or Layout()
-    table = selected(table, layout.where)
-    columns = _columns(spec, layout, table)
-    texts = _texts(columns, layout, table, _in_two_lines)
+    columns, texts = _texts(spec, table, _in_two_lines)
     rows = texts if most is None else texts.head(most)
     printed = Table(box=box.SIMPLE_HEAD, **_TIGHT)
     by_name = {column.name: column for column in columns}
@@ -58,10 +55,7 @@ def laid_out(spec: TableSpec, table: pl.DataFrame) -> tuple[list[list[str]], lis
 
     Also return of each column whether it contains numbers.
     """
-    layout = spec.printed or Layout()
-    table = selected(table, layout.where)
-    columns = _columns(spec, layout, table)
-    texts = _texts(columns, layout, table, _in_one_line)
+    columns, texts = _texts(spec, table, _in_one_line)
     headings = {column.name: column.heading for column in columns}
     words = {column.name for column in columns if column.kind in _WORDS}
     rows = [[headings.get(name, name) for name in texts.columns], *map(list, texts.iter_rows())]
@@ -123,24 +117,24 @@ def _columns(spec: TableSpec, layout: Layout, table: pl.DataFrame) -> list[Colum
 
 
 def _texts(
-    columns: Sequence[Column],
-    layout: Layout,
-    table: pl.DataFrame,
-    text: Callable[[Column, Mapping[str, Any]], str],
-) -> pl.DataFrame:
-    """Return the cells as text; each value of ``layout.across`` becomes a column."""
+    spec: TableSpec, table: pl.DataFrame, text: Callable[[Column, Mapping[str, Any]], str]
+) -> tuple[list[Column], pl.DataFrame]:
+    """Return the columns and cells as text; each value of ``Layout.across`` becomes a column."""
     import polars as pl
 
+    layout = spec.printed or Layout()
+    table = selected(table, layout.where)
+    columns = _columns(spec, layout, table)
     cells = {
         column.name: [text(column, row) for row in table.iter_rows(named=True)]
         for column in columns
     }
     texts = pl.DataFrame(cells, dict.fromkeys(cells, pl.String))
     if layout.across is None:
-        return texts
+        return columns, texts
     *beside, last = (name for name in cells if name != layout.across)
     across = texts.pivot(layout.across, index=beside, values=last, aggregate_function="last")
-    return across.fill_null("")
+    return columns, across.fill_null("")
 
 
 _TIGHT: dict[str, Any] = {"padding": 0, "pad_edge": False, "show_edge": False}

@@ -35,11 +35,7 @@ log = logging.getLogger(__name__)
 
 
 def register(kind: type[Probe]) -> None:
-    """Register the class of a probe in this process; a class replaces an earlier one of its name.
-
-    Raises:
-        RequestError: If the class is not a complete probe, or has the name of one of Tacit's.
-    """
+    """Register the class of a probe in this process, in place of an earlier one of its name."""
     check_class(kind)
     if kind.name in BUILT_IN:
         if kind is probe(kind.name):
@@ -49,11 +45,7 @@ def register(kind: type[Probe]) -> None:
 
 
 def load_file(file: Path) -> type[Probe]:
-    """Register the probe that a Python file defines, and return its class; the file is run.
-
-    Raises:
-        RequestError: If there is no such file, it cannot be run, or it defines no probe or several.
-    """
+    """Register the probe that a Python file defines, and return its class; the file is run."""
     if not file.is_file():
         raise RequestError(f"{file}: there is no such file")
     spec = util.spec_from_file_location(file.stem, file)
@@ -78,11 +70,7 @@ def load_file(file: Path) -> type[Probe]:
 
 
 def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any object
-    """Check that an object is the class of a probe, with all members and none misspelt.
-
-    Raises:
-        RequestError: If it is not; ``whose`` (such as the package) begins the message.
-    """
+    """Refuse what is not the class of a probe, lacks members or misspells one, after ``whose``."""
     named = whose + (kind.__name__ if isinstance(kind, type) else repr(kind))
     if not isinstance(kind, type) or not issubclass(kind, Probe):
         raise RequestError(f"{named} is not a class derived from tacit.Probe")
@@ -123,11 +111,7 @@ def check_class(kind: Any, whose: str = "") -> None:  # noqa: ANN401 - any objec
 
 
 def probe(name: str) -> type[Probe]:
-    """Return the class of the probe with the given name.
-
-    Raises:
-        RequestError: If no probe has the given name, or the class is not a complete probe.
-    """
+    """Return the class of the probe with the given name."""
     if name in BUILT_IN:
         module, _, kind = BUILT_IN[name].partition(":")
         found: type[Probe] = getattr(import_module(module), kind)
@@ -146,11 +130,7 @@ def probes() -> tuple[str, ...]:
 
 @cache
 def _loaded(entry: metadata.EntryPoint) -> type[Probe]:
-    """Load the probe of another package.
-
-    Raises:
-        RequestError: If its module cannot be imported, or it is not a complete probe.
-    """
+    """Load the probe of another package."""
     package = entry.dist.name if entry.dist else entry.value
     try:
         kind = entry.load()

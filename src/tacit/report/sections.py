@@ -219,7 +219,7 @@ def _of_all_models(spec: TableSpec, runs: Sequence[Run]) -> Details | None:
     frames = [
         frame.with_columns(model=pl.lit(run.name))
         for run in runs
-        if (frame := run.findings.table(spec)) is not None and not frame.is_empty()
+        if (frame := run.findings.table(spec.name)) is not None and not frame.is_empty()
     ]
     if not frames:
         return None

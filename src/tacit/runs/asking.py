@@ -13,10 +13,8 @@ from tacit.errors import RequestError
 from tacit.findings.findings import Findings, votes_summary
 from tacit.probes.base import Answered, Answers, Probe, Requests
 from tacit.requests import Request, Scores, Votes, missing_by_reason
-from tacit.runs.dependence import dependence
 from tacit.runs.folder import RunFolder
-from tacit.runs.missing import missing
-from tacit.runs.next_tokens import next_tokens
+from tacit.runs.notes import dependence, missing, next_tokens
 from tacit.runs.reporter import Reporter, resumable
 from tacit.strings import shown
 

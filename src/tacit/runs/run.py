@@ -19,10 +19,8 @@ from tacit.models.base import WHOLE
 from tacit.options import spelled_in_python
 from tacit.probes.base import declared_figures, declared_tables
 from tacit.probes.registry import probe
-from tacit.runs.dependence import caution, dependence_of
 from tacit.runs.metrics import metrics_of
-from tacit.runs.missing import missing
-from tacit.runs.next_tokens import next_tokens_of
+from tacit.runs.notes import caution, next_tokens_of, notes
 from tacit.strings import last_part
 from tacit.tables import read_parquet
 
@@ -161,12 +159,10 @@ class Run:
     @property
     def notes(self) -> tuple[str, ...]:
         """How the answers were obtained, and which of them are missing."""
-        listed = self.folder is not None
-        about = (*next_tokens_of(self.summary), *dependence_of(self.summary))
-        lacking = (*about, *missing(self.summary, listed=listed))
         roads = self.model.get("roads", ())
         through = [f"Roads of elicitation: {', '.join(roads)}"] * bool(roads)
-        return (f"Elicitation: {self.elicitation}", *through, *lacking)
+        about = notes(self.summary, listed=self.folder is not None)
+        return (f"Elicitation: {self.elicitation}", *through, *about)
 
     @cached_property
     def questions(self) -> pl.DataFrame:

@@ -139,15 +139,8 @@ class Bootstrap:
         denominators: ArrayLike,
         figure: Callable[[Floats], Floats],
     ) -> Change:
-        over, under = sums_by_cluster(clusters, numerators), sums_by_cluster(clusters, denominators)
-        present = (under != 0).any(axis=1)
-        over, under = over[present], under[present]
-        behind = np.count_nonzero(under, axis=0)
-        (found,) = self.of_clusters(
-            len(over),
-            int(behind[behind > 0].min(initial=len(over))),
-            lambda times: figure(divided(times @ over, times @ under))[:, None],
-        )
+        n, behind, ratios = ratios_by_cluster(clusters, numerators, denominators)
+        (found,) = self.of_clusters(n, behind, lambda times: figure(ratios(times))[:, None])
         return found
 
     def draws(self, clusters: int) -> Iterator[Floats]:
@@ -208,6 +201,22 @@ def sums_by_cluster(clusters: ArrayLike, values: ArrayLike) -> Floats:
     columns = np.asarray(values, dtype=np.float64)
     sums = [np.bincount(cluster, weights=column, minlength=len(names)) for column in columns]
     return np.stack(sums, axis=1).astype(np.float64)  # bincount of no rows returns integers
+
+
+def ratios_by_cluster(
+    clusters: ArrayLike, over: ArrayLike, under: ArrayLike
+) -> tuple[int, int, Callable[[Floats], Floats]]:
+    """Return the number of clusters with a denominator, of those behind the ratio that has fewest.
+
+    And return a function from weights of clusters to the ratios of sums. A ratio without any
+    denominator has no value; it takes no interval from the others.
+    """
+    tops, bottoms = sums_by_cluster(clusters, over), sums_by_cluster(clusters, under)
+    present = (bottoms != 0).any(axis=1)
+    tops, bottoms = tops[present], bottoms[present]
+    known = np.count_nonzero(bottoms, axis=0)
+    behind = int(known[known > 0].min(initial=len(tops)))
+    return len(tops), behind, lambda times: divided(times @ tops, times @ bottoms)
 
 
 def _mean(ratios: Floats) -> Floats:

@@ -21,7 +21,7 @@ from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.roads import ROADS
 from tacit.models.registry import DEMO, folder_of
 from tacit.requests import REFUSED, ZERO, Decided, Decision, missing_by_reason
-from tacit.runs.dependence import LARGEST
+from tacit.runs.notes import LARGEST
 from tacit.testing import check_model
 from tests.models.openai.conftest import Serve
 from tests.models.openai.deciding import Deciding, Form, Question, Values

@@ -25,7 +25,7 @@ from tacit.models.openai.options import Backoff, ServerOptions
 from tacit.models.openai.roads import Api
 from tacit.requests import Decision, Prompt, Sample, SamplingPrompt
 from tacit.requests.answer_parsing import votes_of
-from tacit.runs.dependence import caution
+from tacit.runs.notes import caution
 from tests.models.openai.matrix.faults import NAMED, PATIENCE, Fault, Road, Start
 from tests.models.openai.matrix.honest import Form, Server
 from tests.models.openai.matrix.language import (

@@ -10,7 +10,7 @@ from tacit.engine.ask import Engine
 from tacit.engine.store import Store
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt
-from tacit.runs.next_tokens import PROMPTS, TOKENS, next_tokens
+from tacit.runs.notes import PROMPTS, TOKENS, next_tokens
 
 ASKED = [Prompt(f"Is it {number}?", ("Yes", "No")) for number in range(100)]
 
