@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tacit.present.comparison import MOST_ROWS, print_comparison
+from tacit.present.results import MOST_MEASURES, print_comparison
 
 
 def test_what_differs_is_printed_first(capsys: pytest.CaptureFixture[str]) -> None:
     """Of many measures, those whose interval excludes 0, then the main ones."""
-    measures = [f"m{number}" for number in range(MOST_ROWS + 4)]
+    measures = [f"m{number}" for number in range(MOST_MEASURES + 4)]
     differ = {"m12": (0.1, 0.3), "m13": (-0.3, -0.1)}
     rows = [
         {

@@ -17,6 +17,7 @@ from tacit.charts.panels import (
     Panel,
     axis,
     bounds,
+    dotted,
     heading,
     series_styles,
     tipped,
@@ -109,7 +110,7 @@ class Marks(Panel):
         """Yield the dotted line."""
         if self.dotted is not None:
             line = alt.Chart(alt.InlineData(values=[{}]))
-            mark = line.mark_rule(color=self.colours.muted, strokeWidth=1.2, strokeDash=[2, 3])
+            mark = line.mark_rule(**dotted(self.colours))
             datum = alt.XDatum if self.channel == "x" else alt.YDatum
             yield mark.encode(datum(self.dotted, **self.axis))
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import altair as alt
 import polars as pl
 
-from tacit.charts.theme import PAPER, Chart, Series
+from tacit.charts.theme import PAPER, Chart, Palette, Series
 from tacit.findings.numbers import bounds as ends_of
 from tacit.findings.numbers import formatted
 from tacit.findings.spec import Column, Kind
@@ -80,6 +80,11 @@ def axis(column: Column, domain: tuple[float, float]) -> dict[str, Any]:
 def heading(text: str, offset: int = 6) -> dict[str, Any]:
     """Return Altair's title options for the heading of a panel."""
     return {"text": text, "fontSize": SIZE, "frame": "bounds", "offset": offset}
+
+
+def dotted(colours: Palette) -> dict[str, Any]:
+    """Return the style of lines that guide the eye."""
+    return {"color": colours.muted, "strokeWidth": 1.2, "strokeDash": [2, 3]}
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ def demo(
     """
     from tacit.demo import errors_found, run_demo
     from tacit.outputs import check_outputs, page
-    from tacit.present.blocks import print_blocks
+    from tacit.present.results import print_blocks
     from tacit.report.writing import write_report
 
     report = out / "report.html"

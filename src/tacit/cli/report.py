@@ -99,7 +99,7 @@ def compare(
 
 def _compare(runs: list[Path], out: Path, *, force: bool, as_json: bool) -> None:
     from tacit.files import publish_text
-    from tacit.present.comparison import print_comparison
+    from tacit.present.results import print_comparison
     from tacit.report.differences import tables_of
     from tacit.report.writing import report
     from tacit.runs.comparison import by_probe, check_comparable

@@ -30,9 +30,8 @@ from tacit.models.base import WHOLE
 from tacit.models.options import ModelOptions
 from tacit.options import declarations, option
 from tacit.present import progress
-from tacit.present.blocks import print_blocks
-from tacit.present.comparison import print_comparison
 from tacit.present.progress import Terminal
+from tacit.present.results import print_blocks, print_comparison
 from tacit.present.tables import MOST_ROWS, print_table
 from tacit.present.trackers import Tracker, check_tracker, log_runs
 from tacit.probes.base import Probe, declared_tables

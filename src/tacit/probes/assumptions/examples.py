@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from tacit.charts.figures import Drawn
-from tacit.charts.grid import Grid
 from tacit.charts.panels import written
+from tacit.charts.plots import Grid
 from tacit.charts.shown import Shown, spread
 from tacit.charts.theme import PAPER, Palette, mixed
 from tacit.english import several

@@ -9,12 +9,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures
-from tacit.charts.grid import Grid
+from tacit.charts.figures import Drawn, Figures, sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
+from tacit.charts.plots import Grid
 from tacit.charts.shown import Shown, counted
-from tacit.charts.sizes import sizes
 from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
 from tacit.findings.numbers import score

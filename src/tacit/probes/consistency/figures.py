@@ -8,13 +8,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from tacit.charts.figures import Drawn, Figures
-from tacit.charts.histograms import Histograms
+from tacit.charts.figures import Drawn, Figures, sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import bounds, in_rows
-from tacit.charts.scatter import Scatter
+from tacit.charts.plots import Histograms, Scatter
 from tacit.charts.shown import Shown, counted, spread
-from tacit.charts.sizes import sizes
 from tacit.charts.theme import Series, series
 from tacit.findings.spec import Column
 from tacit.probes.consistency.background import ACCURACIES

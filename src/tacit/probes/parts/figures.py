@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from tacit.charts.figures import Figures
-from tacit.charts.histograms import Histograms
+from tacit.charts.figures import Drawn, Figures, sizes
 from tacit.charts.marks import Curves, Rows
 from tacit.charts.panels import in_rows
+from tacit.charts.plots import Histograms
 from tacit.charts.shown import Shown, counted
-from tacit.charts.sizes import sizes
 from tacit.charts.theme import Palette, Series
 from tacit.english import several
 from tacit.findings.numbers import points
@@ -20,9 +18,6 @@ from tacit.findings.spec import Column
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.tables import TABLES
-
-if TYPE_CHECKING:
-    from tacit.charts.figures import Drawn
 
 _COLUMN = 20  # things per column
 _LOWEST = 15  # rows of a figure that is not in the paper

@@ -1,8 +1,8 @@
-"""Print how models differ: the paired differences, and how many answers are not the same."""
+"""Print the block of each run, and how models differ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -10,13 +10,47 @@ import typer
 
 from tacit.english import several
 from tacit.findings.numbers import bracketed, formatted
+from tacit.findings.verdict import Name
+from tacit.present import terminal
 from tacit.present.tables import print_rows
 from tacit.probes.base import title_of
 from tacit.probes.registry import probe
-from tacit.runs.run import Runs
+from tacit.runs.run import Run, Runs
 
-MOST_ROWS = 10
-"""The maximum number of measures, summed over all pairs of models."""
+MOST_MEASURES = 10
+"""The maximum number of printed measures, summed over all pairs of models."""
+
+_COLOURS: Mapping[Name, str] = {
+    "clear": "green",
+    "weak": "yellow",
+    "no signal": "red",
+    "constant": "red",
+    "too few data": "yellow",
+}
+
+
+def print_blocks(runs: Iterable[Run]) -> None:
+    """Print the block of each run beside its probe and model."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    has_interval = False
+    for run in runs:
+        lines = run.block.lines if run.block else ("nothing was measured",)
+        body = Text("\n".join(lines))
+        body.highlight_words(["Control:", "Caution:", "Next:"], "bold")
+        if run.verdict:
+            body.highlight_words([str(run.verdict)], _COLOURS[run.verdict.name])
+        has_interval = has_interval or any("[" in line for line in lines)
+        grid.add_row(Text(f"{title_of(probe(run.probe))}\n{run.name}", style="bold"), body)
+    console = terminal.console(wraps=False)
+    with console.capture() as printed:
+        console.print(grid, *(["[ ]: 95 % confidence interval"] if has_interval else ()), sep="")
+    for line in printed.get().splitlines():
+        console.file.write(f"{line.rstrip()}\n")
 
 
 def print_comparison(runs: Runs) -> None:
@@ -31,7 +65,7 @@ def print_comparison(runs: Runs) -> None:
             for table in (runs.comparison, runs.flips)
             if table is not None
         )
-        most, shown = max(1, MOST_ROWS // len(pairs)), measured
+        most, shown = max(1, MOST_MEASURES // len(pairs)), measured
         if measured.height > most:
             firsts = (differs.fill_null(value=False), "main")
             shown = measured.sort(*firsts, descending=True, maintain_order=True).head(most)
