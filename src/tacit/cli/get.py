@@ -15,7 +15,7 @@ from tacit.cli.options import AsJson
 from tacit.english import several
 from tacit.errors import RequestError
 from tacit.present import progress
-from tacit.sources.registry import Source, SourceFile, registry
+from tacit.sources.registry import Source, registry
 
 _INDENT = 11  # the length of the longest heading, plus two spaces
 
@@ -88,15 +88,11 @@ def _steps(source: Source) -> Iterator[str]:
 def _description(source: Source) -> Iterator[str]:
     yield from (f"{source.name}: {source.title}", "", *_facts(source), "")
     for file in source.files:
-        yield from _file(file)
+        size = "" if file.bytes is None else f", {file.bytes:,} bytes"
+        renamed = "" if file.save_as is None else f", saved as {file.save_as}"
+        yield f"{file.name}{size}{renamed}"
+        if file.url:
+            yield f"  {file.url}"
+        if file.sha256:
+            yield f"  sha256 {file.sha256}"
     yield from ("", *_steps(source))
-
-
-def _file(file: SourceFile) -> Iterator[str]:
-    size = "" if file.bytes is None else f", {file.bytes:,} bytes"
-    renamed = "" if file.save_as is None else f", saved as {file.save_as}"
-    yield f"{file.name}{size}{renamed}"
-    if file.url:
-        yield f"  {file.url}"
-    if file.sha256:
-        yield f"  sha256 {file.sha256}"

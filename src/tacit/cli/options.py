@@ -282,13 +282,9 @@ def group(about: str) -> typer.Typer:
         help=about,
         cls=Commands,
         # Without a callback, Typer turns a group of one command into that command.
-        callback=_stay_a_group,
+        callback=lambda: None,
         no_args_is_help=True,
         add_completion=False,
         # Plain help avoids Rich, which takes longer to import than everything else.
         rich_markup_mode=None,
     )
-
-
-def _stay_a_group() -> None:
-    pass

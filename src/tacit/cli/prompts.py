@@ -16,6 +16,7 @@ from tacit.cli.options import declared
 from tacit.cli.run import example, probe_group
 from tacit.english import several
 from tacit.errors import RequestError, TooLongError
+from tacit.models.openai.options import is_address
 from tacit.models.options import LoadOptions
 from tacit.present.progress import Terminal
 from tacit.probes.base import ModelWords, Probe, Requests
@@ -57,7 +58,11 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
     ) -> None:
         from tacit.outputs import check_outputs, table_with
 
-        _refuse_server(model)
+        if is_address(model):
+            raise RequestError(
+                f"{model} is a server, which does not show how a model receives its prompts: use a "
+                "local model (for the text of the prompts, any local model will do)"
+            )
         loading = LoadOptions(revision=revision, chat=chat).of([model])
         if out is not None:
             is_own = table_with("a table of prompts", "group", "text", "answers")
@@ -68,20 +73,14 @@ def _prompts(kind: type[Probe]) -> Callable[..., None]:
             return
         prompts = [list(_scored(group.requests)) for group in groups.values()]
         shown = [one for group in prompts for one in group[: None if everything else first]]
-        _report_left_out(sum(map(len, prompts)) - len(shown))
+        if left := sum(map(len, prompts)) - len(shown):
+            sys.stderr.write(
+                f"tacit: {several(left, 'more prompt is', 'more prompts are')} not shown; use "
+                "--first N for more, or --all for all\n"
+            )
         _show(model, loading, shown, as_json=as_json)
 
     return verb
-
-
-def _refuse_server(model: str) -> None:
-    from tacit.models.openai.options import is_address
-
-    if is_address(model):
-        raise RequestError(
-            f"{model} is a server, which does not show how a model receives its prompts: use a "
-            "local model (for the text of the prompts, any local model will do)"
-        )
 
 
 def _requests(made: Probe, model: str, loading: LoadOptions) -> Mapping[str, Requests]:
@@ -121,14 +120,6 @@ def _write(groups: Mapping[str, Requests], out: Path) -> None:
     table = pl.concat(tables, how="diagonal_relaxed")
     write_table(table, out)
     typer.echo(f"Written: {out} ({several(table.height, 'prompt')})")
-
-
-def _report_left_out(count: int) -> None:
-    if count > 0:
-        sys.stderr.write(
-            f"tacit: {several(count, 'more prompt is', 'more prompts are')} not shown; use "
-            "--first N for more, or --all for all\n"
-        )
 
 
 def _show(model: str, loading: LoadOptions, prompts: Sequence[Prompt], *, as_json: bool) -> None:

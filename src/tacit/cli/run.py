@@ -249,11 +249,6 @@ class RunOutput(Output):
     )
 
 
-def _help(kind: type[Probe]) -> str:
-    command = example("tacit run", kind, "--model gpt2 --out runs/gpt2")
-    return f"{kind.summary}\n\nExample: {command}"
-
-
 def _verb(kind: type[Probe]) -> Callable[..., None]:
     """Return the function of a probe's ``tacit run`` command, with one parameter per option."""
     models = ModelsOrFile if kind.reads_beliefs() else Models
@@ -292,7 +287,13 @@ def _verb(kind: type[Probe]) -> Callable[..., None]:
     return verb
 
 
-app = probe_group("Run a probe on a model.", _verb, _help)
+app = probe_group(
+    "Run a probe on a model.",
+    _verb,
+    lambda kind: (
+        f"{kind.summary}\n\nExample: {example('tacit run', kind, '--model gpt2 --out runs/gpt2')}"
+    ),
+)
 
 
 def _run(request: RunRequest, output: RunOutput) -> None:

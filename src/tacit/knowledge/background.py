@@ -107,13 +107,18 @@ def background(
     counts = _counts(base, concepts, facts, drawn, options)
     if options.parts == "pooled":
         concepts = concepts_in(base, parts, replace(options, parts="separate"))
+    about = None
+    if topics is not None:
+        named = [[part] for part in words.parts([topic or "" for topic in topics])]
+        found = concepts_in(base, named, options).filter("counts")
+        about = _labelled(base, found.select("anchor", "concept"))
     return Background(
         _labelled(base, members),
         _named(base, facts, drawn),
         _found(facts, len(questions)),
         counts,
         _labelled(base, concepts.filter("counts").select("anchor", "part", "concept")),
-        None if topics is None else _topics(base, topics, words, options),
+        about,
         tails_of(base, drawn, own=options.negatives != "uniform") if tails else None,
     )
 
@@ -142,18 +147,6 @@ def _labelled(base: KnowledgeBase, members: pl.DataFrame) -> pl.DataFrame:
         FROM members JOIN base.concepts ON id = concept ORDER BY ALL""",
         members=members,
     )
-
-
-def _topics(
-    base: KnowledgeBase,
-    topics: Sequence[str | None],
-    words: Words,
-    options: BackgroundOptions,
-) -> pl.DataFrame:
-    """Return the concepts found in each question's topic (a word such as "bank")."""
-    parts = [[part] for part in words.parts([topic or "" for topic in topics])]
-    found = concepts_in(base, parts, options).filter("counts")
-    return _labelled(base, found.select("anchor", "concept"))
 
 
 def _found(facts: pl.DataFrame, questions: int) -> pl.DataFrame:

@@ -102,7 +102,10 @@ def _fill(base: duckdb.DuckDBPyConnection, source: Source, advance: Callable[[in
             _files(source),
         )
     _name_relations(base, source)
-    _number_concepts(base)
+    base.execute("""
+        CREATE TEMP TABLE labels AS
+        SELECT (row_number() OVER (ORDER BY label) - 1)::INTEGER AS id, label
+        FROM (SELECT head AS label FROM raw UNION SELECT tail FROM raw)""")
     add_lexicon(base)
     _join_edges(base)
     _write_description(base, source)
@@ -190,13 +193,6 @@ def _name_relations(base: duckdb.DuckDBPyConnection, source: Source) -> None:
         SELECT (row_number() OVER (ORDER BY relation) - 1)::SMALLINT AS id, relation AS name,
             count(*) AS edges
         FROM raw GROUP BY relation ORDER BY id""")
-
-
-def _number_concepts(base: duckdb.DuckDBPyConnection) -> None:
-    base.execute("""
-        CREATE TEMP TABLE labels AS
-        SELECT (row_number() OVER (ORDER BY label) - 1)::INTEGER AS id, label
-        FROM (SELECT head AS label FROM raw UNION SELECT tail FROM raw)""")
 
 
 def _join_edges(base: duckdb.DuckDBPyConnection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -49,12 +49,12 @@ class Words:
     def tokens(self, word: str) -> list[str]:
         """Split a string that has no spaces into lower-case words by spaCy's English rules."""
         # Between two letters, the rules split only listed exceptions such as "cannot".
-        if is_plain(word) and word not in self._exceptions:
+        if is_plain(word) and word not in self._english.Defaults.tokenizer_exceptions:
             return [word]
         return [token.lower_ for token in self._words(self._english.make_doc(word))]
 
     def is_stop(self, word: str) -> bool:
-        return word in self._stop_words
+        return word in self._english.Defaults.stop_words
 
     def lemmas(self, word: str) -> tuple[str, ...]:
         """Return a lower-case word's sorted lemmas, or the word if it is not in the lexicon."""
@@ -127,14 +127,6 @@ class Words:
         import spacy
 
         return spacy.blank("en")
-
-    @cached_property
-    def _stop_words(self) -> Collection[str]:
-        return self._english.Defaults.stop_words
-
-    @cached_property
-    def _exceptions(self) -> Collection[str]:
-        return self._english.Defaults.tokenizer_exceptions
 
     @cached_property
     def _pipeline(self) -> Language:

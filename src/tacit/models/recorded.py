@@ -142,11 +142,6 @@ class RecordedModel:
         supported = record.content["supports"]
         self.supports = frozenset(kind for kind in KINDS if kind.__name__ in supported)
 
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the model was asked, and is therefore loaded."""
-        return "model" in self.__dict__
-
     @cached_property
     def model(self) -> LanguageModel:
         found = self._load()
@@ -161,7 +156,7 @@ class RecordedModel:
 
     @property
     def description(self) -> Mapping[str, Any]:
-        return self.model.description if self.is_loaded else self._told
+        return self.model.description if "model" in self.__dict__ else self._told
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
         return self.model.cost(requests) if requests else []

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.english import several
 from tacit.models.huggingface.alignment import Filled, Tokens
 from tacit.models.huggingface.encoding import fill
-from tacit.models.huggingface.vocabulary import Candidates, CandidateTokens, Placed
+from tacit.models.huggingface.vocabulary import Candidates, CandidateTokens
 from tacit.models.openai.named_routes import Ids, Position, Route, Values
 from tacit.models.openai.schema import ReplyError
 from tacit.models.openai.server import Repeat, Server, twice
@@ -128,9 +128,8 @@ def differences(then: Values, now: Values) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A prompt, its candidates, and the tokens of those that are not a single token."""
+    """A prompt's candidates, and the tokens of those that are not a single token."""
 
-    prompt: RankingPrompt
     candidates: Candidates
     before: Ids | None
     """The tokens before the candidates that are a single token; None if none is."""
@@ -176,13 +175,12 @@ class Rankings:
         first = [fill(prompt.asking(prompt.vocabulary.words[:1]))[0] for prompt in prompts]
         with self._lock:  # the words of a vocabulary are tokenized once
             placed = self._words.locate(prompts, first, self._written)
-        return [self._of(*pair) for pair in zip(prompts, placed, strict=True)]
-
-    def _of(self, prompt: RankingPrompt, placed: Placed) -> Asked:
-        words, candidates = prompt.vocabulary.words, placed.candidates
-        others = [words[at] for at in candidates.whole]
-        whole = self._named.cut(fill(prompt.asking(others))) if others else []
-        return Asked(prompt, candidates, placed.frame and placed.frame[0], tuple(whole))
+        found = []
+        for prompt, one in zip(prompts, placed, strict=True):
+            others = [prompt.vocabulary.words[at] for at in one.candidates.whole]
+            whole = self._named.cut(fill(prompt.asking(others))) if others else []
+            found.append(Asked(one.candidates, one.frame and one.frame[0], tuple(whole)))
+        return found
 
     def _written(self, prompts: Sequence[Prompt]) -> list[list[Tokens | None]]:
         return [self._named.cut(fill(prompt)) for prompt in prompts]

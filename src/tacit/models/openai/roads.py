@@ -21,7 +21,6 @@ class Road:
 
     name: str
     api: Api
-    path: str
     about: str
     needs: str
     lacks: str = ""
@@ -31,6 +30,10 @@ class Road:
     """The options that it requires."""
 
     @property
+    def path(self) -> str:
+        return "/chat/completions" if self.api == "chat" else f"/{self.api}"
+
+    @property
     def samples(self) -> bool:
         return SamplingPrompt in self.answers
 
@@ -38,7 +41,6 @@ class Road:
 DECISIONS = Road(
     name="decisions",
     api="decisions",
-    path="/decisions",
     about="probabilities of the answers as options",
     needs="the decisions of OpenAI or SGLang",
     lacks="answers that differ only in case; how likely the model is to write an answer",
@@ -48,13 +50,11 @@ SYSTEM_ONE = replace(
     DECISIONS,
     name="systemone",
     api="systemone",
-    path="/systemone",
     needs="the decisions of System One",
 )
 NAMED = Road(
     name="named-tokens",
     api="completions",
-    path="/completions",
     about="log-probabilities of whole answers, each of whose tokens is named by its id",
     needs="log-probabilities of named tokens, as vLLM and SGLang return them",
     answers=frozenset({Prompt, RankingPrompt}),
@@ -63,14 +63,12 @@ NAMED = Road(
 ECHO = Road(
     name="echo",
     api="completions",
-    path="/completions",
     about="log-probabilities of whole answers, as part of a prompt",
     needs="correct log-probabilities of a prompt's own tokens (echo)",
 )
 NEXT_TOKENS = Road(
     name="next-tokens",
     api="completions",
-    path="/completions",
     about="log-probabilities of whole answers, token by token",
     needs="log-probabilities of the most probable next tokens",
     lacks="answers of which a token is not among the listed ones",
@@ -78,7 +76,6 @@ NEXT_TOKENS = Road(
 FIRST_TOKENS = Road(
     name="first-tokens",
     api="chat",
-    path="/chat/completions",
     about="log-probabilities of the first token of a reply",
     needs="log-probabilities of the most probable first tokens, and no reasoning",
     lacks="answers of several tokens or not among the listed ones; consistency without --anchors "
@@ -87,7 +84,6 @@ FIRST_TOKENS = Road(
 VOTES = Road(
     name="votes",
     api="chat",
-    path="/chat/completions",
     about="shares of sampled replies",
     needs="replies that are random samples",
     lacks="log-probabilities; consistency without --anchors verify",
