@@ -74,7 +74,11 @@ def trainer_of(folder: Path, **settings: object) -> Trainer:
     }
     data = [{**line, "labels": line["input_ids"]} for line in lines]
     return Trainer(
-        model, TrainingArguments(**given), train_dataset=data, processing_class=tokenizer
+        model,
+        TrainingArguments(**given),
+        train_dataset=data,
+        eval_dataset=data,
+        processing_class=tokenizer,
     )
 
 
@@ -183,6 +187,21 @@ def test_another_base_and_an_early_stop(tmp_path: Path) -> None:
     trainer.add_callback(Stopper())
     trainer.train()
     assert steps_of(trainer) == [0, 1]
+
+
+def test_early_stopping_measures_the_last_step(tmp_path: Path) -> None:
+    """At the end of the second epoch, which is no better than the first."""
+    trainer = trainer_of(
+        tmp_path,
+        max_steps=12,
+        learning_rate=0.0,
+        eval_strategy="epoch",
+        metric_for_best_model="eval_loss",
+    )
+    trainer.add_callback(transformers.EarlyStoppingCallback())
+    trainer.add_callback(tacit.TrainerCallback("parts", trainer=trainer, **ASKED))
+    trainer.train()
+    assert steps_of(trainer) == [0, 6]
 
 
 @pytest.mark.parametrize(

@@ -261,6 +261,18 @@ def _absent(name: str, about: Option) -> Any:  # noqa: ANN401 - any value
         raise OptionError(name, str(error)) from error
 
 
+def missing(kind: type) -> list[str]:
+    """Return the names of the required options whose value is not already here, such as data."""
+    return [name for name, one in declarations(kind).items() if not (one.optional or _has(one))]
+
+
+def _has(about: Option) -> bool:
+    try:
+        return about.absent is not None and about.absent() is not None
+    except ValueError:
+        return False
+
+
 def validated(options: Any) -> None:  # noqa: ANN401 - any dataclass of options
     """Check the values of options that a program passed to the constructor; see ``value_of``."""
     known = declarations(type(options))

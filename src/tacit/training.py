@@ -139,7 +139,7 @@ class TrainerCallback(transformers.TrainerCallback):
         if state.global_step % self._every == 0 or control.should_training_stop:
             self._measure(state, control)
 
-    def on_epoch_end(
+    def on_evaluate(
         self,
         args: TrainingArguments,
         state: TrainerState,
@@ -150,6 +150,8 @@ class TrainerCallback(transformers.TrainerCallback):
         del args
         if control.should_training_stop:
             self._measure(state, control)
+
+    on_epoch_end = on_save = on_evaluate
 
     def _measure(self, state: TrainerState, control: TrainerControl) -> None:
         """Run the probe, log its results, and stop training if the gate fails."""

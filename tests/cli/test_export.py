@@ -95,6 +95,20 @@ def test_what_the_harness_cannot_ask_is_refused(tacit: Tacit, workplace: Path) -
     assert not (workplace / "tasks").exists()
 
 
+def test_tasks_replace_only_those_of_an_earlier_export(tacit: Tacit, workplace: Path) -> None:
+    """A folder of other files is left alone."""
+    own = workplace / "own"
+    own.mkdir()
+    given = ("export", "lm-eval", "parts", *LIMITED, "--out", own)
+    assert [tacit(*given).code for _ in range(2)] == [0, 0]
+    (own / "tacit_documents.py").rename(own / "mine.py")
+    before = sorted(own.iterdir())
+    ran = tacit(*given)
+    assert ran.code == 2
+    assert "contains files but no tasks of an earlier export: choose another folder" in ran.err
+    assert sorted(own.iterdir()) == before
+
+
 @pytest.fixture
 def finished(tacit: Tacit, workplace: Path) -> Path:
     """A run of the demo model about lanterns."""
@@ -196,6 +210,7 @@ def test_results_of_a_model_page(tacit: Tacit, finished: Path) -> None:
     [
         ("eee . --organization us --out results", "contains no run"),
         ("eee runs/demo --organization us --relationship x --out results", "expected first_party"),
+        ("hf runs/demo --dataset bench --out results", "expected ORG/NAME"),
         (
             "eee runs/demo --organization us --out runs/demo/run.yaml",
             "is a file; expected a folder",

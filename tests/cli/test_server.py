@@ -136,6 +136,7 @@ def test_the_roads_of_a_server_are_listed(
     assert found["roads"][0]["probes"] == ["parts", "consistency"]
     assert found["requests"] == server.statuses.total()
     command = shlex.split(found["next"])[1:]
+    assert command[1:4] == ["parts", "--drawings", "DRAWINGS"]
     assert command[-4:-2] == ["--concurrency", "3"]
     assert tacit(*command, "--drawings", drawings).code == 0
     server.manners = Manners(form="none", speech=Speech(replies=lambda _: {"Yes.": 1.0}))
@@ -173,11 +174,13 @@ def test_decisions_say_what_they_depend_on(
 
 
 class Elsewhere(BaseHTTPRequestHandler):
-    """A server that has nothing at the requested path."""
+    """A server that has nothing at the requested path, and says so or returns a page."""
+
+    status: int
 
     def do_GET(self) -> None:
-        """Not found."""
-        self.send_error(404)
+        """Return the page."""
+        self.send_error(self.status)
 
     do_POST = do_GET  # noqa: N815 - the name that http.server calls
 
@@ -185,8 +188,12 @@ class Elsewhere(BaseHTTPRequestHandler):
         """Nothing is logged."""
 
 
-def test_an_address_without_the_path_of_the_api_is_corrected(tacit: Tacit, prompts: Path) -> None:
-    """The message asks for the address with /v1; one that has it gets no such hint."""
+@pytest.mark.parametrize("status", [404, 200])
+def test_a_server_of_no_model_is_refused(
+    tacit: Tacit, prompts: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    """With what it calls itself; the address is corrected, unless it has /v1."""
+    monkeypatch.setattr(Elsewhere, "status", status, raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as listening:
         threading.Thread(target=listening.serve_forever, daemon=True).start()
         bare = f"http://127.0.0.1:{listening.server_port}"
@@ -196,6 +203,7 @@ def test_an_address_without_the_path_of_the_api_is_corrected(tacit: Tacit, promp
         }
         listening.shutdown()
     assert all(one.code for one in ran.values())
+    assert all("BaseHTTP" in one.err and "none of /decisions" in one.err for one in ran.values())
     assert f"is the address {bare}/v1?" in ran[bare].err
     assert "is the address" not in ran[f"{bare}/v1"].err
 

@@ -83,6 +83,9 @@ def _probes(road: Road) -> list[str]:
 
 
 def _command(road: Road, address: str, options: ServerOptions) -> str:
+    from tacit.options import missing
+    from tacit.probes.registry import probe
+
     own, usual = road.api == ServerOptions.api, ServerOptions.concurrency
     given = {
         "served-model": options.served_model,
@@ -92,8 +95,10 @@ def _command(road: Road, address: str, options: ServerOptions) -> str:
         "concurrency": None if options.concurrency == usual else options.concurrency,
     }
     more = [part for name, value in given.items() if value for part in (f"--{name}", str(value))]
-    probe = _probes(road)[0]
-    return shlex.join(["tacit", "run", probe, "--model", address, *more, "--out", "runs/served"])
+    name = _probes(road)[0]
+    needed = [part for one in missing(probe(name).Options) for part in (f"--{one}", one.upper())]
+    words = ["tacit", "run", name, *needed, "--model", address, *more, "--out", "runs/served"]
+    return shlex.join(words)
 
 
 def _print(result: Mapping[str, Any]) -> None:

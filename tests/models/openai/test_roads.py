@@ -63,6 +63,17 @@ def test_all_roads_are_tested_once(serve: Serve, tokenizer_file: Path) -> None:
     assert "its echo is incorrect" in echo.found
 
 
+def test_a_road_that_was_forced_and_fails_names_the_others(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those of the same API too; what is wrong is reported once."""
+    with pytest.raises(ModelError) as failed:
+        load(serve(echo="shifted"), elicitation=ECHO.name)
+    assert "other roads to try: next-tokens, first-tokens, votes" in str(failed.value)
+    assert str(failed.value).count("its echo is incorrect") == 1
+    assert "its echo" not in caplog.text
+
+
 def test_a_server_without_log_probabilities_has_votes(serve: Serve) -> None:
     """The error of its completions names the roads of its chat."""
     server = serve(form="none")

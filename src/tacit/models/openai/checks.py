@@ -46,8 +46,9 @@ def preflight(server: Server, checks: Sequence[Check], hint: str = "") -> tuple[
         if finding.fatal:
             reasons = "; ".join([*notes, finding.text])
             raise PreflightError(f"{server.name} cannot be used: {reasons}{hint}")
-        log.warning("%s: %s", server.name, finding.text)
         notes.append(finding.text)
+    for note in notes:
+        log.warning("%s: %s", server.name, note)
     server.habits.settle()
     return tuple(notes)
 

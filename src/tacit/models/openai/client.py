@@ -73,6 +73,8 @@ class Client:
         self._key = key or ""
         self._http = _http(address, options.concurrency, self._key, transport)
         self._turns = asyncio.Semaphore(options.concurrency)
+        self.software = ""
+        """What the server calls itself."""
         self.traffic: Counter[str] = Counter()
         """The numbers of requests, and of the tokens that the server counted."""
         closing = weakref.finalize(self, _close, self._http)
@@ -176,7 +178,7 @@ class Client:
                 response, _ = await _within(seconds, self._exchanged("POST", path, {}))
         except (TimeoutError, httpx2.HTTPError, ScoringError):
             return None
-        return response.status_code
+        return None if _is_page(response) else response.status_code
 
     async def _exchanged(
         self, method: str, path: str, body: Mapping[str, Any] | None
@@ -195,6 +197,7 @@ class Client:
                         "is not a completion; does the address point to the OpenAI-compatible API, "
                         "with /v1?"
                     )
+        self.software = self._shown(response.headers.get("server", ""))
         return response, content.decode(errors="replace")
 
     def _read(self, response: httpx2.Response, content: str) -> dict[str, Any]:
@@ -214,6 +217,10 @@ class Client:
         try:
             answer = json.loads(self.hide(content) if len(self._key) >= _SHORTEST else content)
         except (ValueError, RecursionError):
+            if _is_page(response):
+                raise RefusalError(
+                    f"{self.address}: the server returned a web page{self.path_hint}"
+                ) from None
             raise FailureError("the response is truncated or is not JSON") from None
         if not isinstance(answer, dict):
             raise FailureError("the response is not a JSON object")
@@ -243,6 +250,11 @@ async def _within(seconds: float, exchange: Coroutine[Any, Any, Result]) -> Resu
             return await asyncio.shield(task)
     finally:
         scope.cancel()
+
+
+def _is_page(response: httpx2.Response) -> bool:
+    """Return whether a server found what was requested, and it is a web page."""
+    return response.is_success and "html" in response.headers.get("content-type", "")
 
 
 def _usage(answer: Mapping[str, Any]) -> dict[str, int]:

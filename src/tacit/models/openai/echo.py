@@ -11,6 +11,7 @@ from tacit.errors import ScoringError
 from tacit.models.openai.checks import LONG, Finding
 from tacit.models.openai.client import RefusalError
 from tacit.models.openai.completions_server import CompletionsServer
+from tacit.models.openai.roads import NEXT_TOKENS
 from tacit.models.openai.tokenizer import MOST_BEFORE, align, cut_by_texts
 from tacit.models.openai.tokens import TYPICAL, Token, agree, identifies_token
 
@@ -53,7 +54,7 @@ def echoes_correctly(server: CompletionsServer) -> Iterator[Finding]:
     yield from problems
     if server.tokenizer is None and not spells:
         yield Finding(
-            "it does not return the tokens of a prompt: pass its tokenizer with --tokenizer PATH",
+            "to know the tokens of a prompt, pass its tokenizer with --tokenizer PATH",
             fatal=True,
         )
     if not server.top:
@@ -184,11 +185,15 @@ def _worst_example(pairs: Sequence[_Pair], server: CompletionsServer) -> str:
     worst = max(pairs, key=lambda pair: math.inf if math.isnan(pair.apart) else pair.apart)
     wrong = sum(not pair.apart <= TYPICAL for pair in pairs)
     more = server.client.hide(worst.more)
+    instead = (
+        ". Tacit uses its next-token log-probabilities, which may be the incorrect ones"
+        if server.may(NEXT_TOKENS)
+        else ""
+    )
     return (
         f"its echo is incorrect: after {worst.text!r}, the token {more!r} has "
         f"{worst.following:.3f} nats as the next token and {worst.echoed:.3f} nats in the echo; "
-        f"{wrong} of {len(pairs)} such tokens differ by more than {TYPICAL:g} nats. Tacit uses its "
-        "next-token log-probabilities, which may be the incorrect ones"
+        f"{wrong} of {len(pairs)} such tokens differ by more than {TYPICAL:g} nats{instead}"
     )
 
 

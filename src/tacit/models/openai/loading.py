@@ -72,18 +72,36 @@ def _loaded(
 
 
 def _others(client: Client, options: ServerOptions) -> str:
-    """Return which roads of other APIs the server may offer, as the end of an error message."""
-    others = [road for road in ROADS if road.api != options.api]
+    """Return which other roads the server may offer, as the end of an error message."""
+    forced = options.elicitation != AUTO
+    others = [
+        road
+        for road in ROADS
+        if road.api != options.api or (forced and road not in options.roads and not road.options)
+    ]
     found = {path: client.has(path) for path in dict.fromkeys(road.path for road in others)}
     names = [road.name for road in others if found[road.path]]
     listed = f"; other roads to try: {', '.join(names)}" if names else ""
     return f"{listed} (tacit check-server {client.address} tests all roads)"
 
 
+def _check_has_a_road(client: Client) -> None:
+    """Raise an error if the server has no API of a model, such as a server of web pages."""
+    paths = list(dict.fromkeys(road.path for road in ROADS))
+    if not any(map(client.has, paths)):
+        hint = client.path_hint or "; give the address of an OpenAI-compatible API"
+        raise ModelError(
+            f"{client.address}: {client.software or 'a server'} answers, but has no list of models "
+            f"and none of {', '.join(paths)}{hint}"
+        )
+
+
 def chosen(client: Client, name: str | None) -> dict[str, Any]:
     """Return a server's ``/models`` entry for ``name``; the only entry if ``name`` is None."""
     try:
         models = client.models(None if name is None else _TRIES)
+        if not models:
+            _check_has_a_road(client)
     except ScoringError as error:
         if name is None:
             raise

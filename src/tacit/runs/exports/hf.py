@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,6 +36,10 @@ def export(runs: Sequence[Run], dataset: str, out: Path) -> int:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError as error:
         raise MissingPackage("huggingface_hub", "local") from error
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", dataset, re.ASCII):
+        raise RequestError(
+            f"--dataset {dataset!r} names no data set on the Hugging Face hub: expected ORG/NAME"
+        )
     models = sorted({run.name for run in runs})
     if len(models) > 1:
         raise RequestError(

@@ -77,10 +77,15 @@ def tasks_of(kind: type[Probe], options: Any) -> list[Task]:  # noqa: ANN401 - a
 
 def export(kind: type[Probe], options: Any, folder: Path) -> list[Task]:  # noqa: ANN401 - as above
     """Write a probe's tasks, and the function that reads their documents, to a folder."""
+    reader = folder / f"{_LOADER}.py"
     if folder.is_file():
         raise RequestError(f"{folder} is a file; expected a folder for the tasks")
+    if any(folder.glob("[!.]*")) and not reader.is_file():
+        raise RequestError(
+            f"{folder} contains files but no tasks of an earlier export: choose another folder"
+        )
     tasks = tasks_of(kind, options)
-    publish_text(folder / f"{_LOADER}.py", _READER)
+    publish_text(reader, _READER)
     for task in tasks:
         task.write(folder, {"probe": kind.name, **requested(options)})
     return tasks
