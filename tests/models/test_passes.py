@@ -21,6 +21,7 @@ def test_a_pass_over_logits(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> 
     torch.manual_seed(0)
     logits = torch.randn(3, 4, 50) * 5
     own = loaded("gpt2")._passes
+    monkeypatch.setattr(own, "splits", False)
     monkeypatch.setattr(passes.Passes, "logits", lambda _, given, row, at: given[row, at])
     reads = Reads(*map(np.array, ([0, 0, 0, 2], [0, 0, 3, 2], [1, 2, 3, 49], [0, 1, 0, 2])))
     answers, found = own.score(logits, reads)  # type: ignore[arg-type]
@@ -29,13 +30,33 @@ def test_a_pass_over_logits(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> 
     assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_part_of_the_vocabulary_at_a_time(bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001 - a column
+    """Each token's log-probability is a log-softmax of the head's output."""
+    torch.manual_seed(0)
+    head, states = torch.nn.Linear(8, 50, bias=bias), torch.randn(3, 8) * 5
+    monkeypatch.setattr(passes, "_LOGITS", 60)
+    which, tokens = np.array([0, 0, 2, 1]), np.array([1, 49, 19, 20])
+    found = passes._by_parts(head, states, which, tokens)
+    expected = head.double()(states.double()).log_softmax(-1)[which, tokens]
+    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(("name", "splits"), [("gpt2", True), ("gemma2", False)])
+def test_logits_that_are_not_the_heads_output(name: str, splits: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
+    """They are capped in Gemma 2, whose passes compute them; it is packed all the same."""
+    model: Any = loaded(name)
+    model.answer(ALIKE)
+    assert (model._passes.splits, model.shares_prefixes) == (splits, True)
+
+
 @pytest.mark.parametrize("packing", [True, False])
 def test_only_positions_that_are_read_get_logits(packing: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
     """As many states go through the head as there are positions, of a scored sentence too."""
     model, states = loaded("gpt2", packing=packing), list[int]()
 
-    def watch(_module: object, given: tuple[Any, ...], _output: object) -> None:
-        states.append(given[0].shape[:2].numel())
+    def watch(_module: object, _given: object, output: torch.Tensor) -> None:
+        states.append(output.shape[:2].numel())
 
     head = model._model.get_output_embeddings().register_forward_hook(watch)
     try:

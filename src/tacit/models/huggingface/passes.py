@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,17 @@ class Values(NamedTuple):
 
 @dataclass
 class Passes:
-    """Runs a model within a budget of tokens; ``head`` computes logits at some positions only."""
+    """Runs a model within a budget of tokens; ``head`` computes logits at some positions only.
+
+    ``splits`` is whether the head may be applied to a part of the vocabulary at a time.
+    """
 
     model: PreTrainedModel
     pad: int
     budget: Budget
     head: torch.nn.Module | None
     options: dict[str, Any] = field(default_factory=dict)
+    splits: bool = True
 
     @contextmanager
     def at_every_position(self) -> Iterator[None]:
@@ -89,11 +93,44 @@ class Passes:
         # Several answers may read the same position: normalise each position once.
         width = int(reads.position.max()) + 1
         distinct, which = np.unique(reads.row * width + reads.position, return_inverse=True)
-        logits = self.logits(given, *np.divmod(distinct, width))
+        positions = np.divmod(distinct, width)
+        if self.splits and _is_plain(self.head):
+            states = self._states(self.head, given, *positions)
+            self.splits = states is not None
+            if states is not None:
+                return Values(reads.answer, _by_parts(self.head, states, which, reads.token))
+        logits = self.logits(given, *positions)
         at, token = self.on_device(np.stack([which, reads.token])).to(logits.device)
         # In parts, because each part is copied to float once or twice.
         sums = torch.cat([part.float().logsumexp(dim=-1) for part in torch.split(logits, _PART)])
         return Values(reads.answer, logits[at, token].float() - sums[at])
+
+    def _states(
+        self, head: torch.nn.Linear, given: dict[str, Any], row: Ints, position: Ints
+    ) -> torch.Tensor | None:
+        """Run the model without its head; return the head's input at some positions.
+
+        None if the model's logits are not exactly the head's output.
+        """
+        import torch
+
+        rows, columns = self.on_device(np.stack([row, position]))
+        # A cap, a scale or a bias would change it.
+        output = torch.tensor(64.0).expand(1, len(row), head.out_features)
+        states: list[torch.Tensor] = []
+
+        def keep(every: torch.Tensor) -> torch.Tensor:
+            states.append(every[rows, columns])
+            return output
+
+        vars(head)["forward"] = keep
+        try:
+            with torch.inference_mode():
+                logits = self.model(**self.options | given).logits
+        finally:
+            del vars(head)["forward"]
+        is_output = logits is output or torch.equal(logits, output)
+        return states[0] if len(states) == 1 and is_output else None
 
     def batch(self, rows: Rows) -> Values:
         """Score padded rows in one pass."""
@@ -167,7 +204,37 @@ class Passes:
 
 
 _PART = 64
+_LOGITS = 2**18
 _ONCE = 2
+
+
+def _is_plain(head: torch.nn.Module | None) -> TypeGuard[torch.nn.Linear]:
+    """Return whether a head is a matrix of float32 in CPU memory."""
+    import torch
+
+    return (
+        type(head) is torch.nn.Linear
+        and head.weight.is_cpu
+        and head.weight.dtype == torch.float32
+        and "forward" not in vars(head)
+    )
+
+
+def _by_parts(
+    head: torch.nn.Linear, states: torch.Tensor, which: Ints, tokens: Ints
+) -> torch.Tensor:
+    """Return tokens' log-probabilities; the logits of each part of the vocabulary fit in cache."""
+    import torch
+
+    linear, weight = torch.nn.functional.linear, head.weight
+    with torch.inference_mode():
+        bias = weight.new_zeros(len(weight)) if head.bias is None else head.bias
+        words = max(1, _LOGITS // len(states))
+        parts = zip(torch.split(weight, words), torch.split(bias, words), strict=True)
+        sums = torch.stack([linear(states, *part).logsumexp(dim=-1) for part in parts])
+        at, token = torch.from_numpy(which), torch.from_numpy(tokens)
+        own = (states[at] * weight[token]).sum(dim=-1) + bias[token]
+        return own - sums.logsumexp(dim=0)[at]
 
 
 @contextmanager
