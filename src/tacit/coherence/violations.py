@@ -15,6 +15,7 @@ from tacit.coherence.ontology import KINDS
 
 COUNTS = ("violated", "applicable", "undecided")
 _COLUMNS = [f"{column}{number}" for number in (1, 2, 3) for column in "sro"]
+_NONE = -1
 
 
 class _Constraints(NamedTuple):
@@ -96,8 +97,7 @@ def violations(
     If ``disbelieved`` is None, all statements that are not believed are disbelieved.
     """
     kinds = pl.Enum(KINDS)
-    numbers = dict.fromkeys(_COLUMNS, pl.Int64)
-    found = [pl.DataFrame(schema={"g": pl.Int64, "kind": kinds, **numbers})]
+    found = [np.empty((2 + len(_COLUMNS), 0), np.int64)]
     sets = [believed] if disbelieved is None else [believed, disbelieved]
     for of in arrays(coded.ends, coded.relation, rules, *sets):
         group, item = np.divmod(of.items, len(coded.items))
@@ -105,24 +105,31 @@ def violations(
         known = np.ones_like(true) if disbelieved is None else true | of.sets[1]
         for each in _constraints(true, known, of.rules):
             part, *statements = _statements(each, true)
-            columns = {"g": group[part, 0]}
-            for number, (s, r, o) in enumerate(statements, 1):
-                columns[f"s{number}"] = item[part, s]
-                columns[f"r{number}"] = np.full(len(part), of.relations[r])
-                columns[f"o{number}"] = item[part, o]
-            found.append(pl.DataFrame(columns).with_columns(kind=pl.lit(each.kind, kinds)))
+            columns = np.full((2 + len(_COLUMNS), len(part)), _NONE)
+            columns[:2] = group[part, 0], np.full(len(part), KINDS.index(each.kind))
+            for at, (s, r, o) in enumerate(statements):
+                relation = np.full(len(part), of.relations[r])
+                columns[2 + 3 * at : 5 + 3 * at] = item[part, s], relation, item[part, o]
+            found.append(columns)
+    numbers = dict(zip(("g", "kind", *_COLUMNS), np.concatenate(found, axis=1), strict=True))
+    frames = [
+        pl.DataFrame(numbers).with_columns(
+            pl.col(_COLUMNS).replace(_NONE, None),
+            kind=pl.Series(KINDS, dtype=kinds)[numbers["kind"]],
+        )
+    ]
     for kind, keys, rows in _sharing(coded, believed, rules):
         true = rows.filter("true")
         pairs = true.join(true, on=keys).filter(pl.col("row") < pl.col("row_right"))
         one, other = (coded.frame[pairs[name]] for name in ("row", "row_right"))
-        found.append(
+        frames.append(
             pl.DataFrame({"g": one["g"]}).with_columns(
                 *(one[name].alias(f"{name}1") for name in "sro"),
                 *(other[name].alias(f"{name}2") for name in "sro"),
                 kind=pl.lit(kind, kinds),
             )
         )
-    return pl.concat(found, how="diagonal")
+    return pl.concat(frames, how="diagonal")
 
 
 def _constraints(true: Booleans, known: Booleans, rules: Rules) -> Iterator[_Constraints]:
