@@ -6,7 +6,7 @@ import pytest
 from safetensors import safe_open
 
 from tacit.errors import RequestError
-from tacit.models.options import described, parameters_in
+from tacit.models.options import DescribedOptions, parameters_in
 from tests.models import sizes, tiny
 
 OPT = "facebook/opt-350m"
@@ -42,9 +42,10 @@ def test_what_is_no_number_of_parameters(text: str) -> None:
 
 def test_a_model_is_named_as_given_or_by_the_last_part() -> None:
     """An address may hold an equals sign."""
-    found = described([OPT, SERVER], ["opt-350m=opt", f"{SERVER}=gpt"], {OPT: "350M"})
+    given = DescribedOptions(["opt-350m=opt", f"{SERVER}=gpt"], [f"{OPT}=350M"])
+    found = given.of([OPT, SERVER])
     assert found == {OPT: {"family": "opt", "parameters": 350_000_000}, SERVER: {"family": "gpt"}}
-    assert described([OPT], None, None) == {OPT: {}}
+    assert DescribedOptions().of([OPT]) == {OPT: {}}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_a_model_is_named_as_given_or_by_the_last_part() -> None:
 def test_a_wrong_name_is_refused(entries: list[str], message: str) -> None:
     """Before anything is loaded."""
     with pytest.raises(RequestError, match=message) as refused:
-        described([OPT, "a/twin", "b/twin"], entries, None)
+        DescribedOptions(entries).of([OPT, "a/twin", "b/twin"])
     assert refused.value.exit_code == 2
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from tacit.errors import RequestError
 from tacit.models.openai.options import ServerOptions, is_address
@@ -19,7 +19,6 @@ _model = partial(option, group="Model")
 _rare = partial(_model, rare=True)
 _FULL = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
-Given: TypeAlias = Mapping[str, object] | Sequence[str] | None
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT]?)", re.IGNORECASE)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "T": 10**12}
 
@@ -131,7 +130,13 @@ class DescribedOptions:
     )
 
     def of(self, models: Sequence[str]) -> dict[str, dict[str, str | int]]:
-        return described(models, self.family, self.parameters)
+        """Return each model's family and number of parameters, as the user specified them."""
+        found: dict[str, dict[str, str | int]] = {model: {} for model in models}
+        for model, family in _by_model("family", self.family or (), models).items():
+            found[model]["family"] = family
+        for model, number in _by_model("parameters", self.parameters or (), models).items():
+            found[model]["parameters"] = parameters_in(number)
+        return found
 
 
 @dataclass(frozen=True)
@@ -152,43 +157,22 @@ def parameters_in(text: str) -> int:
     return int(number)
 
 
-def described(
-    models: Sequence[str], families: Given, parameters: Given
-) -> dict[str, dict[str, str | int]]:
-    """Return each model's family and number of parameters, as the user specified them."""
-    found: dict[str, dict[str, str | int]] = {model: {} for model in models}
-    for model, family in _by_model("family", families, models):
-        found[model]["family"] = family
-    for model, number in _by_model("parameters", parameters, models):
-        found[model]["parameters"] = parameters_in(number)
-    return found
-
-
-def _by_model(option: str, given: Given, models: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield, for each entry such as ``NAME=FAMILY``, the name of the model and the value."""
-    seen: set[str] = set()
-    for name, value in _entries(option, given):
-        model = _named(option, name, models)
-        if model in seen:
-            raise RequestError(f"--{option} is given twice for {model}: give it once")
-        seen.add(model)
-        yield model, value
-
-
-def _entries(option: str, given: Given) -> Iterator[tuple[str, str]]:
-    pairs = (
-        [(name, str(value)) for name, value in given.items()]
-        if isinstance(given, Mapping)
+def _by_model(option: str, given: Sequence[str], models: Sequence[str]) -> dict[str, str]:
+    """Return the value of each model from entries such as ``NAME=FAMILY``."""
+    found: dict[str, str] = {}
+    for entry in given:
         # A server's address may contain an equals sign; a family or a number does not.
-        else [(one.rpartition("=")[0], one.rpartition("=")[2]) for one in given or ()]
-    )
-    for name, value in pairs:
-        if not name.strip() or not value.strip():
+        name, _, value = map(str.strip, entry.rpartition("="))
+        if not name or not value:
             raise RequestError(
                 f"--{option} has an entry without a model's name or without a value; expected "
                 f"NAME={'350M' if option == 'parameters' else 'FAMILY'}"
             )
-        yield name.strip(), value.strip()
+        model = _named(option, name, models)
+        if model in found:
+            raise RequestError(f"--{option} is given twice for {model}: give it once")
+        found[model] = value
+    return found
 
 
 def _named(option: str, name: str, models: Sequence[str]) -> str:

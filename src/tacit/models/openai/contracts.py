@@ -71,15 +71,11 @@ class OpenAI(Contract):
         for (name, one), given in zip(asked.items(), answer.answers, strict=True):
             if given.name not in {"", name}:
                 raise ReplyError("its answers have the names of other questions")
-            if given.type == REFUSAL:
-                found.append(Decided.from_probabilities(one, None))
-            elif one.positive is not None:
-                found.append(_by_truth(one, given.probability))
-            else:
-                values = {each.value: each.probability for each in given.probabilities}
-                if len(values) < len(given.probabilities):
-                    raise ReplyError("it gives several probabilities of the same option")
-                found.append(_by_option(one, values))
+            values = {each.value: each.probability for each in given.probabilities}
+            if len(values) < len(given.probabilities):
+                raise ReplyError("it gives several probabilities of the same option")
+            alike = NamedJudged(type=given.type, noul=given.probability, probabilities=values)
+            found.append(_decided(one, alike))
         return found
 
 
@@ -95,7 +91,9 @@ class _Named(Contract):
                 "the names of other questions"
             )
         masses = {name: one.label_mass for name, one in answer.diagnostics.items()}
-        return [_named(one, answer.answers[name], masses.get(name)) for name, one in asked.items()]
+        return [
+            _decided(one, answer.answers[name], masses.get(name)) for name, one in asked.items()
+        ]
 
 
 class SGLang(_Named):
@@ -140,42 +138,35 @@ def options_of(asked: Decision) -> list[str]:
     return [one.strip() for one in asked.options]
 
 
-def _named(asked: Decision, given: NamedJudged, mass: float | None) -> Decided:
-    mass = given.label_mass if mass is None else mass
+def _decided(asked: Decision, given: NamedJudged, mass: float | None = None) -> Decided:
+    """Check the probabilities of a decision's options."""
     if given.type == REFUSAL:
         return Decided.from_probabilities(asked, None)
-    if asked.positive is None:
-        return _by_option(asked, given.probabilities, mass)
-    if not given.probabilities:
-        return _by_truth(asked, given.noul, mass)
-    if given.probabilities.keys() != {_YES, _NO}:
-        raise ReplyError("it gives no probabilities of yes and no")
-    by_option = {
-        option.strip(): given.probabilities[_YES if option == asked.positive else _NO]
-        for option in asked.options
-    }
-    return _by_option(asked, by_option, mass)
-
-
-def _by_truth(asked: Decision, p: float | None, mass: float | None = None) -> Decided:
-    """Return the answer to a question between true and false, or yes and no."""
-    if p is None:
-        raise ReplyError("it gives no probability that a statement is true")
-    by_option = {
-        option.strip(): p if option == asked.positive else 1 - p for option in asked.options
-    }
-    return _by_option(asked, by_option, mass)
-
-
-def _by_option(asked: Decision, given: Mapping[str, float], mass: float | None = None) -> Decided:
+    mass = given.label_mass if mass is None else mass
+    found = given.probabilities if asked.positive is None else _of_statement(asked, given)
     names = options_of(asked)
-    if given.keys() != set(names):
+    if found.keys() != set(names):
         raise ReplyError("it gives probabilities of other options than those of the question")
-    for value in (*given.values(), *([] if mass is None else [mass])):
+    for value in (*found.values(), *([] if mass is None else [mass])):
         if not 0 <= value <= 1 + _ROUNDED:
             raise ReplyError(f"it gives a probability of {value:.4g}")
-    total = sum(given.values())
+    total = sum(found.values())
     if abs(total - 1) > _ROUNDED * len(names):
         raise ReplyError(f"the probabilities of a question's options sum to {total:.4g}")
-    values = {one: min(1.0, given[one.strip()]) for one in asked.options}
+    values = {one: min(1.0, found[one.strip()]) for one in asked.options}
     return Decided.from_probabilities(asked, values, mass)
+
+
+def _of_statement(asked: Decision, given: NamedJudged) -> dict[str, float]:
+    """Return the probabilities of the options true and false, or yes and no."""
+    values = given.probabilities
+    if not values:
+        if given.noul is None:
+            raise ReplyError("it gives no probability that a statement is true")
+        values = {_YES: given.noul, _NO: 1 - given.noul}
+    if values.keys() != {_YES, _NO}:
+        raise ReplyError("it gives no probabilities of yes and no")
+    return {
+        option.strip(): values[_YES if option == asked.positive else _NO]
+        for option in asked.options
+    }

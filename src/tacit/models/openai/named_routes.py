@@ -120,7 +120,11 @@ class CompletionsRoute(Route):
                 raise ReplyError("it read other tokens than those of the prompt")
             first = tokens_of(choice)[:1]
             listed = {one.number: one.logprob for token in first for one in token.top}
-            found.append(_named(listed, position))
+            if lacking := [one for one in position.ids if one not in listed]:
+                raise ReplyError(
+                    f"it returns no value for {len(lacking)} of {len(position.ids)} named tokens"
+                )
+            found.append({one: listed[one] for one in position.ids})
         return answer, found
 
     def tokenized(self, texts: Sequence[str], send: Send) -> list[Ids]:
@@ -179,13 +183,3 @@ ROUTES: tuple[Route, ...] = (CompletionsRoute(), ScoreRoute())
 
 def _union(positions: Sequence[Position]) -> list[int]:
     return list(dict.fromkeys(chain.from_iterable(position.ids for position in positions)))
-
-
-def _named(listed: Mapping[int | None, float | None], position: Position) -> Values:
-    """Return the values of a position's tokens; raise if one of them was not returned."""
-    lacking = [one for one in position.ids if one not in listed]
-    if lacking:
-        raise ReplyError(
-            f"it returns no value for {len(lacking)} of {len(position.ids)} named tokens"
-        )
-    return {one: listed[one] for one in position.ids}

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from tacit.addresses import holds_secret
 from tacit.errors import MissingPackage, ModelError
-from tacit.models.openai.roads import AUTO, NAMED, ROADS, Api, Road, checked_name, road_of
+from tacit.models.openai.roads import AUTO, NAMED, ROADS, Api, Road, checked_name
 from tacit.options import internal, option, validated
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class ServerOptions:
     def roads(self) -> tuple[Road, ...]:
         """The roads that the options permit, the preferred one first."""
         if self.elicitation != AUTO:
-            return (road_of(self.elicitation),)
+            return tuple(road for road in ROADS if road.name == self.elicitation)
         sampled = self.samples is not None
         roads = (one for one in ROADS if one.api == self.api and one.samples == sampled)
         return tuple(one for one in roads if self.tokenizer or one != NAMED)

@@ -98,10 +98,6 @@ ROADS = (DECISIONS, SYSTEM_ONE, NAMED, ECHO, NEXT_TOKENS, FIRST_TOKENS, VOTES)
 """
 
 
-def road_of(name: str) -> Road:
-    return next(road for road in ROADS if road.name == name)
-
-
 def checked_name(name: str) -> str:
     """Return the name of a road, or ``auto``; raise a ``ValueError`` for another name."""
     names = (AUTO, *(road.name for road in ROADS))
