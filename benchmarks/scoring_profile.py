@@ -28,7 +28,7 @@ def run(task: Task) -> Profile:
         name: Clock() for name in ("tokens", "trees", "packs", "model", "head", "passes", "scores")
     }
     watch(model, "_encode", clocks["tokens"])
-    watch(model, "_divided", clocks["trees"])
+    watch(model, "_work", clocks["trees"])
     watch(model, "_scored", clocks["scores"])
     watch(causal, "packs_of", clocks["packs"])
     watch(model._passes, "score", clocks["passes"])  # noqa: SLF001 - no other tells

@@ -46,8 +46,9 @@ def test_neighbours_stand_together(some: list[Prompt], block_tokens: int) -> Non
     costs = np.array(words_in_tree(prompts))
     longest = np.array([len(prompt.text.split()) for prompt in prompts])
     blocks = cut_neighbours(costs, longest, block_tokens)
-    assert np.concatenate(blocks).tolist() == list(range(len(prompts)))
-    for block in blocks:
+    assert [at for bounds in blocks for at in range(*bounds)] == list(range(len(prompts)))
+    for bounds in blocks:
+        block = range(*bounds)
         shared = max(len(prompts[number].text.split()) for number in block)
         limit = max(block_tokens, 8 * longest[block[0]])
         tokens = sum(words_in_tree([prompts[number] for number in block]))

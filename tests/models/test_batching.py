@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.errors import ScoringError
-from tacit.models.huggingface.batching import Budget, how_many, in_batches
+from tacit.models.huggingface.passes import Budget, how_many, in_batches
 from tacit.requests import Prompt
 from tests.models import plain, tiny
 from tests.models.conftest import FolderOf, Loaded
@@ -27,7 +27,7 @@ MANY = [Prompt("It is", tuple(map("".join, product("abc", "def", "ghi", "jk", "m
 @pytest.fixture(autouse=True, scope="module")
 def _no_collection() -> Iterator[None]:
     """Collecting garbage takes longer than all else here, and is of no use without a device."""
-    with patch("tacit.models.huggingface.batching.gc.collect"):
+    with patch("tacit.models.huggingface.passes.gc.collect"):
         yield
 
 

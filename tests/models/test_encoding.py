@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +16,8 @@ from tacit.engine.store import Store
 from tacit.errors import PromptError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare, locate
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.encoding import Inputs
-from tacit.models.huggingface.tokenization import cut_of, halves, splits
+from tacit.models.huggingface.encoding import Inputs, cut_of, halves
+from tacit.models.huggingface.tokenization import splits
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.conftest import Loaded
@@ -62,7 +62,7 @@ def locate_split(
     tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]
 ) -> list[Tokens | None]:
     """What ``locate`` finds, from both parts of each string."""
-    found = halves(tokenizer, [[one] for one in filled])
+    found = halves(tokenizer, [[one] for one in filled], split=True)
     return [
         _joined(tuple(found.heads[head]), located) if (located := found.tails[tail]) else None
         for head, tail in zip(found.head, found.tail, strict=True)
@@ -173,15 +173,18 @@ def test_whatever_may_reach_over_a_space_is_given_whole_strings(kind: str) -> No
 
 
 @pytest.mark.parametrize("name", tiny.names("causal"))
-def test_inputs_are_taken_in_any_order(name: str, loaded: Loaded) -> None:
+def test_a_part_of_the_inputs_is_those_of_its_prompts(name: str, loaded: Loaded) -> None:
     """Each has all inputs of its prompt, with the position of the answer."""
     model = loaded(name)
     assert isinstance(model, CausalModel)
     prompts = prompts_for(name)
     encoder = model._encoder
-    found = encoder.encode(prompts).take(np.arange(len(prompts))[::-1])
-    for number, prompt in enumerate(prompts[::-1]):
-        assert found.of(number) == encoder.encode([prompt]).of(0)
+    inputs = encoder.encode(prompts)
+    for begin, end in pairwise([0, len(prompts) // 2, len(prompts)]):
+        found = inputs.part(begin, end)
+        assert len(found.answers) - 1 == end - begin
+        for number, prompt in enumerate(prompts[begin:end]):
+            assert found.of(number) == encoder.encode([prompt]).of(0)
 
 
 def test_each_prompt_is_tokenized_once(

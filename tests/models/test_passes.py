@@ -9,8 +9,8 @@ import torch
 
 from tacit.errors import ScoringError
 from tacit.models.huggingface import passes
+from tacit.models.huggingface.packing import Reads
 from tacit.models.huggingface.passes import Values, totals
-from tacit.models.huggingface.prefix_tree import Reads
 from tacit.requests import Prompt
 from tests.models.conftest import Loaded
 from tests.models.prompts import ALIKE

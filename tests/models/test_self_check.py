@@ -14,8 +14,7 @@ import torch
 from tacit.errors import ModelError
 from tacit.models import registry
 from tacit.models.huggingface.causal import CausalModel
-from tacit.models.huggingface.packing import packs_of
-from tacit.models.huggingface.prefix_tree import Tree
+from tacit.models.huggingface.packing import Tree, packs_of
 from tacit.models.huggingface.self_check import ALONE, made_up, read_often, widened
 from tacit.requests import Prompt, Scores
 from tests.models import plain, tiny

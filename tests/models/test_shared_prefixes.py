@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface import prefix_tree
-from tacit.models.huggingface.packing import packs_of
-from tacit.models.huggingface.prefix_tree import Rows, Tree
+from tacit.models.huggingface.packing import Rows, Tree, packs_of
 from tacit.requests import Prompt
 from tests.models import tiny
 from tests.models.conftest import FolderOf

@@ -102,7 +102,7 @@ def _files_of(name: str, options: LoadOptions) -> Path | None:
 
 def _key(origin: Path, options: LoadOptions) -> str:
     files = [file for part in (origin, options.adapter) if part for file in _files(Path(part))]
-    stamps = [[str(file), asdict(stamp)] for file in files if (stamp := Stamp.of(file))]
+    stamps = [[str(file), stamp] for file in files if (stamp := Stamp.of(file))]
     parts = [
         stamps,
         repr(replace(options, server=ServerOptions())),

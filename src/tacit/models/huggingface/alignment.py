@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from tokenizers import Tokenizer
@@ -63,13 +64,12 @@ class ControlTokens:
 _KNOWN: WeakKeyDictionary[PreTrainedTokenizerBase, ControlTokens] = WeakKeyDictionary()
 
 
-def check_text(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
+def check_texts(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> None:
     """Raise if a text contains a special token that the tokenizer cannot encode as plain text."""
     control = ControlTokens.of(tokenizer)
-    if not tokenizer.split_special_tokens or not control.find(text):
-        return
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    refuse(text, control.misread(text, encoded["input_ids"], encoded["offset_mapping"]))
+    for text in filter(control.find, texts if tokenizer.split_special_tokens else ()):
+        read = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        refuse(text, control.misread(text, read["input_ids"], read["offset_mapping"]))
 
 
 def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
@@ -81,8 +81,7 @@ def refuse(text: str, misread: Sequence[re.Match[str]]) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(NamedTuple):
     """A text with one answer inserted."""
 
     string: str
@@ -91,8 +90,7 @@ class Filled:
     text_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The token ids of a text with an answer, and the range of the scored tokens."""
 
     ids: tuple[int, ...]
@@ -173,6 +171,7 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
     if not filled:
         return []
     distinct = list(dict.fromkeys(filled))
+    control = ControlTokens.of(tokenizer)
     encoded = tokenizer(
         [item.string for item in distinct],
         add_special_tokens=False,
@@ -181,12 +180,18 @@ def locate(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Filled]) -> list
         return_token_type_ids=False,
         verbose=False,
     )
-    located = {
-        item: _found(tokenizer, ids, offsets, item)
-        for ids, offsets, item in zip(
-            encoded["input_ids"], encoded["offset_mapping"], distinct, strict=True
-        )
-    }
+    located: dict[Filled, Tokens | None] = {}
+    pairs = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+    for item, (ids, offsets) in zip(distinct, pairs, strict=True):
+        located[item] = answer_tokens(ids, offsets, item)
+        if tokenizer.split_special_tokens and control.find(item.string):
+            misread = control.misread(item.string, ids, offsets)
+            refuse(
+                item.string,
+                [one for one in misread if one.start() < item.begin or one.end() > item.end],
+            )
+            if misread:
+                located[item] = None
     return [located[item] for item in filled]
 
 
@@ -194,33 +199,19 @@ def answer_tokens(
     ids: Sequence[int], offsets: Sequence[tuple[int, int]], filled: Filled
 ) -> Tokens | None:
     """Return the tokens to score for an answer, or None if no token covers the answer."""
-    starts, ends = [start for start, _ in offsets], [end for _, end in offsets]
-    own = bisect_left(ends, filled.begin + 1)
-    if own == len(ids) or starts[own] >= filled.end:
+    start, end = itemgetter(0), itemgetter(1)
+    own = bisect_left(offsets, filled.begin + 1, key=end)
+    if own == len(ids) or offsets[own][0] >= filled.end:
         return None
     # A space that a tokenizer adds before a string may cover none of its characters. It is scored
     # if no text precedes the answer.
-    begin = min(bisect_left(ends, filled.text_end + 1), bisect_left(starts, filled.text_end))
-    end = max(bisect_left(starts, filled.end), own + 1)
-    spanned = starts[begin] < filled.text_end or ends[end - 1] > filled.end
-    return Tokens(tuple(ids), begin, end, spanned)
-
-
-def _found(
-    tokenizer: PreTrainedTokenizerBase,
-    ids: Sequence[int],
-    offsets: Sequence[tuple[int, int]],
-    filled: Filled,
-) -> Tokens | None:
-    """Return the tokens to score for an answer, or None if the answer cannot be scored."""
-    control = ControlTokens.of(tokenizer)
-    if tokenizer.split_special_tokens and control.find(filled.string):
-        misread = control.misread(filled.string, ids, offsets)
-        begin, end = filled.begin, filled.end
-        refuse(filled.string, [one for one in misread if one.start() < begin or one.end() > end])
-        if misread:
-            return None
-    return answer_tokens(ids, offsets, filled)
+    first = min(
+        bisect_left(offsets, filled.text_end + 1, key=end),
+        bisect_left(offsets, filled.text_end, key=start),
+    )
+    last = max(bisect_left(offsets, filled.end, key=start) - 1, own)
+    spanned = offsets[first][0] < filled.text_end or offsets[last][1] > filled.end
+    return Tokens(tuple(ids), first, last + 1, spanned)
 
 
 def _dropped(tokenizer: PreTrainedTokenizerBase, filled: Filled) -> Tokens:

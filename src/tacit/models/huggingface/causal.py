@@ -1,11 +1,16 @@
-"""Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM."""
+"""Causal language models: GPT-2, OPT, GPT-NeoX, Llama and others of AutoModelForCausalLM.
+
+Prompts are encoded once and divided into blocks; the inputs of a block are divided into prefix
+trees, which are packed, and rows; passes return the log-probabilities of each answer's tokens.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from operator import gt
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +18,19 @@ import numpy as np
 
 from tacit.errors import ModelError, ScoringError
 from tacit.models.huggingface.alignment import Filled, Tokens, bare
-from tacit.models.huggingface.encoding import Encoder, Inputs, fill
+from tacit.models.huggingface.encoding import Bools, Encoder, Inputs, fill
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.packing import Pack, added_tokens, cut_neighbours, packs_of, sizes_of
+from tacit.models.huggingface.packing import (
+    Ints,
+    Pack,
+    Rows,
+    Tree,
+    added_tokens,
+    cut_neighbours,
+    packs_of,
+    sizes_of,
+)
 from tacit.models.huggingface.passes import Floats, totals
-from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree, ragged
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import (
     ALONE,
@@ -66,6 +79,22 @@ _LOCAL = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Work:
+    """Inputs to compute: those to pack, by their cached prefixes, and those in padded batches.
+
+    The other fields belong to the answers: the index of its prompt, its number of tokens, whether
+    it is spanned, and whether the tokenizer knows all its tokens.
+    """
+
+    trees: Sequence[Tree]
+    rest: Rows
+    prompt: Ints
+    tokens: Ints
+    spanned: Bools
+    writable: Bools
+
+
 class CausalModel(RankingModel):
     """A model that scores answers, and ranks words, as continuations of a text."""
 
@@ -75,6 +104,7 @@ class CausalModel(RankingModel):
         super().__init__(checkpoint, batch_tokens, use_cache=False)
         # The output of a template has special tokens; the user's text in it has none.
         reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
+        self._fill = self._chat.fill if self._chat else fill
         self._encoder = Encoder(self.name, reader, self._specials, self._fill)
         self._wants_packs = packing
         self._local = _local_window(checkpoint.model.config)
@@ -101,81 +131,67 @@ class CausalModel(RankingModel):
             return None
         prompts = sorted(requests, key=lambda one: (one.text, one.separator))
         inputs = self._encode(prompts)
-        number = np.arange(len(prompts))
-        parts = [number[at : at + _STEP] for at in range(0, len(number), _STEP)]
-        costs = np.concatenate([self._costs(inputs.take(part)) for part in parts])
+        starts = [*range(0, len(prompts), _STEP), len(prompts)]
+        parts = [inputs.part(*bounds) for bounds in pairwise(starts)]
+        costs = np.concatenate([self._costs(self._work(part)) for part in parts])
         longest = np.maximum.reduceat(inputs.lengths, inputs.answers[:-1])
         keeps = len(inputs.ids) <= _KEPT
         blocks = []
-        for some in cut_neighbours(costs, longest, tokens):
-            own = inputs.take(some)
+        for begin, end in cut_neighbours(costs, longest, tokens):
             # Counted again, because a block shares no prefix with the one before.
-            cost = int(self._costs(own).sum())
-            blocks.append(
-                Block(tuple(prompts[some[0] : some[-1] + 1]), cost, own if keeps else None)
-            )
+            work = self._work(inputs.part(begin, end))
+            cost = int(self._costs(work).sum())
+            blocks.append(Block(tuple(prompts[begin:end]), cost, work if keeps else None))
         return blocks
 
     def prepare(self, block: Block) -> Callable[[], list[Any]]:
         """Pack a block's prompts. See ``CutsBlocks.prepare``."""
-        if isinstance(block.requests[0], Prompt):
-            return self._prepared(block.requests, block.inputs or self._encode(block.requests))
-        return partial(self.answer, block.requests)
+        if not isinstance(block.requests[0], Prompt):
+            return super().prepare(block)
+        return self._prepared(block.requests, block.inputs)
 
     def _scoring_cost(self, prompts: Sequence[Prompt]) -> list[int]:
-        costs: list[int] = self._costs(self._encode(prompts)).tolist()
+        costs: list[int] = self._costs(self._work(self._encode(prompts))).tolist()
         return costs
 
-    def _costs(self, inputs: Inputs) -> Ints:
+    def _costs(self, work: Work) -> Ints:
         """Return the number of tokens per prompt; tokens that prompts share are counted once."""
-        trees, rest = self._divided(inputs.rows())
-        costs, prompt = np.zeros(len(inputs), np.int64), inputs.prompt
-        every = [(rest, rest.lengths)]
-        for tree in trees:
+        costs = np.zeros(work.prompt[-1] + 1 if len(work.prompt) else 0, np.int64)
+        every = [(work.rest, work.rest.lengths)]
+        for tree in work.trees:
             added = added_tokens(tree, self._pack_tokens)
             added[:1] += tree.cached
             every.append((tree.rows, added))
         for rows, own in every:
             # A row that several prompts read counts for any one of them.
             owner = np.zeros(len(rows), np.int64)
-            owner[rows.reads.row] = prompt[rows.reads.answer]
+            owner[rows.reads.row] = work.prompt[rows.reads.answer]
             np.add.at(costs, owner, own)
         return costs
 
     def _score(self, prompts: Sequence[Prompt]) -> list[Scores]:
-        return self._prepared(prompts, self._encode(prompts))()
+        return self._prepared(prompts, None)()
 
-    def _prepared(self, prompts: Sequence[Prompt], inputs: Inputs) -> Callable[[], list[Scores]]:
-        """Pack inputs; return a function that computes the scores."""
-        trees, rest = self._divided(inputs.rows())
-        packs = [packs_of(tree, self._pack_tokens) for tree in trees if len(tree.rows)]
+    def _prepared(self, prompts: Sequence[Prompt], work: Work | None) -> Callable[[], list[Scores]]:
+        """Pack inputs, which are encoded if they are None; return what computes the scores."""
+        work = work or self._work(self._encode(prompts))
+        packs = [packs_of(tree, self._pack_tokens) for tree in work.trees if len(tree.rows)]
+        return partial(self._computed, prompts, work, packs)
 
-        def compute() -> list[Scores]:
-            logprobs = self._computed(rest, packs, len(inputs.begin))
-            if logprobs is None:  # packs were refused in the meantime
-                return self._score(prompts)
-            scored = inputs.lengths - inputs.begin
-            tokens = inputs.ids[ragged(inputs.starts[:-1] + inputs.begin, scored)]
-            unknown = np.repeat(np.arange(len(scored)), scored)[tokens == self._unknown]
-            is_writable = np.ones(len(scored), bool)
-            is_writable[unknown] = False
-            columns = (scored.tolist(), inputs.spanned.tolist(), is_writable.tolist())
-            return self._scored(prompts, list(zip(*columns, strict=True)), logprobs)
-
-        return compute
-
-    def _computed(self, rest: Rows, packs: Sequence[Sequence[Pack]], answers: int) -> Floats | None:
-        """Return the answers' log-probabilities, or None if a way to compute is refused by now."""
+    def _computed(
+        self, prompts: Sequence[Prompt], work: Work, packs: Sequence[Sequence[Pack]]
+    ) -> list[Scores]:
+        """Compute the scores; if a way to compute is refused by now, in another way."""
         checks = self._checks
         ways = {_path_of(pack) for own in packs for pack in own}
-        if ways & checks.refused.keys():
-            return None
         new = [pack for own in packs for pack in own if self._is_new(pack)]
+        if ways & checks.refused.keys():
+            return self._score(prompts)
         try:
-            found = [*self._passes.plain(rest)]
+            found = [*self._passes.plain(work.rest)]
             for own in packs:
                 found += self._passes.packed(own)
-            logprobs = totals(found, answers)
+            logprobs = totals(found, len(work.prompt))
             for size in range(len(checks.packed) if new else 0):
                 self._confirm(max(new, key=lambda pack: sizes_of(pack)[size]), logprobs)
         except ScoringError as error:
@@ -188,7 +204,12 @@ class CausalModel(RankingModel):
         refused = ways & checks.refused.keys()
         for way in refused:
             self._warn(_WITHOUT[way], way)
-        return None if refused else logprobs
+        if refused:
+            return self._score(prompts)
+        written = zip(
+            work.tokens.tolist(), work.spanned.tolist(), work.writable.tolist(), strict=True
+        )
+        return self._scored(prompts, written, logprobs)
 
     def _is_new(self, pack: Pack) -> bool:
         """Whether no pack was checked that is as long, with rows and a prefix as long."""
@@ -212,13 +233,18 @@ class CausalModel(RankingModel):
         assert answer  # noqa: S101 - or it would have been refused
         return [("input", answer.ids, range(answer.begin, answer.end))]
 
-    def _divided(self, rows: Rows) -> tuple[list[Tree], Rows]:
+    def _work(self, inputs: Inputs) -> Work:
         """Divide inputs into those to pack, and distinct ones to compute in padded batches."""
         limit = min(self._longest, self._passes.budget.tokens) if self.shares_prefixes else 0
+        rows = inputs.rows()
         is_near = rows.lengths <= limit
         tree = Tree.of(rows.take(np.flatnonzero(is_near)))
         trees = [tree] if _CACHED in self._checks.refused else tree.by_prefix(PACK_TOKENS)
-        return trees, Tree.of(rows.take(np.flatnonzero(~is_near))).rows
+        writable = np.ones(len(rows), bool)
+        writable[rows.reads.answer[rows.reads.token == self._unknown]] = False
+        rest = Tree.of(rows.take(np.flatnonzero(~is_near))).rows
+        tokens = inputs.lengths - inputs.begin
+        return Work(trees, rest, inputs.prompt, tokens, inputs.spanned, writable)
 
     @property
     def _pack_tokens(self) -> int:
@@ -236,9 +262,6 @@ class CausalModel(RankingModel):
 
     def _first_filled(self, prompt: Prompt) -> Filled:
         return self._fill(prompt)[0]
-
-    def _fill(self, prompt: Prompt) -> list[Filled]:
-        return fill(prompt) if self._chat is None else self._chat.fill(prompt)
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Sequence[Tokens | None]]:
         inputs = self._encoder.write(prompts)

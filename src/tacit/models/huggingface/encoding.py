@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import PromptError
-from tacit.models.huggingface.alignment import Filled, Specials, Tokens, tokenize
-from tacit.models.huggingface.prefix_tree import Ints, Reads, Rows, ragged, starts_of
-from tacit.models.huggingface.tokenization import Halves, halves, splits, whole
+from tacit.models.huggingface.alignment import (
+    Filled,
+    Specials,
+    Tokens,
+    check_texts,
+    locate,
+    tokenize,
+)
+from tacit.models.huggingface.packing import Ints, Reads, Rows, ragged, starts_of
+from tacit.models.huggingface.tokenization import BEFORE, LETTERS, splits
 from tacit.requests import Prompt
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+
+Bools: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +36,8 @@ class Inputs:
     ids: Ints
     starts: Ints
     begin: Ints
-    spanned: NDArray[np.bool_]
+    spanned: Bools
     answers: Ints
-
-    def __len__(self) -> int:
-        return len(self.answers) - 1
 
     @property
     def lengths(self) -> Ints:
@@ -41,7 +47,7 @@ class Inputs:
     @property
     def prompt(self) -> Ints:
         """The index of the prompt to which each input belongs."""
-        return np.repeat(np.arange(len(self)), np.diff(self.answers))
+        return np.repeat(np.arange(len(self.answers) - 1), np.diff(self.answers))
 
     def of(self, prompt: int) -> list[Tokens | None]:
         """Return the tokens of a prompt's answers; None for an answer that has no token."""
@@ -52,17 +58,16 @@ class Inputs:
             found.append(Tokens(ids, begin, len(ids), spanned) if begin < len(ids) else None)
         return found
 
-    def take(self, prompts: Ints) -> Inputs:
-        """Return the inputs of the given prompts, in the given order."""
-        counts = np.diff(self.answers)[prompts]
-        own = ragged(self.answers[:-1][prompts], counts)
-        lengths = self.lengths[own]
+    def part(self, begin: int, end: int) -> Inputs:
+        """Return the inputs of consecutive prompts."""
+        own = slice(self.answers[begin], self.answers[end])
+        starts = self.starts[own.start : own.stop + 1]
         return Inputs(
-            self.ids[ragged(self.starts[:-1][own], lengths)],
-            starts_of(lengths),
+            self.ids[starts[0] : starts[-1]],
+            starts - starts[0],
             self.begin[own],
             self.spanned[own],
-            starts_of(counts),
+            self.answers[begin : end + 1] - own.start,
         )
 
     def rows(self) -> Rows:
@@ -86,13 +91,13 @@ class Encoder:
         name: str,
         tokenizer: PreTrainedTokenizerBase,
         specials: Specials,
-        filled: Callable[[Prompt], list[Filled]] | None = None,
+        filled: Callable[[Prompt], list[Filled]],
     ) -> None:
         self._name = name
         self._tokenizer = tokenizer
         self._before = specials.before
-        self._fill = filled or fill
-        self._halves = halves if splits(tokenizer) else whole
+        self._fill = filled
+        self._splits = splits(tokenizer)
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
         """Return each answer's input, from the special tokens to the end of the answer."""
@@ -104,51 +109,34 @@ class Encoder:
     def write(self, prompts: Sequence[Prompt]) -> Inputs:
         """Encode prompts; the input of an answer that has no token ends where the answer begins."""
         filled = [self._fill(prompt) for prompt in prompts]
-        return self._assembled(self._halves(self._tokenizer, filled), filled)
-
-    def _assembled(self, found: Halves, filled: Sequence[Sequence[Filled]]) -> Inputs:
-        """Join the tokens of both parts of each string, and return the joined tokens as arrays."""
-        counts = np.array([len(answers) for answers in filled], np.int64)
+        found = halves(self._tokenizer, filled, split=self._splits)
+        counts = np.array(list(map(len, filled)), np.int64)
         head = np.repeat(np.array(found.head, np.int64), counts)
         tail = np.array(found.tail, np.int64)
-        tails = [one or _DROPPED for one in found.tails]
-        sizes = np.array([len(ids) for ids in found.heads], np.int64)[head]
-        begin = sizes + np.array([one.begin for one in tails], np.int64)[tail]
-        is_dropped = np.array([not one for one in found.tails], bool)[tail]
-        front = np.where(is_dropped, 0, self._fronts(found, tails, filled, begin))
-        ends = np.array([one.end for one in tails], np.int64)[tail]
-        starts = starts_of(front + sizes + ends)
+        located = [one or _DROPPED for one in found.tails]
+        heads = Rows.of(found.heads).take(head)
+        tails = Rows.of([one.ids[: one.end] for one in located]).take(tail)
+        begin = heads.lengths + np.array([one.begin for one in located], np.int64)[tail]
+        spanned = np.array([one.spanned for one in located], bool)[tail]
+        lengths = heads.lengths + tails.lengths
+        starts = starts_of(lengths)
         ids = np.empty(starts[-1], np.int64)
-        before = self._before or ((self._first(),) if front.any() else ())
-        for at, token in enumerate(before):
-            ids[starts[:-1][front > 0] + at] = token
-        _fill_in(ids, starts[:-1] + front, found.heads, head)
-        _fill_in(ids, starts[:-1] + front + sizes, [one.ids[: one.end] for one in tails], tail)
-        spanned = np.array([one.spanned for one in tails], bool)[tail]
-        return Inputs(ids, starts, begin + front, spanned, starts_of(counts))
-
-    def _fronts(
-        self,
-        found: Halves,
-        tails: Sequence[Tokens],
-        filled: Sequence[Sequence[Filled]],
-        begin: Ints,
-    ) -> Ints:
-        """Return the number of special tokens to insert: none if the input begins with them."""
-        many = len(self._before)
-        counts = [len(answers) for answers in filled]
-        if not many:
+        ids[ragged(starts[:-1], heads.lengths)] = heads.ids
+        ids[ragged(starts[1:] - tails.lengths, tails.lengths)] = tails.ids
+        if self._before:
+            lacks = begin < len(self._before)
+            rest = np.flatnonzero(~lacks)
+            first = ids[starts[rest, None] + np.arange(len(self._before))]
+            lacks[rest] = (first != self._before).any(axis=1)
+        else:
             empty = [not one.string[: one.text_end].strip() for one, *_ in filled]
-            is_first: Ints = np.repeat(np.array(empty, bool), counts) | (begin == 0)
-            return is_first.astype(np.int64)
-        there = [tuple(ids[:many]) == self._before for ids in found.heads]
-        is_there = np.repeat(np.array([there[head] for head in found.head], bool), counts)
-        short = np.array([len(found.heads[head]) < many for head in found.head], bool)
-        text = np.repeat(np.arange(len(counts)), counts).tolist()
-        for at in np.flatnonzero(np.repeat(short, counts)).tolist():
-            head, tail = found.heads[found.head[text[at]]], tails[found.tail[at]]
-            is_there[at] = (*head, *tail.ids)[:many] == self._before
-        return np.where(is_there & (begin >= many), 0, many)
+            lacks = np.repeat(np.array(empty, bool), counts) | (begin == 0)
+        lacks &= tails.lengths > 0
+        before = self._before or ((self._first(),) if lacks.any() else ())
+        added = lacks * len(before)
+        ids = np.insert(ids, np.repeat(starts[:-1], added), np.tile(before, lacks.sum()))
+        starts = starts_of(lengths + added)
+        return Inputs(ids, starts, begin + added, spanned, starts_of(counts))
 
     def _first(self) -> int:
         for token in (self._tokenizer.bos_token_id, self._tokenizer.eos_token_id):
@@ -176,9 +164,50 @@ def fill(prompt: Prompt) -> list[Filled]:
     return [Filled(before + a, begin, begin + len(a), text_end) for a in prompt.answers]
 
 
-def _fill_in(ids: Ints, starts: Ints, pieces: Sequence[Sequence[int]], which: Ints) -> None:
-    """Copy the token sequence ``pieces[which[i]]`` into ``ids`` at ``starts[i]``, for every i."""
-    sizes = np.array([len(piece) for piece in pieces], np.int64)
-    flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(sizes.sum()))
-    lengths = sizes[which]
-    ids[ragged(starts, lengths)] = flat[ragged(starts_of(sizes)[:-1][which], lengths)]
+@dataclass(frozen=True)
+class Halves:
+    """Strings split into two parts each; each distinct part is tokenized only once."""
+
+    heads: Sequence[Sequence[int]]
+    tails: Sequence[Tokens | None]
+    head: Sequence[int]
+    tail: Sequence[int]
+
+
+def halves(
+    tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]], *, split: bool
+) -> Halves:
+    """Split each string at a space, and tokenize its parts; without ``split``, heads are empty."""
+    heads: dict[str, int] = {}
+    tails: dict[Filled, int] = {}
+    known: dict[tuple[object, ...], list[int]] = {}
+    head, tail = [], list[int]()
+    for answers in filled:
+        first = answers[0]
+        cut = cut_of(first) if split else 0
+        head.append(heads.setdefault(first.string[:cut], len(heads)))
+        key = (first.begin - cut, first.text_end - cut, *[one.string[cut:] for one in answers])
+        numbers = known.get(key)
+        if numbers is None:
+            numbers = known[key] = []
+            for string, begin, end, text_end in answers:
+                behind = Filled(string[cut:], begin - cut, end - cut, text_end - cut)
+                numbers.append(tails.setdefault(behind, len(tails)))
+        tail += numbers
+    check_texts(tokenizer, heads)
+    backend = tokenizer.backend_tokenizer
+    backend.no_truncation()
+    backend.no_padding()
+    backend.encode_special_tokens = tokenizer.split_special_tokens
+    encoded = backend.encode_batch_fast(list(heads) if split else [], add_special_tokens=False)
+    ids = [one.ids for one in encoded] if split else [()]
+    return Halves(ids, locate(tokenizer, list(tails)), head, tail)
+
+
+def cut_of(filled: Filled) -> int:
+    """Return the index of the last space where the string can be split; 0 if there is none."""
+    string = filled.string
+    at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
+    while at > 0 and not (string[at - 1] in BEFORE and string[at + 1] in LETTERS):
+        at = string.rfind(" ", 1, at)
+    return max(at, 0)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ScoringError
 from tacit.files import publish_text
@@ -128,8 +128,7 @@ _SETTINGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A file's metadata in the file system; symbolic links are followed."""
 
     inode: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -15,11 +15,10 @@ import numpy as np
 from tacit.errors import PromptError, TooLongError
 from tacit.models.base import IN_CHAT, WHOLE
 from tacit.models.huggingface.alignment import Specials, Tokens, bare
-from tacit.models.huggingface.batching import Budget, in_batches
 from tacit.models.huggingface.chat_template import Chat
 from tacit.models.huggingface.fingerprint import Identity, LoadedFiles
-from tacit.models.huggingface.passes import Floats, Passes, Values, totals
-from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.packing import Rows
+from tacit.models.huggingface.passes import Budget, Floats, Passes, Values, in_batches, totals
 from tacit.models.huggingface.self_check import DEPTH, TEXT, Checks, Comparison
 from tacit.requests import UNKNOWN, AnswerScore, Prompt, Scores
 
@@ -249,7 +248,7 @@ class LocalModel:
     def _scored(
         self,
         prompts: Sequence[Prompt],
-        written: Sequence[tuple[int, bool, bool]],
+        written: Iterable[tuple[int, bool, bool]],
         logprobs: Floats,
     ) -> list[Scores]:
         """Put scores together; of each answer, the tokens, and if it is spanned and writable."""

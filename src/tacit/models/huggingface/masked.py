@@ -8,7 +8,7 @@ from typing import Any, Literal
 from tacit.errors import ModelError
 from tacit.models.huggingface.alignment import Filled, Tokens, locate, tokenize
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.packing import Rows
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.self_check import read_often
 from tacit.models.huggingface.vocabulary import Frame, Written

@@ -1,10 +1,12 @@
-"""Forward passes over padded rows and over packs; logits only where tokens are scored."""
+"""Forward passes over batches of rows or packs; logits only where tokens are scored."""
 
 from __future__ import annotations
 
 import copy
+import gc
+import logging
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
@@ -12,14 +14,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.english import several
 from tacit.errors import ScoringError
-from tacit.models.huggingface.batching import Budget, how_many, in_batches
-from tacit.models.huggingface.packing import Pack
-from tacit.models.huggingface.prefix_tree import Ints, Reads, Rows, padded
+from tacit.models.huggingface.packing import Ints, Pack, Reads, Rows, padded
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
+
+log = logging.getLogger(__name__)
+
+# Each pass has a fixed cost, because it reads the weights again: on a CPU, up to that of 75 tokens
+# in a pass of 2,048. Padding beyond that costs more than another pass.
+_MOST_PADDING = 1 / 16
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +39,24 @@ class Values(NamedTuple):
 
     answers: Ints
     logprobs: torch.Tensor
+
+
+@dataclass(slots=True)
+class Budget:
+    """A limit on the number of tokens per forward pass, including padding; it can only decrease."""
+
+    tokens: int
+    apart: int | None = None
+
+    def halve(self, tried: int) -> None:
+        """Set ``tokens`` to half of ``tokens`` or of ``tried``, whichever is smaller."""
+        smaller = min(self.tokens, tried) // 2
+        if not smaller:
+            raise ScoringError(
+                "out of memory even with one sequence per batch; use a device with more memory"
+            )
+        self.tokens = smaller
+        log.warning("out of memory: the batch size is reduced to %d tokens", self.tokens)
 
 
 @dataclass
@@ -141,7 +166,7 @@ class Passes:
         """Score rows in padded batches."""
         found: list[Values] = []
         in_batches(
-            rows.lengths.tolist(),
+            rows.lengths,
             self.budget,
             lambda batch: found.append(self.batch(rows.take(np.array(batch)))),
         )
@@ -296,3 +321,50 @@ def totals(found: Sequence[Values], answers: int) -> Floats:
         own = order[ends[answer] - counts[answer] : ends[answer]]
         sums[answer] = math.fsum(values[own].tolist())
     return sums
+
+
+def how_many(cost: int, budget: Budget) -> int:
+    """Return how many rows of ``cost`` tokens each fit in the budget; at least 1."""
+    return max(1, budget.tokens // max(1, cost))
+
+
+def in_batches(
+    costs: Sequence[int] | Ints, budget: Budget, forward: Callable[[list[int]], None]
+) -> None:
+    """Sort rows by cost in descending order, and call ``forward`` on batches of the rows."""
+    import torch
+
+    costs = np.asarray(costs, np.int64)
+    order = np.argsort(-costs, kind="stable")
+    while len(order):
+        own = costs[order[: how_many(int(costs[order[0]]), budget)]]
+        is_alike = np.cumsum(own[0] - own) <= budget.tokens * _MOST_PADDING
+        if budget.apart is not None:
+            is_alike &= (own[0] <= budget.apart) | (own > budget.apart)
+        batch = order[: np.logical_and.accumulate(is_alike).sum()].tolist()
+        try:
+            forward(batch)
+        except Exception as error:
+            if not _is_out_of_memory(error):
+                raise ScoringError(
+                    f"the model failed on a batch of {several(len(batch), 'row')}: {error}"
+                ) from error
+            # A costly item may be a prompt of many rows, which smaller batches still help.
+            budget.halve(int(own[0]) * len(batch))
+        else:
+            order = order[len(batch) :]
+            continue
+        # Outside the handler, so that the failed pass's tensors are no longer referenced.
+        gc.collect()
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    import torch
+
+    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+        return True
+    message = str(error).lower()
+    # cuBLAS has its own message if the GPU is almost full.
+    return any(one in message for one in ("can't allocate memory", "out of memory", "alloc_failed"))

@@ -12,10 +12,9 @@ import numpy as np
 from tacit.errors import ScoringError
 from tacit.models.base import by_kind
 from tacit.models.huggingface.alignment import Filled, locate
-from tacit.models.huggingface.batching import in_batches
 from tacit.models.huggingface.local import Checkpoint, LocalModel
-from tacit.models.huggingface.passes import on_host
-from tacit.models.huggingface.prefix_tree import Rows
+from tacit.models.huggingface.packing import Rows
+from tacit.models.huggingface.passes import in_batches, on_host
 from tacit.models.huggingface.vocabulary import (
     Candidates,
     CandidateTokens,

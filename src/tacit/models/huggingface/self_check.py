@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.models.huggingface.packing import Ints, Rows
 from tacit.models.huggingface.passes import Floats
-from tacit.models.huggingface.prefix_tree import Ints, Rows
 
 if TYPE_CHECKING:
     import torch

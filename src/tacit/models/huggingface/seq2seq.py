@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -14,15 +13,14 @@ from tacit.models.huggingface.alignment import (
     ControlTokens,
     Filled,
     Tokens,
-    check_text,
+    check_texts,
     enclosed,
     locate,
     tokenize,
 )
-from tacit.models.huggingface.batching import how_many, in_batches
 from tacit.models.huggingface.local import Checkpoint
-from tacit.models.huggingface.passes import Values
-from tacit.models.huggingface.prefix_tree import Ints, Rows, Tree
+from tacit.models.huggingface.packing import Ints, Rows, Tree
+from tacit.models.huggingface.passes import Values, how_many, in_batches
 from tacit.models.huggingface.ranking import RankingModel, ReadPosition
 from tacit.models.huggingface.vocabulary import Frame, Written
 from tacit.requests import Prompt, Scores
@@ -156,7 +154,7 @@ class Seq2SeqModel(RankingModel):
                 "which would be read as a special token, as is the one that marks the blank: "
                 "remove it, or rewrite the text so that the answer follows it"
             )
-        check_text(self._bare, prompt.text)
+        check_texts(self._bare, [prompt.text])
         ids = self._bare(prompt.text, add_special_tokens=False, verbose=False)["input_ids"]
         return [*self._specials.before, *ids, *self._specials.after]
 
@@ -197,7 +195,7 @@ class Seq2SeqModel(RankingModel):
         if self._without_end(answer) == answer:
             return tokens
         ids = (*tokens.ids, int(self._tokenizer.eos_token_id))
-        return replace(tokens, ids=ids, end=tokens.end + 1)
+        return tokens._replace(ids=ids, end=tokens.end + 1)
 
     def _start_of(self, prompt: Prompt) -> tuple[int, ...]:
         """Return the tokens that precede an answer in the decoder's input."""

@@ -1,13 +1,10 @@
-"""Tokenize shared parts of strings once, if splitting the strings changes no tokens."""
+"""Find out whether a tokenizer's tokens of a string are those of the string's two parts."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from tacit.models.huggingface.alignment import Filled, Tokens, check_text, locate
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -24,8 +21,9 @@ _WORDS = {
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST,
 }
 
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_BEFORE = _LETTERS | frozenset("0123456789.,:?!")
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+BEFORE = LETTERS | frozenset("0123456789.,:?!")
+"""The characters before and after a space at which a string can be split."""
 
 
 def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
@@ -45,66 +43,6 @@ def splits(tokenizer: PreTrainedTokenizerBase) -> bool:
             _may_reach(token.content) for token in backend.get_added_tokens_decoder().values()
         )
     )
-
-
-def cut_of(filled: Filled) -> int:
-    """Return the index of the last space where the string can be split; 0 if there is none."""
-    string = filled.string
-    at = string.rfind(" ", 1, max(filled.text_end - 1, 0))
-    while at > 0 and not (string[at - 1] in _BEFORE and string[at + 1] in _LETTERS):
-        at = string.rfind(" ", 1, at)
-    return max(at, 0)
-
-
-@dataclass(frozen=True)
-class Halves:
-    """Strings split into two parts each; each distinct part is tokenized only once."""
-
-    heads: Sequence[Sequence[int]]
-    tails: Sequence[Tokens | None]
-    head: Sequence[int]
-    tail: Sequence[int]
-
-
-def whole(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Tokenize each string as a whole, without splitting it."""
-    numbers: dict[Filled, int] = {}
-    tail = [numbers.setdefault(one, len(numbers)) for answers in filled for one in answers]
-    return Halves([()], locate(tokenizer, list(numbers)), [0] * len(filled), tail)
-
-
-def halves(tokenizer: PreTrainedTokenizerBase, filled: Sequence[Sequence[Filled]]) -> Halves:
-    """Split each string at a space, and tokenize its two parts separately."""
-    heads: dict[str, int] = {}
-    tails: dict[Filled, int] = {}
-    known: dict[tuple[object, ...], list[int]] = {}
-    head, tail = [], list[int]()
-    for answers in filled:
-        first = answers[0]
-        cut = cut_of(first)
-        head.append(heads.setdefault(first.string[:cut], len(heads)))
-        key = (first.begin - cut, first.text_end - cut, *[one.string[cut:] for one in answers])
-        numbers = known.get(key)
-        if numbers is None:
-            behind = [_behind(one, cut) for one in answers]
-            numbers = known[key] = [tails.setdefault(one, len(tails)) for one in behind]
-        tail += numbers
-    return Halves(_ids_of(tokenizer, list(heads)), locate(tokenizer, list(tails)), head, tail)
-
-
-def _behind(filled: Filled, cut: int) -> Filled:
-    return Filled(filled.string[cut:], filled.begin - cut, filled.end - cut, filled.text_end - cut)
-
-
-def _ids_of(tokenizer: PreTrainedTokenizerBase, strings: Sequence[str]) -> list[Sequence[int]]:
-    backend = tokenizer.backend_tokenizer
-    backend.no_truncation()
-    backend.no_padding()
-    backend.encode_special_tokens = tokenizer.split_special_tokens
-    encoded = backend.encode_batch_fast(list(strings), add_special_tokens=False)
-    for string in strings:
-        check_text(tokenizer, string)
-    return [one.ids for one in encoded]
 
 
 def _parts(component: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - from an untyped library
@@ -143,4 +81,4 @@ def _may_reach(added: str) -> bool:
     bare = added.strip()
     if not bare:
         return len(added) == 1
-    return any(map(str.isspace, bare)) or bare[0] in _LETTERS or bare[-1] in _BEFORE
+    return any(map(str.isspace, bare)) or bare[0] in LETTERS or bare[-1] in BEFORE
