@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.huggingface import packing, prefix_tree
+from tacit.models.huggingface import packing
 from tacit.models.huggingface.packing import Pack, Reads, Rows, Tree
 from tacit.models.huggingface.passes import sight
 from tacit.probes.consistency.questions import prompt_variants
@@ -106,7 +106,7 @@ def test_a_tree_holds_all_that_rows_hold(some: Rows, cells: int) -> None:
     What rows share is found in tables of any size.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefix_tree, "_CELLS", cells)
+        patch.setattr(packing, "_CELLS", cells)
         tree = Tree.of(some)
     kept, own = every(tree.rows), set(every(some))
     assert kept == sorted(

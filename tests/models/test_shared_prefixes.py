@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.models.huggingface import prefix_tree
+from tacit.models.huggingface import packing
 from tacit.models.huggingface.packing import Rows, Tree, packs_of
 from tacit.requests import Prompt
 from tests.models import tiny
@@ -35,7 +35,7 @@ def test_what_is_kept(some: Rows, length: int, least: int) -> None:
     """A beginning of each row, shared by more than a pack's, behind which all is read."""
     tree = Tree.of(some)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefix_tree, "LEAST", least)
+        patch.setattr(packing, "LEAST", least)
         trees = tree.by_prefix(length)
     assert sorted(ids for one in trees for ids in every(one.rows)) == every(tree.rows)
     assert sorted(each for one in trees for each in read(one.rows)) == read(tree.rows)
