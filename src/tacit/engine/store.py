@@ -161,7 +161,8 @@ class Store:
 
     def _names(self, folder: str) -> list[str]:
         """List segments by number; none that may precede one that is still to be listed."""
-        last = max((number for number, _ in _numbered(self._storage.names(folder))), default=0)
+        before = _numbered(self._storage.names(folder))
+        last = before[-1][0] if before else 0
         return [name for number, name in _numbered(self._storage.names(folder)) if number <= last]
 
     def _rows(

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from operator import gt
+from operator import attrgetter, gt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ModelError, ScoringError
-from tacit.models.huggingface.alignment import Filled, Tokens, bare
+from tacit.models.huggingface.alignment import Filled, Tokens, bare, tokenize
 from tacit.models.huggingface.encoding import Bools, Encoder, Inputs, fill
 from tacit.models.huggingface.local import Checkpoint
 from tacit.models.huggingface.packing import (
@@ -103,9 +103,10 @@ class CausalModel(RankingModel):
     def __init__(self, checkpoint: Checkpoint, batch_tokens: int, *, packing: bool = True) -> None:
         super().__init__(checkpoint, batch_tokens, use_cache=False)
         # The output of a template has special tokens; the user's text in it has none.
-        reader = bare(checkpoint.tokenizer, reads_specials=True) if self._chat else self._bare
-        self._fill = self._chat.fill if self._chat else fill
-        self._encoder = Encoder(self.name, reader, self._specials, self._fill)
+        chat = self._chat
+        self._reader = bare(checkpoint.tokenizer, reads_specials=True) if chat else self._bare
+        self._fill = chat.fill if chat else fill
+        self._encoder = Encoder(self.name, self._reader, self._specials, self._fill)
         self._wants_packs = packing
         self._local = _local_window(checkpoint.model.config)
         limits = self._local and self._local - 1, self._passes.budget.apart
@@ -129,11 +130,11 @@ class CausalModel(RankingModel):
         """Encode prompts, and cut them into blocks of similar ones. See ``CutsBlocks.blocks``."""
         if not self.shares_prefixes or not isinstance(requests[0], Prompt):
             return None
-        prompts = sorted(requests, key=lambda one: (one.text, one.separator))
+        prompts = sorted(requests, key=attrgetter("text", "separator"))
         inputs = self._encode(prompts)
         starts = [*range(0, len(prompts), _STEP), len(prompts)]
-        parts = [inputs.part(*bounds) for bounds in pairwise(starts)]
-        costs = np.concatenate([self._costs(self._work(part)) for part in parts])
+        parts = [self._work(inputs.part(*bounds)) for bounds in pairwise(starts)]
+        costs = np.concatenate(list(map(self._costs, parts)))
         longest = np.maximum.reduceat(inputs.lengths, inputs.answers[:-1])
         keeps = len(inputs.ids) <= _KEPT
         blocks = []
@@ -253,6 +254,8 @@ class CausalModel(RankingModel):
 
     def _encode(self, prompts: Sequence[Prompt]) -> Inputs:
         inputs = self._encoder.encode(prompts)
+        for number in inputs.prompt[inputs.begin == inputs.lengths][:1].tolist():
+            tokenize(self._reader, self._fill(prompts[number]))  # raises with the reason
         window = self._checkpoint.window
         wrong = inputs.lengths > (inputs.lengths if window is None else window)
         wrong |= np.maximum.reduceat(inputs.ids, inputs.starts[:-1]) >= self._vocabulary
@@ -264,7 +267,7 @@ class CausalModel(RankingModel):
         return self._fill(prompt)[0]
 
     def _written(self, prompts: Sequence[Prompt]) -> list[Sequence[Tokens | None]]:
-        inputs = self._encoder.write(prompts)
+        inputs = self._encoder.encode(prompts)
         written = [inputs.of(number) for number in range(len(prompts))]
         for prompt, answers in zip(prompts, written, strict=True):
             self._all_fit(prompt, answers)

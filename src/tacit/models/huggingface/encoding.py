@@ -16,7 +16,6 @@ from tacit.models.huggingface.alignment import (
     Tokens,
     check_texts,
     locate,
-    tokenize,
 )
 from tacit.models.huggingface.packing import Ints, Reads, Rows, ragged, starts_of
 from tacit.models.huggingface.tokenization import BEFORE, LETTERS, splits
@@ -100,13 +99,6 @@ class Encoder:
         self._splits = splits(tokenizer)
 
     def encode(self, prompts: Sequence[Prompt]) -> Inputs:
-        """Return each answer's input, from the special tokens to the end of the answer."""
-        inputs = self.write(prompts)
-        for number in inputs.prompt[inputs.begin == inputs.lengths][:1].tolist():
-            tokenize(self._tokenizer, self._fill(prompts[number]))  # raises with the reason
-        return inputs
-
-    def write(self, prompts: Sequence[Prompt]) -> Inputs:
         """Encode prompts; the input of an answer that has no token ends where the answer begins."""
         filled = [self._fill(prompt) for prompt in prompts]
         found = halves(self._tokenizer, filled, split=self._splits)

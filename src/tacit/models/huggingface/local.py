@@ -184,7 +184,8 @@ class LocalModel:
     @property
     def description(self) -> dict[str, Any]:
         """The model's description for a manifest: name, fingerprint, batch size and so on."""
-        identity = self._checkpoint.identity
+        identity, checks = self._checkpoint.identity, self._checks
+        alone = None if checks.against is None else checks.own
         return {
             "name": self.name,
             "kind": self.kind,
@@ -199,7 +200,7 @@ class LocalModel:
             "has_chat_template": bool(self._tokenizer.chat_template),
             "window": self._checkpoint.window,
             "batch_tokens": self._passes.budget.tokens,
-            "errors": self._checks.description,
+            "errors": {"against": checks.against, "alone": alone, **checks.errors},
             **self._checkpoint.settings,
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -42,7 +43,7 @@ class Rows:
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]], reads: Sequence[tuple[int, ...]] = ()) -> Rows:
         """Convert token sequences, and tuples in the order of the fields of ``Reads``."""
-        starts = starts_of(np.array([len(ids) for ids in rows], np.int64))
+        starts = starts_of(np.array(list(map(len, rows)), np.int64))
         ids = np.fromiter(chain.from_iterable(rows), np.int64, int(starts[-1]))
         return cls(ids, starts, Reads(*np.array(reads, np.int64).reshape(-1, 4).T))
 
@@ -52,7 +53,7 @@ class Rows:
     def __getitem__(self, number: int) -> Ints:
         return self.ids[self.starts[number] : self.starts[number + 1]]
 
-    @property
+    @cached_property
     def lengths(self) -> Ints:
         """The number of tokens in each sequence."""
         return np.diff(self.starts)
@@ -63,9 +64,10 @@ class Rows:
         ids = self.ids[ragged(self.starts[:-1][numbers], lengths)]
         row_of = np.full(len(self), -1, np.int64)
         row_of[numbers] = np.arange(len(numbers))
-        own = row_of[self.reads.row]
-        (kept,) = np.nonzero(own >= 0)
-        reads = Reads(own[kept], *(column[kept] for column in self.reads[1:]))
+        old = self.reads
+        row = row_of[old.row]
+        kept = row >= 0
+        reads = Reads(row[kept], old.position[kept], old.token[kept], old.answer[kept])
         return Rows(ids, starts_of(lengths), reads)
 
 
@@ -110,7 +112,7 @@ class Tree:
         begins = np.flatnonzero(shared < LEAST)
         if len(begins) == len(rows):
             return [self]
-        common = rows.lengths
+        common = rows.lengths.copy()
         np.minimum.at(common, rows.reads.row, rows.reads.position)
         longer = np.flatnonzero(shared >= LEAST)
         common[longer] = np.minimum(common[longer], shared[longer])

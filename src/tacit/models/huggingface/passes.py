@@ -185,7 +185,7 @@ class Passes:
             starts = range(0, len(parts), size)
             found.extend([self._packed(parts[at : at + size], cache) for at in starts])
 
-        in_batches([kept + len(pack) for pack in packs], self.budget, forward)
+        in_batches(kept + np.array(list(map(len, packs)), np.int64), self.budget, forward)
         return found
 
     def _cache(self, prefix: Ints) -> Any:  # noqa: ANN401 - a class of each architecture
@@ -304,8 +304,9 @@ def on_host(values: torch.Tensor) -> NDArray[np.float32]:
 
 def totals(found: Sequence[Values], answers: int) -> Floats:
     """Return the sum of each answer's log-probabilities in nats, independent of their order."""
-    which = np.concatenate([np.empty(0, np.int64), *(one.answers for one in found)])
-    values = np.concatenate([np.empty(0, np.float32), *(on_host(one.logprobs) for one in found)])
+    read, logprobs = zip(*found, strict=True) if found else ((), ())
+    which = np.concatenate([np.empty(0, np.int64), *read])
+    values = np.concatenate([np.empty(0, np.float32), *map(on_host, logprobs)])
     if not np.isfinite(values).all():
         (wrong, *_) = values[~np.isfinite(values)].tolist()
         raise ScoringError(

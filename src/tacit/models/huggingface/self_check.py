@@ -170,12 +170,6 @@ class Checks:
         """The largest error, in nats, with which a way to compute is accepted."""
         return max(FLOOR, FACTOR * self.own)
 
-    @property
-    def description(self) -> dict[str, Any]:
-        """The measured errors, for a manifest."""
-        alone = None if self.against is None else self.own
-        return {"against": self.against, "alone": alone, **self.errors}
-
     def accepts(self, way: str) -> bool:
         """Whether a way to compute was checked, and is as exact as scoring each input alone."""
         return way in self.errors and way not in self.refused
