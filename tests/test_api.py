@@ -261,6 +261,12 @@ def test_errors_of_loading_name_the_options_of_python() -> None:
         tacit.load_model("demo-masked", tacit.LoadOptions(chat=True))
 
 
+def test_a_model_folder_by_another_name() -> None:
+    """As a back-end names one that it has converted."""
+    folder = Path(tacit.__file__).parent / "data" / "demo" / "models" / "causal"
+    assert tacit.load_model(folder, called="mine").name == "mine"
+
+
 class Clash(tacit.Probe):
     """A probe that is called as one of Tacit's is."""
 

@@ -300,13 +300,16 @@ def gate(
 
 
 @spelled_in_python(ModelOptions)
-def load_model(name: str, options: LoadOptions | None = None) -> LanguageModel:
+def load_model(
+    name: str | Path, options: LoadOptions | None = None, *, called: str | None = None
+) -> LanguageModel:
     """Load a model from a folder or the Hugging Face hub, or connect to one on a server.
 
     Args:
         name: A model folder, a GGUF file, a model's name on the hub, ``demo`` or ``demo-masked``, a
             server's address, or a plug-in back-end and its model, such as ``mlx:phi-3``.
         options: The options for loading the model, such as revision, number format and device.
+        called: The model's name in messages and manifests; by default, ``name``.
 
     Raises:
         ModelError: If the model does not exist, has no weights or incomplete weights, or is of an
@@ -325,7 +328,7 @@ def load_model(name: str, options: LoadOptions | None = None) -> LanguageModel:
     """
     from tacit.models.loading import load_model as load
 
-    return load(name, options)
+    return load(str(name), options, called=called)
 
 
 @spelled_in_python()
