@@ -153,7 +153,10 @@ def test_a_gate_ends_with_its_verdict(tacit: Tacit, workplace: Path, policy: str
     assert "statements that flipped" in markdown
     suites = ET.parse(workplace / "gate.xml").getroot()  # noqa: S314 - our own
     assert suites.tag == "testsuites"
-    assert (element == "passed") == (suites.find(f".//{element}") is None)
+    problem = suites.find(f".//{element}")
+    assert (element == "passed") == (problem is None)
+    if problem is not None:
+        assert (problem.get("type"), problem.text) == (verdict, problem.get("message"))
     assert not (workplace / "comparison.html").exists()
     again = tacit(*asked, "--json", "--markdown", "gate.md", "--out", "page.html")
     assert (again.code, json.loads(again.out)["verdict"]) == (code, verdict)

@@ -86,12 +86,12 @@ def junit(gate: Gate) -> str:
     for each in gate.decisions:
         about = {"classname": each.model, "name": each.measure}
         case = ET.SubElement(suite, "testcase", about)
-        kind = {"failed": "failure", "inconclusive": "error"}.get(each.verdict)
-        if kind:
-            about = {"message": changed(each), "type": each.verdict}
-            ET.SubElement(case, kind, about).text = f"{titled(each)}: {changed(each)}"
+        text, kind = changed(each), {"failed": "failure", "inconclusive": "error"}
+        if each.verdict in kind:
+            about = {"message": text, "type": each.verdict}
+            ET.SubElement(case, kind[each.verdict], about).text = text
         else:
-            ET.SubElement(case, "system-out").text = changed(each)
+            ET.SubElement(case, "system-out").text = text
     ET.SubElement(suite, "system-out").text = "\n".join(gate.differences)
     ET.indent(suites)
     return _XML + ET.tostring(suites, encoding="unicode") + "\n"

@@ -28,28 +28,19 @@ _MOST_TIMES = 100  # no more than so many times the questions are proposed
 class Decision:
     """The decision on a measure of a changed model.
 
-    Args:
-        measure: The name of the measure, such as ``parts/says_true``.
-        model: The name of the changed model.
-        limit: The limit that the policy sets.
-        values: The values of the base and of the changed model; None if undefined.
-        change: The change with its interval; for flipped answers, their share. Each end of the
-            interval is a one-sided bound at ``confidence``.
-        n: The number of questions that a model answered.
-        flipped: The share of them whose answer differs.
-        confidence: The confidence of the limit, corrected for the number of changed models.
-        note: What a share of flipped answers leaves out.
+    Each end of the interval of ``change`` is a one-sided bound at ``confidence``, corrected for the
+    number of changed models. The change of flipped answers is their share.
     """
 
     measure: str
     model: str
     limit: Limit
-    values: tuple[float | None, ...]
+    values: tuple[float | None, ...]  # of the base and of the changed model
     change: Change
-    n: int
-    flipped: float
+    n: int  # questions that a model answered
+    flipped: float  # the share of them whose answer differs
     confidence: float
-    note: str | None = None
+    note: str | None = None  # what a share of flipped answers leaves out
 
     @property
     def verdict(self) -> Verdict:

@@ -79,7 +79,7 @@ class Gate:
         ordered = sorted(self.decisions, key=lambda each: VERDICTS.index(each.verdict))
         one = len(self._pairs) == 1
         decided = [
-            f"  {each.verdict}: {'' if one else f'{each.model}, '}{titled(each)}: {changed(each)}"
+            f"  {each.verdict}: {'' if one else f'{each.model}, '}{changed(each)}"
             for each in ordered
         ]
         lines = [f"Gate: {self.verdict}. {self.basis}", *decided, *self.differences]
@@ -156,11 +156,12 @@ def titled(decision: Decision) -> str:
 
 
 def changed(decision: Decision) -> str:
-    """Return the change with its interval, the limit, and what the questions can decide."""
+    """Return the measure, its change, the limit, and what the questions can decide."""
     before, after = map(score, decision.values)
     values = "" if decision.limit.above is not None else f"{before} to {after}, "
     more = f"; {text}" if (text := outlook(decision)) else ""
-    return f"{values}{interval(decision)} (limit: {decision.limit}){more}"
+    change = f"{values}{interval(decision)} (limit: {decision.limit}){more}"
+    return f"{titled(decision)}: {change}"
 
 
 def interval(decision: Decision) -> str:
