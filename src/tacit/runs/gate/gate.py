@@ -93,7 +93,7 @@ class Gate:
     def basis(self) -> str:
         """A sentence about the base and the bounds."""
         sure = sorted({each.confidence for each in self.decisions})
-        at = " or ".join(f"{100 * each:g}{_SPACE}%" for each in sure)
+        at = " or ".join(f"{100 * each:.4g}{_SPACE}%" for each in sure)
         return f"Against {self.base}; in brackets, one-sided bounds at {at} confidence."
 
     @property
