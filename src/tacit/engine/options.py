@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from tacit.errors import RequestError
@@ -15,67 +16,44 @@ if TYPE_CHECKING:
     from tacit.engine.ask import Engine
     from tacit.engine.store import Store
 
-CLUSTER = "Cluster"
+_cluster = partial(option, group="Cluster", requested=False, rare=True)
 
 
 @dataclass(frozen=True)
 class EngineOptions:
     """Options of the engine: where a model runs, and which computing resources it uses."""
 
-    engine: Literal["local", "ray"] = option(
+    engine: Literal["local", "ray"] = _cluster(
         "local",
         help="Where models run: local (in this process) or ray (in workers of a Ray cluster).",
-        group=CLUSTER,
-        requested=False,
-        rare=True,
     )
-    address: str | None = option(
+    address: str | None = _cluster(
         None,
-        help=(
-            "With --engine ray: the cluster's address (auto, HOST:PORT or ray://HOST:PORT) "
-            "[default: $RAY_ADDRESS if set, otherwise a new local cluster]."
-        ),
-        group=CLUSTER,
-        requested=False,
-        rare=True,
+        help="With --engine ray: the cluster's address (auto, HOST:PORT or ray://HOST:PORT) "
+        "[default: $RAY_ADDRESS if set, otherwise a new local cluster].",
     )
-    workers: int | None = option(
+    workers: int | None = _cluster(
         None,
-        help=(
-            "With --engine ray: number of workers [default: one per GPU, or one per node of a "
-            "cluster without GPUs]."
-        ),
+        help="With --engine ray: number of workers [default: one per GPU, or one per node of a "
+        "cluster without GPUs].",
         least=1,
-        group=CLUSTER,
-        requested=False,
-        rare=True,
     )
-    gpus_per_worker: float | None = option(
+    gpus_per_worker: float | None = _cluster(
         None,
         help="With --engine ray: number of GPUs per worker, such as 0.5 or 2 [default: 1 if the "
         "cluster has GPUs].",
         least=0,
-        group=CLUSTER,
-        requested=False,
-        rare=True,
     )
-    threads: int | None = option(
+    threads: int | None = _cluster(
         None,
         help="Number of CPU threads that a model uses, in this process or in each Ray worker.",
         least=1,
-        group=CLUSTER,
-        requested=False,
-        rare=True,
     )
     strict: bool = option(
         default=False,
-        help=(
-            "Exit with an error if any prompt exceeds the model's context window (by default, such "
-            "prompts are skipped), or doubles the white space before an answer (by default, a "
-            "warning). For a server's model, Tacit knows the length of a prompt only with "
-            "--tokenizer."
-        ),
-        group="What to ask",
+        help="Exit with an error if any prompt exceeds the model's context window (by default, "
+        "such prompts are skipped), or doubles the white space before an answer (by default, a "
+        "warning). For a server's model, Tacit knows the length of a prompt only with --tokenizer.",
         requested=False,
         rare=True,
     )
