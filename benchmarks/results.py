@@ -17,7 +17,7 @@ from typing import Any
 import tacit
 from tacit.findings.numbers import bounds, estimate, percent, points, score
 from tacit.findings.spec import Kind
-from tacit.probes.parts.tables import WITHOUT_SYMMETRIC
+from tacit.probes.parts import WITHOUT_SYMMETRIC
 
 Shown = Callable[[tacit.Run], str]
 

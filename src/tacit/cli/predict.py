@@ -84,7 +84,7 @@ def predict(
 
 def _echo(found: AnswerPrediction) -> None:
     from tacit.present.tables import print_table
-    from tacit.probes.consistency.tables import DETAILS
+    from tacit.probes.consistency import DETAILS
 
     low, high = found.interval
     probability = estimate(found.p_correct, low, high)

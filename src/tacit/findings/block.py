@@ -75,6 +75,13 @@ class Entries:
         return None
 
 
+def sure_ends(entry: Entry | None) -> tuple[float | None, float | None]:
+    """Return the interval of a value with enough clusters; without one, all resamples are equal."""
+    if entry is None:
+        return None, None
+    return (entry.value, entry.value) if entry.ends[0] is None else entry.ends
+
+
 @dataclass(frozen=True)
 class Block:
     """At most four lines on a run, of which those that do not apply are None.

@@ -13,9 +13,9 @@ import pytest
 
 from tacit.findings.findings import Findings
 from tacit.models.fake import FakeModel
+from tacit.probes.assumptions import TABLES
 from tacit.probes.assumptions.options import AssumptionsOptions
 from tacit.probes.assumptions.probe import AssumptionsProbe
-from tacit.probes.assumptions.tables import TABLES
 from tacit.requests import RankingPrompt, Vocabulary, rank
 from tacit.sources.norms import Norms, read_norms
 from tests.in_order import answers_of

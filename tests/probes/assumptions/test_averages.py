@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import average_precision_score
 
-from tacit.probes.assumptions import averages
+from tacit.probes.assumptions import TABLES, averages
 from tacit.probes.assumptions.averages import by_concept, categories, favoured, retrieval_by_number
-from tacit.probes.assumptions.tables import TABLES
 from tacit.sources.norms import Norms, Property
 from tacit.statistics import FEWEST_CLUSTERS, Bootstrap
 from tests.probes.assumptions.made_up import (

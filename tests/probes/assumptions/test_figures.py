@@ -13,9 +13,9 @@ from tacit.charts.shown import Shown
 from tacit.charts.theme import HOUSE
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
+from tacit.probes.assumptions import MAIN
 from tacit.probes.assumptions.examples import chosen
 from tacit.probes.assumptions.figures import ALL, FIGURES
-from tacit.probes.assumptions.tables import MAIN
 from tests.probes.assumptions.small_run import small_run
 from tests.probes.drawing import rows, svg, texts, tips
 

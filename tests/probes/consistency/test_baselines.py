@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from wordfreq import zipf_frequency
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers, scores_of_choices
 from tacit.probes.consistency.baselines import anchor_baselines
 from tacit.probes.consistency.features import by_choice
-from tacit.probes.consistency.tables import TABLES
 from tacit.sources.questions import Anchor
 from tacit.statistics import Bootstrap
 from tacit.statistics.ranking import average_precision, chance_level

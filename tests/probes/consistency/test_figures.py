@@ -11,8 +11,8 @@ import pytest
 from tacit.charts.shown import Shown
 from tacit.charts.theme import HOUSE, PALETTES, mixed
 from tacit.findings.findings import Findings
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.figures import FIGURES
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
 from tests.peers.test_consistency_measures import findings as anchors_of
 from tests.peers.test_consistency_measures import made

@@ -9,12 +9,11 @@ import pytest
 from scipy.special import expit
 
 from tacit.errors import RequestError
-from tacit.probes.consistency import new_question
+from tacit.probes.consistency import DETAILS, new_question
 from tacit.probes.consistency.features import BOTH, MARGIN, PREDICTORS
 from tacit.probes.consistency.new_question import AnswerPrediction, prediction
 from tacit.probes.consistency.options import ConsistencyOptions
 from tacit.probes.consistency.predictors import Predictor
-from tacit.probes.consistency.tables import DETAILS
 from tacit.sources.questions import Anchor
 from tests.probes.consistency.asking_by_hand import POSITIVE, Case, Fact, answers_of, probe_of
 

@@ -17,9 +17,9 @@ from tacit.knowledge.base import KnowledgeBase
 from tacit.knowledge.build import Source, build
 from tacit.knowledge.negatives import negatives, tails_of
 from tacit.knowledge.options import BackgroundOptions, Negatives
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.no_knowledge import no_knowledge
-from tacit.probes.consistency.tables import TABLES
 from tacit.sources.dumps import Dump
 from tacit.statistics import Bootstrap
 from tacit.statistics.regression import folds

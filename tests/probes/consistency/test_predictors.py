@@ -11,10 +11,9 @@ import pytest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from tacit.findings.spec import check_tables
-from tacit.probes.consistency import predictors
+from tacit.probes.consistency import TABLES, predictors
 from tacit.probes.consistency.features import BOTH, FEATURES, PREDICTORS
 from tacit.probes.consistency.predictors import TrainingSet
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, regression
 
 BOOTSTRAP = Bootstrap(300)

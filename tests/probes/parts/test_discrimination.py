@@ -13,8 +13,7 @@ from tacit.findings.findings import Findings
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.options import PartsOptions
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.repair import shuffled
-from tacit.probes.parts.repaired_shuffled import repaired_shuffled
+from tacit.probes.parts.repair import repaired_shuffled, shuffled
 from tacit.sources.drawings import Drawing, demo_drawings
 from tests.coherence.enumerated_by_hand import all_assignments, linked
 from tests.probes.parts.measured import PARTS, believing, knowing, only, probe_of

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from tacit.findings.findings import Findings
+from tacit.probes.parts import TABLES
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.repair import STAGES
-from tacit.probes.parts.tables import TABLES
 from tacit.sources.drawings import Drawing
 from tests.probes.parts.measured import believing, knowing, only, probe_of
 

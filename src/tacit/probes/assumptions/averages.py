@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.probes.assumptions import TABLES
 from tacit.probes.assumptions.ranks import chance_mrr, chance_precision
 from tacit.probes.assumptions.retrieval import MOST
-from tacit.probes.assumptions.tables import TABLES
 from tacit.sources.norms import Norms
 from tacit.statistics import Bootstrap, Estimate
 

@@ -13,7 +13,7 @@ from tacit.findings.block import Block, Entry, sentence
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
-from tacit.probes.assumptions.tables import MAIN, NUMBERS, TABLES
+from tacit.probes.assumptions import MAIN, NUMBERS, TABLES
 
 _FEWEST = 10
 

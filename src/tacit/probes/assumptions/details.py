@@ -9,7 +9,7 @@ from tacit.english import several
 from tacit.findings.display import Details
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
-from tacit.probes.assumptions.tables import DETAILS, MAIN, NUMBERS
+from tacit.probes.assumptions import DETAILS, MAIN, NUMBERS
 
 _BEHIND = ("retrieval", "retrieval_top", "elicitation", "elicitation_top")
 

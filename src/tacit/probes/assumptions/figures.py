@@ -18,9 +18,9 @@ from tacit.charts.theme import SHAPES, Series, mixed, series
 from tacit.english import several
 from tacit.findings.numbers import score
 from tacit.findings.spec import Column
+from tacit.probes.assumptions import MAIN, TABLES
 from tacit.probes.assumptions.examples import by_wording, examples_of, retrieval_examples
 from tacit.probes.assumptions.measures import measures
-from tacit.probes.assumptions.tables import MAIN, TABLES
 
 ALL = "all categories"
 _RETRIEVED = {

@@ -11,8 +11,8 @@ import polars as pl
 from tacit.english import several
 from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure, mean, shared
+from tacit.probes.assumptions import MAIN, NUMBERS
 from tacit.probes.assumptions.averages import by_concept, measured
-from tacit.probes.assumptions.tables import MAIN, NUMBERS
 
 _MRR = "mean reciprocal rank"
 _METRICS = {_MRR: "mean reciprocal rank", "probability of the concept": "probability"}

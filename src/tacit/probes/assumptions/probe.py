@@ -14,7 +14,7 @@ from tacit.errors import RequestError
 from tacit.findings.display import Headline
 from tacit.findings.findings import Findings
 from tacit.findings.spec import TableSpec
-from tacit.probes.assumptions import averages, ranks
+from tacit.probes.assumptions import HEADLINES, TABLES, averages, ranks
 from tacit.probes.assumptions.block import block, standing
 from tacit.probes.assumptions.corrections import Correction
 from tacit.probes.assumptions.details import details
@@ -30,7 +30,6 @@ from tacit.probes.assumptions.properties import (
     word_properties,
 )
 from tacit.probes.assumptions.retrieval import ORDERS, RANDOM_ORDERS, TIES, Retrieval, has_ties
-from tacit.probes.assumptions.tables import HEADLINES, TABLES
 from tacit.probes.assumptions.vocabulary import Words
 from tacit.probes.base import Answered, Answers, ModelWords, Probe, Requests
 from tacit.requests import Vocabulary
@@ -220,7 +219,7 @@ class AssumptionsProbe(Probe):
         rankings = list(answers.rankings("retrieval")) if "retrieval" in groups else []
         if "retrieval_words" in groups:
             scored = answers.frame("retrieval_words").select("text", "answer", "score", "tokens")
-            known = {row[:2]: (row[2], row[3]) for row in scored.iter_rows()}
+            known = scored.rows_by_key(["text", "answer"], unique=True)
             for part in self.retrievals:
                 rankings += part.ranked(known) if part.listed else []
         keys = pl.concat([part.keys for part in self.retrievals])
@@ -230,8 +229,10 @@ class AssumptionsProbe(Probe):
 
     def _about(self) -> dict[str, pl.DataFrame]:
         """Return the tables of candidate words, of what was left out, and of categories."""
-        own, shared = self.words.own[self.model], self.words.shared
         candidates, worded = self.retrievals[0].vocabulary, self.probe.worded
+        own = self.words.own[self.model]
+        sets = {"own": own, "shared": self.words.shared, "candidate": candidates}
+        words = pl.DataFrame({"word": sorted({*own.words, *candidates.words})})
         steps = [*self.chosen.steps, *self.probe.elicited.steps]
         left_out = (
             {
@@ -251,13 +252,7 @@ class AssumptionsProbe(Probe):
         )
         return {
             "vocabulary": TABLES["vocabulary"].frame(
-                {
-                    "word": word,
-                    "own": word in own,
-                    "shared": word in shared,
-                    "candidate": word in candidates,
-                }
-                for word in sorted({*own.words, *candidates.words})
+                words, **{name: pl.col("word").is_in(of.words) for name, of in sets.items()}
             ),
             "filters": TABLES["filters"].frame(
                 {"of": one.of, "filter": one.name, "removed": len(one.removed), "left": one.left}

@@ -10,7 +10,7 @@ import polars as pl
 
 from tacit.errors import RequestError
 from tacit.findings.published import PrintedValue, beside, printed_values
-from tacit.probes.assumptions.tables import MAIN
+from tacit.probes.assumptions import MAIN
 from tacit.probes.assumptions.wording import american
 
 PAPER = "assumptions"

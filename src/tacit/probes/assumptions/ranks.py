@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from tacit.probes.assumptions.tables import MAIN, TABLES
+from tacit.probes.assumptions import MAIN, TABLES
 from tacit.probes.base import Answers, Requests
 from tacit.requests import RankingPrompt
 

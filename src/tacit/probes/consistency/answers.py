@@ -13,9 +13,9 @@ from functools import cached_property
 
 import polars as pl
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.options import Method
 from tacit.probes.consistency.questions import BY_CHOICE, CHOICE, VERIFY
-from tacit.probes.consistency.tables import TABLES
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.estimate import t_interval
 from tacit.statistics.permutation import Permutations, laid, p_value

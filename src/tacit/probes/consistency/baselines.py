@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
-from tacit.probes.consistency.tables import TABLES
 from tacit.sources.questions import Anchor
 from tacit.statistics import Bootstrap
 from tacit.statistics.estimate import Estimate

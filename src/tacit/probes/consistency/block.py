@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 
 from tacit.english import several
-from tacit.findings.block import Block, Entries, sentence
+from tacit.findings.block import Block, Entries, sentence, sure_ends
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, TopAnswer, Verdict, verdict
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.baselines import RANDOM
 from tacit.probes.consistency.controls import IRRELEVANT
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.lift import FEWEST_CLUSTERS
 
 _SIGNIFICANT = 0.05
@@ -67,14 +67,12 @@ def _missing(summary: Mapping[str, Any]) -> str | None:
 
 
 def verdict_of(answers: pl.DataFrame, tables: Mapping[str, pl.DataFrame]) -> Verdict:
-    row = tables["background_answers"].row(0, named=True)
+    cell = Entries(Findings(answers, tables), TABLES)
     lift = _lift(tables["adjusted"].row(0, named=True))
+    names = {"auroc": "the AUROC of the yes-margin", "balanced_accuracy": "the balanced accuracy"}
     area, balanced = (
-        Measured(f"the {words}", *_interval(row, name), 0.5)
-        for name, words in (
-            ("auroc", "AUROC of the yes-margin"),
-            ("balanced_accuracy", "balanced accuracy"),
-        )
+        Measured(words, *sure_ends(cell("background_answers", name)), 0.5)
+        for name, words in names.items()
     )
     return verdict(
         TopAnswer.of("yes" if yes else "no" for yes in answers["yes"]),
@@ -95,12 +93,6 @@ def _lift(row: Mapping[str, Any]) -> Measured:
         low = 1.0 if row["p_adjusted"] <= _SIGNIFICANT else 0.0
     why = row["no_adjusted_interval"] and f"no interval of the lift: {row['no_adjusted_interval']}"
     return Measured("the adjusted lift", low, high, 0.0, scale=2.0, why=why)
-
-
-def _interval(row: Mapping[str, Any], name: str) -> tuple[float | None, float | None]:
-    """Return the interval; a value of enough clusters without one is equal in all resamples."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return (row[name], row[name]) if low is None else (low, high)
 
 
 def _control(lift: Measured, controls: pl.DataFrame) -> str | None:

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from tacit.knowledge.background import Background
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import by_anchor, mean_of
 from tacit.probes.consistency.lift import measured, within_strata
-from tacit.probes.consistency.tables import TABLES
 from tacit.sources.questions import Anchor
 from tacit.statistics.permutation import Permutations
 

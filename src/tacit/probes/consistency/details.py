@@ -14,10 +14,10 @@ from tacit.findings.display import Details
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
 from tacit.findings.spec import TableSpec
+from tacit.probes.consistency import DETAILS, TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import YES
 from tacit.probes.consistency.questions import FACT, bare, prompt_variants
-from tacit.probes.consistency.tables import DETAILS, TABLES
 from tacit.probes.consistency.template import load_templates
 
 TRACED = ("anchors", "links", "facts", "fact_answers", "choices", "consistency")

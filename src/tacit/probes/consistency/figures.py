@@ -15,9 +15,9 @@ from tacit.charts.plots import Histograms, Scatter
 from tacit.charts.shown import Shown, counted, spread
 from tacit.charts.theme import Series, series
 from tacit.findings.spec import Column
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.background import ACCURACIES
 from tacit.probes.consistency.measures import measures
-from tacit.probes.consistency.tables import TABLES
 
 FARTHEST = 6
 """Number of relations named in a scatter plot: those farthest from the diagonal."""

@@ -13,10 +13,10 @@ import polars as pl
 
 from tacit.errors import RequestError
 from tacit.knowledge.background import Background
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT, Question, about_anchors
-from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.template import Templates
 from tacit.probes.consistency.wording import grammatical
 from tacit.sources.questions import Anchor

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import mean_of
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap
 from tacit.statistics.lift import LEAST_ROWS, Lift, measure_lift, strata_of
 from tacit.statistics.permutation import Permutations

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers
 from tacit.probes.consistency.background import ALL, YES
 from tacit.probes.consistency.questions import FACT
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, Estimate
 from tacit.statistics.regression import folds, out_of_fold
 

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tacit.findings.numbers import estimate
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.features import (
     ANSWER,
     BACKGROUND,
@@ -21,7 +22,6 @@ from tacit.probes.consistency.features import (
     MARGIN,
     PREDICTORS,
 )
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics import Bootstrap, regression
 from tacit.statistics.estimate import Estimate
 from tacit.statistics.ranking import aurocs, divided, weighted_thresholds

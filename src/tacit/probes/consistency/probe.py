@@ -15,7 +15,7 @@ from tacit.findings.findings import Findings
 from tacit.findings.spec import TableSpec
 from tacit.knowledge.background import Background
 from tacit.probes.base import Answers, Probe, Requests
-from tacit.probes.consistency import questions
+from tacit.probes.consistency import HEADLINES, TABLES, questions
 from tacit.probes.consistency.options import ConsistencyOptions, Method
 from tacit.probes.consistency.questions import (
     BACKGROUND,
@@ -25,7 +25,6 @@ from tacit.probes.consistency.questions import (
     VERIFY,
     Question,
 )
-from tacit.probes.consistency.tables import HEADLINES, TABLES
 from tacit.probes.consistency.template import Templates, load_templates
 from tacit.probes.consistency.wording import wording
 from tacit.requests import Prompt

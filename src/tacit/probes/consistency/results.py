@@ -10,7 +10,7 @@ import polars as pl
 from tacit.findings.findings import Findings, votes_summary
 from tacit.knowledge.background import mean_zipf
 from tacit.probes.base import Answers
-from tacit.probes.consistency import background, intervention, lift, predictors
+from tacit.probes.consistency import TABLES, background, intervention, lift, predictors
 from tacit.probes.consistency.answers import (
     ModelAnswers,
     anchor_answers,
@@ -34,7 +34,6 @@ from tacit.probes.consistency.questions import (
     anchor_frame,
     in_context,
 )
-from tacit.probes.consistency.tables import TABLES
 from tacit.probes.consistency.variants import background_variants
 from tacit.statistics import Bootstrap
 from tacit.statistics.permutation import Permutations

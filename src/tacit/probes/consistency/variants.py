@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from tacit.probes.consistency import TABLES
 from tacit.probes.consistency.answers import ModelAnswers, is_sampled, yes_or_no
 from tacit.probes.consistency.background import ACCURACIES, YES, by_anchor, mean_of
 from tacit.probes.consistency.options import Method, Preset
-from tacit.probes.consistency.tables import TABLES
 from tacit.statistics.ranking import average_precision, chance_level, lift
 
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 
 import polars as pl
 
+from tacit.probes.parts import AGREED, ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING
 from tacit.probes.parts.questions import QUESTION
 from tacit.probes.parts.repair import OBJECTIVES, STAGES
-from tacit.probes.parts.tables import AGREED, ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.sources.statements import agreed
 
 PERCENTS = (50, 60, 70, 80, 90, 100)

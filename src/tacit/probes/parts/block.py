@@ -9,13 +9,13 @@ import polars as pl
 
 from tacit.english import several
 from tacit.findings import verdict as rule
-from tacit.findings.block import Block, Entries, Entry, sentence
+from tacit.findings.block import Block, Entries, Entry, sentence, sure_ends
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import percent, score
 from tacit.findings.verdict import Measured, Verdict
+from tacit.probes.parts import TABLES, WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import ontology_of
 from tacit.probes.parts.questions import QUESTION
-from tacit.probes.parts.tables import TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import FEWEST_CLUSTERS
 
 _WITH_LABEL = ("thing with the rarer gold label", "things with the rarer gold label")
@@ -119,7 +119,7 @@ def verdict(findings: Findings) -> Verdict:
         things.value,
         FEWEST_CLUSTERS,
         [
-            Measured(name, *_interval(cell("discrimination", column, **_MAIN)), 1 / 2)
+            Measured(name, *sure_ends(cell("discrimination", column, **_MAIN)), 1 / 2)
             for column, name in names.items()
         ],
         noun=_WITH_LABEL,
@@ -136,24 +136,17 @@ def _violations(rate: Entry | None) -> Measured:
     name = "the drop in violations against shuffled beliefs"
     # Few things may have constraints that apply, so that another rate is not known to be exact.
     unknown = rate is None or (rate.ends[0] is None and rate.value not in {0.0, 1.0})
-    low, high = _interval(None if unknown else rate)
+    low, high = sure_ends(None if unknown else rate)
     if rate is None or rate.chance is None or low is None or high is None:
         return Measured(name, None, None, 0.0)
     return Measured(name, rate.chance - high, rate.chance - low, 0.0)
-
-
-def _interval(entry: Entry | None) -> tuple[float | None, float | None]:
-    """Return the interval; a value of enough things without one is the same in every resample."""
-    if entry is None:
-        return None, None
-    return (entry.value, entry.value) if entry.ends[0] is None else entry.ends
 
 
 def _control(cell: Entries) -> str | None:
     """Return why repaired shuffled beliefs explain the accuracy; None if they do not."""
     after = cell("accuracy", "accuracy", **_AFTER)
     shuffled = cell("repaired_shuffled", "after", set=WITHOUT_SYMMETRIC)
-    low, _ = _interval(after)
+    low, _ = sure_ends(after)
     if shuffled is None or low is None or low > shuffled.value:
         return None
     return f"after repair, shuffled beliefs are as accurate ({shuffled}) as the model's"

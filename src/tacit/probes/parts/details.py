@@ -14,9 +14,9 @@ from tacit.files import file_names
 from tacit.findings.display import Details, GraphSet
 from tacit.findings.findings import Findings
 from tacit.findings.numbers import evenly_spaced
+from tacit.probes.parts import DETAILS
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT, ontology_of
 from tacit.probes.parts.edges import worst_violations
-from tacit.probes.parts.tables import DETAILS
 
 if TYPE_CHECKING:
     from tacit.charts.theme import Palette, Spec

@@ -10,8 +10,8 @@ from tacit.coherence.beliefs import Beliefs
 from tacit.coherence.check import check
 from tacit.coherence.ontology import Ontology
 from tacit.coherence.repair import weights_of
+from tacit.probes.parts import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING
-from tacit.probes.parts.tables import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.statistics import Bootstrap, Estimate
 
 BEFORE, CALIBRATED = "before", "calibrated"

@@ -15,9 +15,9 @@ from tacit.charts.theme import Palette, Series
 from tacit.english import several
 from tacit.findings.numbers import points
 from tacit.findings.spec import Column
+from tacit.probes.parts import TABLES
 from tacit.probes.parts.measures import measures
 from tacit.probes.parts.questions import QUESTION
-from tacit.probes.parts.tables import TABLES
 
 _COLUMN = 20  # things per column
 _LOWEST = 15  # rows of a figure that is not in the paper

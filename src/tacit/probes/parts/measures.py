@@ -10,10 +10,9 @@ import polars as pl
 
 from tacit.findings.findings import Findings
 from tacit.findings.measure import Measure, ratio
-from tacit.probes.parts import accuracy
+from tacit.probes.parts import AGREED, ALL, WITHOUT_SYMMETRIC, accuracy
 from tacit.probes.parts.beliefs import ontology_of
 from tacit.probes.parts.discrimination import hits_by_thing
-from tacit.probes.parts.tables import AGREED, ALL, WITHOUT_SYMMETRIC
 from tacit.statistics.ranking import divided
 
 VIOLATION = "violation rate, micro, before repair"

@@ -19,7 +19,15 @@ from tacit.findings.findings import Findings, votes_summary
 from tacit.findings.measure import Measure
 from tacit.findings.spec import TableSpec
 from tacit.probes.base import Answers, Probe, Requests
-from tacit.probes.parts import accuracy, beliefs, discrimination, questions, repair
+from tacit.probes.parts import (
+    HEADLINES,
+    TABLES,
+    accuracy,
+    beliefs,
+    discrimination,
+    questions,
+    repair,
+)
 from tacit.probes.parts.beliefs import answers_in
 from tacit.probes.parts.block import block, verdict
 from tacit.probes.parts.details import details, graph_set
@@ -27,8 +35,6 @@ from tacit.probes.parts.edges import violations
 from tacit.probes.parts.options import PartsOptions, names
 from tacit.probes.parts.questions import AS_IN_THE_PAPER, QUESTION, Template, Wording
 from tacit.probes.parts.repair import RepairedBeliefs
-from tacit.probes.parts.repaired_shuffled import repaired_shuffled
-from tacit.probes.parts.tables import HEADLINES, TABLES
 from tacit.requests import Prompt
 from tacit.sources.drawings import Drawing, is_things, read_drawings, undrawn
 from tacit.sources.statements import agreement, all_statements, drawing_statements
@@ -231,7 +237,7 @@ class PartsProbe(Probe):
             "discrimination": discrimination.discrimination(
                 judged, answers, above, self.ontology, groups
             ),
-            "repaired_shuffled": repaired_shuffled(judged, self.ontology),
+            "repaired_shuffled": repair.repaired_shuffled(judged, self.ontology),
             "violation": repair.violation(made, self.ontology),
             "violation_by_drawing": made.before.groups,
             "repair": repair.repair_effects(made.repairs, accuracies["accuracy_by_drawing"]),

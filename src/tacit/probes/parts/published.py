@@ -9,8 +9,8 @@ import polars as pl
 
 from tacit.findings.findings import Findings
 from tacit.findings.published import PrintedValue, beside, printed_values
+from tacit.probes.parts import TABLES
 from tacit.probes.parts.probe import PartsProbe
-from tacit.probes.parts.tables import TABLES
 from tacit.sources.statements import agreement, counts, drawing_statements
 
 PAPER = "parrot"

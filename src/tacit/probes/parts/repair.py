@@ -1,8 +1,8 @@
-"""Check beliefs, repair them under each objective, and compare violations with baselines."""
+"""Check beliefs, repair them under each objective, and do the same with shuffled beliefs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, get_args
@@ -12,11 +12,13 @@ import polars as pl
 
 from tacit.coherence import Objective
 from tacit.coherence.beliefs import Beliefs
-from tacit.coherence.check import Check
+from tacit.coherence.check import Check, check
+from tacit.coherence.constraints import families_of
 from tacit.coherence.ontology import Ontology
-from tacit.coherence.repair import Repaired
+from tacit.coherence.problems import best_assignment
+from tacit.coherence.repair import Repaired, repair, weights_of, whole_weights
+from tacit.probes.parts import ALL, TABLES, WITHOUT_SYMMETRIC
 from tacit.probes.parts.beliefs import DRAWING, STATEMENT
-from tacit.probes.parts.tables import TABLES
 from tacit.statistics import Bootstrap
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -41,9 +43,6 @@ class RepairedBeliefs:
 
 def check_and_repair(beliefs: pl.DataFrame, ontology: Ontology) -> RepairedBeliefs:
     """Check beliefs for constraint violations, and repair the beliefs under each objective."""
-    from tacit.coherence.check import check
-    from tacit.coherence.repair import repair
-
     held = Beliefs(beliefs, ontology, DRAWING)
     before = check(held)
     # Findings must not depend on the speed of the machine.
@@ -85,8 +84,6 @@ def baselines(
     beliefs: pl.DataFrame, ontology: Ontology, shuffles: int = SHUFFLES, seed: int = SEED
 ) -> dict[str, dict[str, float | None]]:
     """Return the violation rates of two baselines without knowledge, by constraint type."""
-    from tacit.coherence.check import check
-
     held = Beliefs(in_order(beliefs), ontology, DRAWING)
     known = held.table["p_true"].is_not_null()
 
@@ -116,6 +113,56 @@ def shuffled(beliefs: pl.DataFrame, generator: np.random.Generator) -> pl.DataFr
     known = known.with_columns(order=pl.Series(generator.permutation(known.height)))
     permuted = known.with_columns(pl.col("p_true").sort_by("order").over(DRAWING))
     return pl.concat([permuted.drop("order"), missing])
+
+
+def repaired_shuffled(
+    judged: pl.DataFrame, ontology: Ontology, shuffles: int = 20, seed: int = 1
+) -> pl.DataFrame:
+    """Return the accuracy that repair reaches from shuffled beliefs, if there are gold labels."""
+    family, _, _ = families_of(ontology).places
+    families = dict(zip(ontology.relations, family.tolist(), strict=True))
+    numbered = pl.col("relation").replace_strict(families, return_dtype=pl.Int64)
+    needed = pl.col("label").is_not_null().any().over(*DRAWING, numbered)
+    # Families of relations are repaired separately, so the others need no repair.
+    rows = in_order(judged.select(*STATEMENT, "p_true", "label")).with_columns(needed=needed)
+    if not rows["needed"].any():
+        return TABLES["repaired_shuffled"].frame([])
+    held = Beliefs(rows.filter("needed"), ontology, DRAWING)
+    generator = np.random.default_rng(seed)
+    each: list[pl.DataFrame] = []
+    for _ in range(shuffles):
+        drawn = shuffled(rows, generator).filter("needed")
+        weights = weights_of(drawn["p_true"].cast(pl.Float64).to_numpy(), "paper")
+        made = best_assignment(held, whole_weights(weights, "paper"))
+        each += _accuracies(drawn, pl.Series(made.row_true), ontology)
+    figures = pl.concat(each).with_columns(gain=pl.col("after") - pl.col("before"))
+    means = (
+        figures.filter(pl.col("n") > 0)
+        .group_by("set", maintain_order=True)
+        .agg(
+            pl.col("n").first(),
+            pl.col("before", "after", "gain").mean(),
+            pl.col("after", "gain").min().name.suffix("_least"),
+            pl.col("after", "gain").max().name.suffix("_most"),
+        )
+    )
+    return TABLES["repaired_shuffled"].frame(means)
+
+
+def _accuracies(
+    drawn: pl.DataFrame, repaired: pl.Series, ontology: Ontology
+) -> Iterator[pl.DataFrame]:
+    """Yield the accuracy of shuffled beliefs before and after repair, by set of statements."""
+    right = drawn.select(
+        "relation",
+        before=(pl.col("p_true") > 1 / 2) == pl.col("label"),
+        after=repaired == drawn["label"],
+    ).drop_nulls("before")  # no label, or no belief
+    without = ~pl.col("relation").is_in(ontology.symmetric)
+    for name, rows in ((ALL, right), (WITHOUT_SYMMETRIC, right.filter(without))):
+        yield rows.select(
+            pl.lit(name).alias("set"), pl.len().alias("n"), pl.col("before", "after").mean()
+        )
 
 
 def _mean(rates: Sequence[float | None]) -> float | None:
