@@ -129,14 +129,6 @@ class Answers:
         at = [row for row, cells in enumerate(found) for _ in cells["answer"]]
         return answered.keys[at].with_columns(**columns)
 
-    def scores(self, group: str) -> Sequence[Scores]:
-        """Return the scores of the prompts in a group, in the order of the group's keys."""
-        return self.groups[group].answers
-
-    def votes(self, group: str) -> Sequence[Votes]:
-        """Return the votes for the prompts in a group, in the order of the group's keys."""
-        return self.groups[group].answers
-
     def beliefs(self, group: str, positive: str, negative: str) -> pl.DataFrame:
         """Return, for each prompt of a group, the probability of the answer ``positive``.
 
@@ -159,10 +151,6 @@ class Answers:
         answered = self.groups[group]
         found = [each.belief(positive, negative) for each in answered.answers]
         return answered.keys.with_columns(belief=pl.Series(found, dtype=pl.Float64))
-
-    def rankings(self, group: str) -> Sequence[Ranking]:
-        """Return the rankings for the prompts in a group, in the order of the group's keys."""
-        return self.groups[group].answers
 
 
 _TYPES = {

@@ -9,7 +9,7 @@ import tacit
 from tacit import FakeModel, Ontology, Prompt
 from tacit.charts.theme import HOUSE
 from tacit.probes.parts.details import graph_set
-from tests.coherence.test_check import count_by_hand
+from tests.probes.parts.counted import count_by_hand
 
 FAMILY = """
 name: family

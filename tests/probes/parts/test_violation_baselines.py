@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tacit.coherence.ontology import Ontology
 from tacit.probes.parts.repair import SHUFFLES, baselines, shuffled
-from tests.coherence.test_check import count_by_hand
+from tests.probes.parts.counted import count_by_hand
 
 PARTS = Ontology.load("parts")
 TYPES = ("symmetric", "asymmetric", "inverse", "transitive")

@@ -203,7 +203,7 @@ class AssumptionsProbe(Probe):
             "prince": ranks.prince(whole, self.asking.prince()[1]),
         }
         tables = {**found, **averages.averages(found), **self._about()}
-        ranked = [one for one in whole.rankings("retrieval") if one.unranked is None]
+        ranked = [one for one in whole.groups["retrieval"].answers if one.unranked is None]
         summary = {
             **standing(tables),
             **self._summary(),
@@ -216,7 +216,7 @@ class AssumptionsProbe(Probe):
     def _whole(self, answers: Answers) -> Answers:
         """Return the rankings, and make those of prompts whose candidates were scored."""
         groups = answers.groups
-        rankings = list(answers.rankings("retrieval")) if "retrieval" in groups else []
+        rankings = [*groups["retrieval"].answers] if "retrieval" in groups else []
         if "retrieval_words" in groups:
             scored = answers.frame("retrieval_words").select("text", "answer", "score", "tokens")
             known = scored.rows_by_key(["text", "answer"], unique=True)

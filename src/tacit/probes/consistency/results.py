@@ -49,7 +49,7 @@ def findings(probe: ConsistencyProbe, answers: Answers) -> Findings:
     yes = background.distinct_answers(found)
     rows = predictors.TrainingSet.of(features(found), found.anchors)
     tables = _tables(probe, scores, found, yes) | predictors.tables(rows, Bootstrap())
-    every = [one for name in answers.groups for one in answers.votes(name)]
+    every = [one for group in answers.groups.values() for one in group.answers]
     summary = {
         "verdict": verdict_of(yes, tables).to_json(),
         "prompts": len(probe.prompts),

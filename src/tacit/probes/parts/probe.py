@@ -208,7 +208,7 @@ class PartsProbe(Probe):
         findings = self.measure_beliefs(joined)
         more: dict[str, Any] = {}
         if votes:
-            more["votes"] = votes_summary(answers.votes("questions"))
+            more["votes"] = votes_summary(answers.groups["questions"].answers)
         else:
             more["answer_probability"] = (
                 beliefs.option_probability(frame)
