@@ -125,7 +125,6 @@ class Marks(Panel):
         return pl.col("low").is_not_null().any()
 
     def points(self) -> Iterator[alt.Chart]:
-        """Yield the marks."""
         drawn = self.drawn.drop_nulls("value")
         bare = pl.col("low").is_null() & self.bounded()
         styles = series_styles(self.styles, legend=self.legend)

@@ -139,6 +139,5 @@ def config(colours: Palette) -> Spec:
 
 
 def themed(chart: Chart, colours: Palette) -> Chart:
-    """Return the chart with the theme applied."""
     found: Chart = chart.configure(**config(colours))
     return found

@@ -25,7 +25,6 @@ class Entry:
 
     @property
     def value(self) -> Any:  # noqa: ANN401 - a cell of any type
-        """The value."""
         return self.row[self.column.name]
 
     @property
@@ -48,11 +47,6 @@ class Entry:
     def of(self, name: str) -> str:
         """Return another value of the row in the format of this value, such as its chance level."""
         return formatted(self.row[name], self.column.kind)
-
-    def above(self, value: float) -> bool:
-        """Whether the interval, or the value if there is no interval, lies above a value."""
-        low, _ = self.ends
-        return bool((self.value if low is None else low) > value)
 
 
 @dataclass(frozen=True)

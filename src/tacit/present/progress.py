@@ -130,16 +130,12 @@ class Progress(Reporter):
     """A reporter that shows progress and warnings on standard error and asks no questions."""
 
     def asking(self, plan: Plan) -> AbstractContextManager[Callable[[Part], None]]:
-        """See ``Reporter.asking``."""
         return asking(plan)
 
     def warn(self, line: str) -> None:
-        """See ``Reporter.warn``."""
         sys.stderr.write(f"tacit: {line}\n")
 
-    def note(self, line: str) -> None:
-        """See ``Reporter.note``."""
-        sys.stderr.write(f"tacit: {line}\n")
+    note = warn
 
 
 class Terminal(Progress):
@@ -150,7 +146,6 @@ class Terminal(Progress):
         silence_libraries()
 
     def confirm(self, costs: Mapping[str, Cost], *, yes: bool) -> None:
-        """See ``Reporter.confirm``."""
         for name, cost in costs.items():
             self.warn(f"{name}: {cost.sentence}")
         if yes or not costs:

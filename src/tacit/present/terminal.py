@@ -48,18 +48,15 @@ class _Safe:
         self.beneath, self.escapes = beneath, escapes
 
     def write(self, text: str) -> int:
-        """Write the text."""
         with self._open():
             self.beneath.write(visible(text) if self.escapes else text)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the lines."""
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        """Flush the stream."""
         with self._open():
             self.beneath.flush()
 

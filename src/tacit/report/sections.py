@@ -42,7 +42,6 @@ class Mark:
 
     @property
     def value(self) -> str:
-        """The value as text."""
         return self.entry.of(self.entry.column.name)
 
     @property

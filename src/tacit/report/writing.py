@@ -40,7 +40,6 @@ def write_report(folders: Sequence[Path], path: Path, *, force: bool = False) ->
 def report(
     runs: Sequence[Run], kind: Literal["report", "comparison"] = "report", *, force: bool = False
 ) -> str:
-    """Return the report as HTML."""
     sections, warnings = _sections(runs, force=force)
     if kind == "report":  # a comparison begins with the differences
         sections.sort(key=lambda one: not one.runs)

@@ -45,7 +45,6 @@ class Figures:
             request.made.check_graphs(request.options)
 
     def draw(self, request: RunRequest, runs: Runs, folder: Path) -> None:
-        """Draw the figures for runs of one probe."""
         if not self.formats:
             return
         kind, shown = probe(request.probe), shown_of(runs.runs, self.colours)

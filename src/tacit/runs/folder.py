@@ -173,7 +173,6 @@ class RunFolder:
 
 
 def read_request(folder: Path) -> dict[str, Any]:
-    """Read the request of a run."""
     request = read_yaml(folder / "run.yaml")
     if not isinstance(request, dict):
         raise DataError("is damaged: expected a mapping", folder / "run.yaml")

@@ -26,7 +26,6 @@ class Reporter:
         return nullcontext(lambda _: None)
 
     def warn(self, line: str) -> None:
-        """Log a warning."""
         log.warning("%s", line)
 
     def note(self, line: str) -> None:

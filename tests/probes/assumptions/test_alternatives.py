@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tacit.probes.assumptions.alternatives import worded
 from tacit.probes.assumptions.properties import word_properties
+from tacit.probes.assumptions.wording import worded
 from tests.probes.assumptions.made_up import norms_of, options
 
 

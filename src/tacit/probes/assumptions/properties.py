@@ -9,10 +9,16 @@ from typing import TypeVar
 
 from tacit.english import several
 from tacit.errors import RequestError
-from tacit.probes.assumptions.alternatives import worded
 from tacit.probes.assumptions.corrections import Correction, Corrections
 from tacit.probes.assumptions.options import AssumptionsOptions
-from tacit.probes.assumptions.wording import bare, is_tagged, names, predicate, shipped_nouns
+from tacit.probes.assumptions.wording import (
+    bare,
+    is_tagged,
+    names,
+    predicate,
+    shipped_nouns,
+    worded,
+)
 from tacit.sources.norms import Norms, Property
 from tacit.strings import Spellings, comparable
 

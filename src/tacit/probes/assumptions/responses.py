@@ -6,11 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tacit.probes.assumptions.alternatives import expanded, worded
 from tacit.probes.assumptions.corrections import Corrections
 from tacit.probes.assumptions.options import ResponsePreset
 from tacit.probes.assumptions.template import load_templates
-from tacit.probes.assumptions.wording import american, is_plural, predicate, singular, spellings
+from tacit.probes.assumptions.wording import (
+    american,
+    expanded,
+    is_plural,
+    predicate,
+    singular,
+    spellings,
+    worded,
+)
 from tacit.sources.norms import Property
 from tacit.strings import comparable
 

@@ -28,7 +28,6 @@ _EVEN = 0.5
 
 
 def ontology_of(findings: Findings) -> Ontology:
-    """Return the ontology of a run."""
     own = findings.summary.get("ontology")
     return Ontology.of(own) if own else Ontology.load("parts")
 

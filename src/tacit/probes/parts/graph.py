@@ -220,7 +220,15 @@ def _panel(
         ("part", text | beside | {"color": colours.ink}, words),
     ]
     return {
-        **_titled(stage.title, stage.about),
+        "title": {
+            "text": stage.title,
+            "subtitle": stage.about,
+            "frame": "group",
+            "anchor": "start",
+            "fontSize": SIZE,
+            "subtitlePadding": 6,
+            "offset": 6,
+        },
         "width": right - left,
         "height": bottom - top,
         "data": {"values": list(rows)},
@@ -247,20 +255,6 @@ def _axis(name: str, *domain: float) -> Spec:
 
 def _only(encodings: Spec, *channels: str) -> Spec:
     return {channel: encodings[channel] for channel in channels}
-
-
-def _titled(text: str, about: Sequence[str]) -> Spec:
-    return {
-        "title": {
-            "text": text,
-            "subtitle": about,
-            "frame": "group",
-            "anchor": "start",
-            "fontSize": SIZE,
-            "subtitlePadding": 6,
-            "offset": 6,
-        }
-    }
 
 
 def _legend(stages: Sequence[_Stage], colours: Palette) -> Spec:

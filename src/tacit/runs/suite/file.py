@@ -138,7 +138,6 @@ class Suite:
 
     @cached_property
     def document(self) -> Document[_Content]:
-        """The content of the file."""
         return read_as(_Content, path_of(self.file), check_holds_no_key)
 
     @property
