@@ -10,9 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
+from tacit.models.huggingface.packed_attention import PackedAttention, piece_of, sight
 from tacit.models.huggingface.packing import Pack, Rows, Tree, packs_of
-from tacit.models.huggingface.passes import sight
 
 attend = torch.nn.functional.scaled_dot_product_attention
 

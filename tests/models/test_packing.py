@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.models.huggingface import packing
+from tacit.models.huggingface.packed_attention import sight
 from tacit.models.huggingface.packing import Pack, Reads, Rows, Tree
-from tacit.models.huggingface.passes import sight
 from tacit.probes.consistency.questions import prompt_variants
 from tacit.probes.consistency.template import load_templates
 

@@ -1,18 +1,22 @@
-"""The ``Engine`` answers requests; it queries the model only for answers that are not cached."""
+"""The ``Engine`` answers requests; it queries the model only for answers that are not cached.
+
+Requests are merged, compared with the store, and cut into blocks (a ``Plan``); an executor computes
+and stores the blocks; all answers are then read from the store.
+"""
 
 from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tacit.engine.blocks import cut, digest_of, in_parts, record, recorded, too_long
-from tacit.engine.local import SECONDS, LocalExecutor
+from tacit.engine.local import SECONDS, Executor, LocalExecutor
 from tacit.engine.rechecks import Rechecking
 from tacit.engine.store import Store
 from tacit.errors import (
@@ -101,24 +105,6 @@ class Plan:
         """Write the plan's blocks of requests to a file."""
         if self.whole:
             record(path, digest_of(self.fingerprint, self.merged), self.merged, self.blocks)
-
-
-class Executor(Protocol):
-    """Computes and stores one model's answers to blocks of requests."""
-
-    @property
-    def description(self) -> Mapping[str, Any]:
-        """The executor's description for the manifest, with values that JSON can represent."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """The number of blocks that are computed at the same time."""
-        ...
-
-    def execute(self, blocks: Sequence[Block]) -> Generator[Part]:
-        """Compute all blocks in any order; yield each block after its answers are stored."""
-        ...
 
 
 BLOCK_TOKENS = 16384

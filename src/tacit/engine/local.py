@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby, zip_longest
 from operator import attrgetter
 from pathlib import PurePosixPath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from tacit.engine.store import Store
 from tacit.english import several
@@ -28,9 +28,27 @@ SECONDS = 5.0
 """The number of seconds between two writes of the answers to blocks."""
 
 
+class Executor(Protocol):
+    """Computes and stores one model's answers to blocks of requests."""
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """The executor's description for the manifest, with values that JSON can represent."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of blocks that are computed at the same time."""
+        ...
+
+    def execute(self, blocks: Sequence[Block]) -> Generator[Part]:
+        """Compute all blocks in any order; yield each block after its answers are stored."""
+        ...
+
+
 @dataclass(frozen=True)
 class LocalExecutor:
-    """An executor without workers; see ``tacit.engine.ask.Executor``."""
+    """An executor without workers; see ``Executor``."""
 
     model: LanguageModel
     store: Store

@@ -44,7 +44,7 @@ class _Job:
 
 
 class RayExecutor:
-    """An executor whose Ray workers load the same model; see ``tacit.engine.ask.Executor``.
+    """An executor whose Ray workers load the same model; see ``tacit.engine.local.Executor``.
 
     Ray restarts a worker whose process or node is lost, as soon as resources are free.
     """

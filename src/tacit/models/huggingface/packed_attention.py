@@ -1,4 +1,4 @@
-"""Attention over packs (rows of several prompts), with most of the masked keys omitted."""
+"""Attention over packs (rows of several prompts): its mask, and most masked keys omitted."""
 
 from __future__ import annotations
 
@@ -21,6 +21,14 @@ def piece_of(length: int) -> int:
     if length <= _PIECES[-1]:
         return length
     return min(_PIECES, key=lambda piece: (-length % piece, abs(piece - _PIECE)))
+
+
+def sight(ends: torch.Tensor) -> torch.Tensor:
+    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
+    index = torch.arange(ends.shape[1], device=ends.device)
+    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
+    sees[:, :, 0] |= ends == 0
+    return sees.unsqueeze(1)
 
 
 class PackedAttention(TorchFunctionMode):

@@ -100,12 +100,6 @@ class Tree:
         """The length of the prefix of all rows that is computed before them and cached, or 0."""
         return int(self.shared[0]) if len(self.shared) else 0
 
-    def part(self, begin: int, end: int) -> Tree:
-        """Return consecutive rows as a tree of their own."""
-        shared = self.shared[begin:end].copy()
-        shared[:1] = self.cached
-        return Tree(self.rows.take(np.arange(begin, end)), shared)
-
     def by_prefix(self, length: int) -> list[Tree]:
         """Divide rows by the long prefixes that rows of more than ``length`` tokens share."""
         rows, shared = self.rows, self.shared
@@ -196,7 +190,7 @@ class Pack:
 
 def packs_of(tree: Tree, length: int) -> list[Pack]:
     """Group sorted rows into packs of at most ``length`` tokens; a longer row is one pack."""
-    return [_pack(tree.part(begin, end)) for begin, end in pairwise(_cuts(tree, length))]
+    return [_pack(tree, *bounds) for bounds in pairwise(_cuts(tree, length))]
 
 
 def sizes_of(pack: Pack) -> tuple[int, int, int, int]:
@@ -235,9 +229,11 @@ def _cuts(tree: Tree, length: int) -> list[int]:
     return cuts
 
 
-def _pack(tree: Tree) -> Pack:
-    rows, shared, reads = tree.rows, tree.shared, tree.rows.reads
-    lengths = rows.lengths
+def _pack(tree: Tree, begin: int, end: int) -> Pack:
+    """Return consecutive rows as a pack, with a tree of their own."""
+    rows, shared = tree.rows.take(np.arange(begin, end)), tree.shared[begin:end].copy()
+    shared[:1] = tree.cached
+    lengths, reads = rows.lengths, rows.reads
     starts = starts_of(lengths - shared)
     column = np.arange(int(lengths.max()))
     is_new = (column >= shared[:, None]) & (column < lengths[:, None])
@@ -253,7 +249,7 @@ def _pack(tree: Tree) -> Pack:
     ]
     ends = np.minimum.accumulate(leaves[::-1], axis=0)[::-1][1:]
     return Pack(
-        tree,
+        Tree(rows, shared),
         ids=rows.ids[ragged(rows.starts[:-1] + shared, lengths - shared)],
         depths=np.broadcast_to(column, is_new.shape)[is_new],
         ends=ends[is_new],

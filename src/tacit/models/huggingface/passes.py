@@ -204,7 +204,7 @@ class Passes:
     def _packed(self, packs: Sequence[Pack], cache: Any) -> Values:  # noqa: ANN401 - see _cache
         import torch
 
-        from tacit.models.huggingface.packed_attention import PackedAttention, piece_of
+        from tacit.models.huggingface.packed_attention import PackedAttention, piece_of, sight
 
         lengths = np.array([len(pack) for pack in packs])
         piece = piece_of(int(lengths.max()))
@@ -281,16 +281,6 @@ def _narrowed(
         yield
     finally:
         hook.remove()
-
-
-def sight(ends: torch.Tensor) -> torch.Tensor:
-    """Return the attention mask for packs, with the shape (packs, 1, length, length)."""
-    import torch
-
-    index = torch.arange(ends.shape[1], device=ends.device)
-    sees = (index[:, None] >= index) & (index[:, None] < ends[:, None, :])
-    sees[:, :, 0] |= ends == 0
-    return sees.unsqueeze(1)
 
 
 def on_host(values: torch.Tensor) -> NDArray[np.float32]:
