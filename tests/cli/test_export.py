@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 import tacit as package
+from tacit.runs.exports.eee import Record
 from tacit.sources.demo import NORMS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
@@ -158,6 +160,21 @@ def test_every_eval_ever(tacit: Tacit, finished: Path) -> None:
     assert str(finished.parents[1]) not in json.dumps([content, rows])
 
 
+@pytest.mark.parametrize(
+    ("about", "name"),
+    [
+        ({"name": "org/gpt2"}, "org/gpt2"),
+        ({"name": "lm-eval:logs/org__gpt2"}, "org__gpt2"),
+        ({"name": "gpt2 at http://host/v1", "identity": {"served_model": "gpt2"}}, "gpt2"),
+    ],
+)
+def test_a_record_names_its_model(finished: Path, about: dict[str, Any], name: str) -> None:
+    """As the hub or the server does; a folder of logs is none of the hub's."""
+    run = package.load_run(finished)
+    made = Record(replace(run, manifest={**run.manifest, "model": about}), "us", "other", "0")
+    assert made.model == name
+
+
 @pytest.mark.skipif(not SCHEMAS.is_dir(), reason="the schemas of Every Eval Ever are not here")
 def test_every_eval_ever_validates(tacit: Tacit, finished: Path) -> None:
     """By its own schemas, of a record and of a row."""
@@ -198,7 +215,7 @@ def test_results_of_a_model_page(tacit: Tacit, finished: Path) -> None:
     values = {name.replace("/", "_"): value for name, value in metrics.items()}
     assert all(one.value == values[one.task_id] for one in entries)
     assert {one.dataset_id for one in entries} == {"us/parts"}
-    verdict = str(package.load_run(finished).verdict)
+    verdict = str(package.load_run(finished).verdict).removesuffix(".")
     assert all(verdict in one.notes for one in entries)
     assert len(entries) == 5
     file.write_text("a: b", encoding="utf-8")

@@ -14,7 +14,6 @@ from typing import Any
 from tacit.errors import RequestError
 from tacit.files import file_name, publish_text
 from tacit.findings.comparison import of_question
-from tacit.models.openai.options import is_address
 from tacit.probes.registry import probe
 from tacit.runs.metrics import Metric, main_metrics
 from tacit.runs.run import Run
@@ -37,10 +36,15 @@ class Record:
 
     @property
     def model(self) -> str:
-        """The model's name on the hub; of a folder, only its last part."""
-        name = str(self.run.model.get("name", self.run.name))
-        on_hub = name.count("/") == 1 and not is_address(name) and not Path(name).exists()
+        """The model's name on the hub or its server; of a folder or a log, only its last part."""
+        name = str(self._served or self.run.model.get("name", self.run.name))
+        on_hub = name.count("/") == 1 and ":" not in name and not Path(name).exists()
         return name if on_hub else last_part(name)
+
+    @property
+    def _served(self) -> str | None:
+        """The model's name on its server."""
+        return (self.run.model.get("identity") or {}).get("served_model")
 
     @property
     def id(self) -> str:
@@ -84,7 +88,7 @@ class Record:
             raise RequestError(f"{run.name}: the run has no result to export")
         versions = run.manifest["versions"][-1]
         details = {
-            "deployment_type": _UNKNOWN if is_address(self.model) else "self_deployed",
+            "deployment_type": _UNKNOWN if self._served else "self_deployed",
             "model_availability": "open_weights" if "/" in self.model else _UNKNOWN,
             "elicitation": run.elicitation,
             "verdict": str(run.verdict or _UNKNOWN),

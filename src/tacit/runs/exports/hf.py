@@ -72,7 +72,7 @@ def _notes(run: Run, metric: Metric) -> str:
     if metric.n is not None:
         notes.append(f"n {metric.n:,}")
     if run.verdict:
-        notes.append(str(run.verdict))
+        notes.append(str(run.verdict).removesuffix("."))
     if run.quick:
         notes.append(f"not everything is asked ({', '.join(run.quick)})")
     version = run.manifest["versions"][-1]["tacit"]
