@@ -222,7 +222,17 @@ def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
         "language": source.language,
         "version": source.version,
         "licence": source.licence or ", ".join(licences) or None,
-        "sources": [_dump_description(dump) for dump in source.dumps],
+        "sources": [
+            {
+                "file": dump.path.name,
+                "layout": dump.layout,
+                "columns": list(dump.columns) if dump.layout == "triples" else None,
+                "sha256": dump.sha256(),
+                "lines": dump.lines,
+                "bad_lines": dump.bad,
+            }
+            for dump in source.dumps
+        ],
         "edges": _count(base, "edges"),
         "facts": _count(base, "neighbours") // 2,
         "concepts": _count(base, "concepts"),
@@ -235,17 +245,6 @@ def _write_description(base: duckdb.DuckDBPyConnection, source: Source) -> None:
 
 def _files(source: Source) -> str:
     return ", ".join(str(dump.path) for dump in source.dumps)
-
-
-def _dump_description(dump: Dump) -> dict[str, Any]:
-    return {
-        "file": dump.path.name,
-        "layout": dump.layout,
-        "columns": list(dump.columns) if dump.layout == "triples" else None,
-        "sha256": dump.sha256(),
-        "lines": dump.lines,
-        "bad_lines": dump.bad,
-    }
 
 
 def _count(base: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -44,6 +44,8 @@ class FakeModel:
         -1.0
     """
 
+    supports = frozenset({Prompt, RankingPrompt})
+
     def __init__(
         self,
         scores: Mapping[str, Mapping[str, float | None]] | Callable[[Prompt, str], float | None],
@@ -70,11 +72,6 @@ class FakeModel:
     def description(self) -> dict[str, Any]:
         """The model's name, kind and fingerprint."""
         return {"name": self.name, "kind": "fake", "fingerprint": self.fingerprint}
-
-    @property
-    def supports(self) -> frozenset[type]:
-        """The supported request classes, ``Prompt`` and ``RankingPrompt``."""
-        return frozenset({Prompt, RankingPrompt})
 
     def cost(self, requests: Sequence[Any]) -> list[int]:
         """Return each request's number of words plus answers; a ranking counts as one answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -111,12 +111,9 @@ def shifted_rows(rows: Sequence[tuple[str, Sequence[str]]]) -> frozenset[int]:
         index: set[int]().union(*(stating.get(words, ()) for words in written[index]))
         for index in foreign
     }
-    moved = {index for index in foreign if stated[index] or not _has_letter(rows[index][1])}
+    lettered = {index for index in foreign if any(map(str.isalpha, "".join(rows[index][1])))}
+    moved = {index for index in foreign if stated[index] or index not in lettered}
     return frozenset(moved.union(*(stated[index] & foreign for index in moved)))
-
-
-def _has_letter(texts: Iterable[str]) -> bool:
-    return any(letter.isalpha() for text in texts for letter in text)
 
 
 @cache
