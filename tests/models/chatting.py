@@ -64,14 +64,7 @@ _ROLES = ("<|user|>", "<|assistant|>")
 
 @dataclass(frozen=True)
 class Style:
-    """A tiny model with a chat template.
-
-    Args:
-        template: The template.
-        tokens: Special tokens of its own.
-        tokenizer: Makes the tokenizer.
-        model: The name of a model class of transformers.
-    """
+    """A tiny model with a chat template."""
 
     template: str
     tokens: tuple[str, ...]
@@ -144,19 +137,13 @@ def save(name: str, folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Talk:
-    """The independent computation: a whole chat, written with its reply, cut behind the answer.
-
-    Args:
-        model: The model, loaded by transformers alone.
-        tokenizer: Its tokenizer.
-    """
+    """The independent computation: a whole chat, written with its reply, cut behind the answer."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
 
     @classmethod
     def load(cls, folder: Path) -> Talk:
-        """Loads a saved model."""
         import transformers
 
         load = transformers.AutoModelForCausalLM.from_pretrained

@@ -27,14 +27,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "scores.md"
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of an architecture.
-
-    Args:
-        name: The class of transformers, and what is special about the row.
-        difference: The largest difference that packing made of prompts' scores, or at load, in
-            nats; None where it fails.
-        refused: Why it does not pack; None where it does.
-    """
+    """What was measured of an architecture."""
 
     name: str
     difference: float | None
@@ -42,7 +35,6 @@ class Measured:
 
     @property
     def line(self) -> str:
-        """A row of the table."""
         told = "" if self.difference is None else f"{self.difference:.0e}"
         return (
             f"| {self.name} | {'no' if self.refused else 'yes'} | {told} | {self.refused or ''} |"

@@ -21,14 +21,7 @@ from tests.models import tiny
 
 @dataclass(frozen=True)
 class Plain:
-    """Scores one answer at a time.
-
-    Args:
-        kind: causal, masked or seq2seq.
-        model: The model, loaded by transformers alone.
-        tokenizer: Its tokenizer.
-        one_at_a_time: How a masked model's answers of several tokens are scored.
-    """
+    """Scores one answer at a time."""
 
     kind: str
     model: PreTrainedModel
@@ -94,12 +87,7 @@ class Plain:
     def _placed(
         self, parts: tuple[str, str, str, str], *, special: bool = True
     ) -> tuple[list[int], int, int]:
-        """The whole sequence, and where the scored tokens begin and end in it.
-
-        Args:
-            parts: The text, the text with its separator, the answer, and what follows.
-            special: Whether special tokens are put around it.
-        """
+        """The whole sequence, and where the scored tokens begin and end in it."""
         text, before, answer, after = parts
         encoded = self.tokenizer(before + answer + after, add_special_tokens=special)
         ids = list(encoded["input_ids"])

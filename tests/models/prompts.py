@@ -46,6 +46,7 @@ FILLED = [
     Prompt("There are three ___s", ("bird", "egg")),
     Prompt("It is called a bird___, is it?", ("house", "bath", " bath")),
     Prompt("True or ___", ("False", "Falsehoods")),
+    *(Prompt(f"It is a ___{after}", ("bird", "tree house")) for after in ("able", " is", "\n")),
 ]
 # Around a local window of 12 tokens.
 LENGTHS = [Prompt("a" + " a tree" * words, ("a", "a bird", "roots")) for words in range(8)]

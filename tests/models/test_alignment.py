@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerBase
 
@@ -29,7 +29,6 @@ SEPARATOR = st.sampled_from([" ", "\n", "", ": "])
 
 
 def filled(text: str, separator: str, answer: str, after: str = "") -> Filled:
-    """A text with an answer behind it."""
     begin = len(text + separator)
     string = text + separator + answer + after
     return Filled(string, begin, begin + len(answer), len(text))
@@ -94,22 +93,6 @@ def test_any_text_of_other_tokenizers(make: Callable[[], PreTrainedTokenizerBase
         assert tokens.spanned is (spans[0].start < one.text_end or spans[-1].end > one.end)
 
     check()
-
-
-@given(TEXT, SEPARATOR, st.lists(ANSWER, min_size=1, max_size=4))
-def test_together_as_alone(text: str, separator: str, answers: list[str]) -> None:
-    """Many filled texts at once are tokenized as each alone."""
-    plain = bare(tiny.tokenizer_of("gpt2"))
-    several = [filled(text, separator, answer) for answer in answers]
-    assert tokenize(plain, several) == [tokenize(plain, [one])[0] for one in several]
-
-
-@given(TEXT, st.sampled_from(["True", "bird"]))
-def test_a_separator_does_not_span(text: str, answer: str) -> None:
-    """A token that covers the separator and the answer is not spanned."""
-    assume(text.strip() == text)
-    (tokens,) = tokenize(bare(tiny.tokenizer_of("gpt2")), [filled(text, " ", answer)])
-    assert not tokens.spanned
 
 
 @pytest.mark.parametrize(
@@ -231,16 +214,3 @@ def test_bare_leaves_the_tokenizer_alone() -> None:
         bare(tokenizer)("a")["input_ids"] == tokenizer("a", add_special_tokens=False)["input_ids"]
     )
     assert len(tokenizer("a")["input_ids"]) == 3
-
-
-def test_nothing_to_tokenize() -> None:
-    """No texts give no tokens."""
-    assert tokenize(bare(tiny.tokenizer_of("gpt2")), []) == []
-
-
-def test_characters_of_several_tokens() -> None:
-    """All the tokens of an emoji are the answer's."""
-    tokenizer = tiny.tokenizer_of("gpt2")
-    (tokens,) = tokenize(bare(tokenizer), [filled("a bird", "", "🐦", "🐻")])
-    assert tokenizer.decode(list(tokens.ids[tokens.begin : tokens.end])) == "🐦"
-    assert isinstance(tokens, Tokens)

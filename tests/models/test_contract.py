@@ -6,16 +6,13 @@ import re
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.engine.ask import Engine
-from tacit.engine.store import Store
-from tacit.errors import PromptError, TooLongError
-from tacit.requests import TOO_LONG, AnswerScore, Prompt, Scores
+from tacit.errors import PromptError
+from tacit.requests import Prompt, Scores
 from tests.models import packing_table, plain, tiny
 from tests.models.conftest import FolderOf, Loaded
 from tests.models.passes import Local, passes
@@ -163,13 +160,6 @@ def test_prompts_share_what_they_begin_with(name: str, loaded: Loaded) -> None:
     assert sum(model.cost([prompt])[0] for prompt in prompts) > len(tree)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "t5"])
-def test_no_prompts(name: str, loaded: Loaded) -> None:
-    """No prompts give no scores."""
-    assert loaded(name).answer([]) == []
-    assert loaded(name).cost([]) == []
-
-
 @pytest.mark.parametrize("name", [n for n, one in tiny.MODELS.items() if one.window])
 def test_window(name: str, loaded: Loaded) -> None:
     """What fills the window is scored; one token more is an error with text and lengths."""
@@ -191,21 +181,6 @@ def test_window(name: str, loaded: Loaded) -> None:
     assert int(length[1]) == window + 1
     with pytest.raises(PromptError, match=f"window of .* is {window} tokens"):
         model.cost([prompt])
-
-
-@pytest.mark.parametrize("name", ["gpt2", "bert", "bart"])
-def test_an_engine_skips_what_does_not_fit(name: str, loaded: Loaded, tmp_path: Path) -> None:
-    """The scores of the prompts that fit are those without the long one, to the last bit."""
-    model = loaded(name)
-    fitting = [Prompt("a bird" + " a" * words, ("a", "bird")) for words in range(4)]
-    long = Prompt("a" + " a" * 100, ("a",))
-    before, skipped, *after = Engine(model, Store(tmp_path / "mixed")).ask(
-        [fitting[0], long, *fitting[1:]]
-    )
-    assert skipped.answers == (AnswerScore("a", None, 0, missing=TOO_LONG),)
-    assert [before, *after] == Engine(model, Store(tmp_path / "alone")).ask(fitting)
-    with pytest.raises(TooLongError, match="tokens with its answer"):
-        Engine(model, Store(tmp_path / "strict"), strict=True).ask([*fitting, long])
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "fnet"])  # no bfloat16 FFT

@@ -20,7 +20,6 @@ REFUSED = "as a special token"
 
 
 def whole(text: str, answer: str) -> Filled:
-    """A text with an answer right behind it."""
     return Filled(text + answer, len(text), len(text + answer), len(text))
 
 

@@ -32,27 +32,11 @@ def test_a_ranking() -> None:
     assert model.supports == {Prompt, RankingPrompt}
 
 
-def test_a_function() -> None:
-    """A function is asked for each answer with its prompt."""
-    model = FakeModel(lambda prompt, answer: -len(prompt.text + prompt.separator + answer))
-    assert model.answer([Prompt("ab", ("c",), "--")])[0]["c"].logprob == -5
-
-
 @pytest.mark.parametrize("prompt", [Prompt("A cat has", ("fur",)), Prompt("A bear has", ("tail",))])
 def test_what_the_dict_lacks(prompt: Prompt) -> None:
     """A text or an answer that the dict lacks is an error that names both."""
     with pytest.raises(PromptError, match=rf"{prompt.text}.*{prompt.answers[0]}"):
         FakeModel(SCORES).answer([prompt])
-
-
-def test_what_was_asked() -> None:
-    """Every prompt that was scored is listed, in order; counting tokens lists none."""
-    model = FakeModel(SCORES)
-    prompts = [Prompt("A bear has", ("fur",)), Prompt("A bear has", ("wings",))]
-    assert model.cost(prompts) == [4, 4]
-    model.answer(prompts)
-    model.answer(prompts[:1])
-    assert model.asked == [*prompts, prompts[0]]
 
 
 def test_fingerprints() -> None:

@@ -28,7 +28,6 @@ def copy(folder_of: FolderOf, tmp_path: Path) -> Path:
 
 
 def edit(folder: Path, file: str, change: Callable[[Any], None]) -> None:
-    """Changes a JSON file in place."""
     path = folder / file
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
@@ -44,7 +43,6 @@ def one_float(folder: Path) -> None:
 
 
 def set_config(**settings: object) -> Callable[[Path], None]:
-    """Changes the config."""
     return lambda folder: edit(folder, "config.json", lambda content: content.update(settings))
 
 
@@ -55,7 +53,6 @@ def swap_pieces(content: dict[str, Any]) -> None:
 
 
 def no_lower_case(content: dict[str, Any]) -> None:
-    """Leaves capitals alone."""
     content["normalizer"]["lowercase"] = False
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from tacit.models.loading import load_model
 from tacit.models.options import LoadOptions
 from tacit.requests import Prompt
 from tests.models import tiny
-from tests.models.conftest import FolderOf
+from tests.models.conftest import FolderOf, Loaded
 
 PROMPTS = [Prompt("In a tree, the trunk is", ("above", "a bird"))]
 
@@ -26,8 +25,6 @@ def copy(folder_of: FolderOf, tmp_path: Path) -> Path:
 
 
 def without(*patterns: str) -> Callable[[Path], None]:
-    """Takes files away."""
-
     def spoil(folder: Path) -> None:
         for pattern in patterns:
             for file in folder.glob(pattern):
@@ -37,17 +34,18 @@ def without(*patterns: str) -> Callable[[Path], None]:
 
 
 def with_file(name: str, content: bytes) -> Callable[[Path], None]:
-    """Writes a file."""
-
     def spoil(folder: Path) -> None:
         (folder / name).write_bytes(content)
 
     return spoil
 
 
-def with_setting(**settings: object) -> Callable[[Path], None]:
-    """Changes the config."""
+def half_the_weights(folder: Path) -> None:
+    file = folder / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:2000])
 
+
+def with_setting(**settings: object) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text())
         (folder / "config.json").write_text(json.dumps({**config, **settings}))
@@ -65,6 +63,7 @@ SPOILT = {
     "broken config": (with_file("config.json", b"{"), "its config cannot be loaded"),
     "empty config": (with_file("config.json", b"{}"), "its config cannot be loaded"),
     "LFS pointer": (with_file("model.safetensors", LFS), "its weights cannot be loaded"),
+    "half a weight file": (half_the_weights, "its weights cannot be loaded"),
     "one layer more": (with_setting(n_layer=3), "weights lack 12 tensors of a causal model"),
     "another width": (with_setting(n_embd=48), "another shape than in its config.json"),
     "classifier": (
@@ -83,14 +82,6 @@ def test_a_spoilt_folder(case: str, copy: Path) -> None:
         load_model(str(copy))
     assert str(copy) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_half_a_weight_file(copy: Path) -> None:
-    """A weight file that was cut off is a ModelError."""
-    file = copy / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:2000])
-    with pytest.raises(ModelError, match="its weights cannot be loaded"):
-        load_model(str(copy))
 
 
 def test_a_pickle_that_is_none(copy: Path) -> None:
@@ -120,13 +111,11 @@ def test_a_folder_that_is_not_there(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nobody/nothing-at-all", "nothing-at-all", "x" * 300, "a b"])
 def test_a_name_that_is_not_there_when_offline(name: str) -> None:
-    """Offline, a name that is in no cache is a ModelError within seconds."""
-    begin = time.monotonic()
+    """Offline, a name that is in no cache is a ModelError."""
     with pytest.raises(
         ModelError, match=f"^{name}: there is no folder of this name, .* HF_HUB_OFFLINE"
     ):
         load_model(name)
-    assert time.monotonic() - begin < 5
 
 
 def test_a_misspelled_demo_model_is_suggested() -> None:
@@ -215,10 +204,10 @@ def test_a_tokenizer_of_another_model(copy: Path) -> None:
         model.answer([Prompt("the trunk is", ("a",))])
 
 
-def test_kinds_by_the_config(folder_of: FolderOf) -> None:
+def test_kinds_by_the_config(loaded: Loaded) -> None:
     """Each model's kind, architecture, window and device are read off and described."""
     for name, one in tiny.MODELS.items():
-        description = load_model(str(folder_of(name)), LoadOptions(device="cpu")).description
+        description = loaded(name).description
         assert description["kind"] == one.kind
         assert description["window"] == one.window
         assert description["device"] == "cpu"

@@ -7,8 +7,8 @@ import pytest
 
 from tacit.errors import ModelError, PromptError
 from tacit.requests import Prompt
-from tests.models import plain, tiny
-from tests.models.conftest import FolderOf, Loaded
+from tests.models import tiny
+from tests.models.conftest import Loaded
 from tests.models.passes import Pass, passes
 
 MASKED = tiny.names("masked")
@@ -58,18 +58,6 @@ def test_modes_differ_only_in_long_answers(name: str, loaded: Loaded) -> None:
         assert (one.logprob == pytest.approx(other.logprob, abs=1e-4)) is (one.tokens == 1)
 
 
-@pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
-@pytest.mark.parametrize("after", ["", "s", "able", ".", ", is it?", " is", "\n"])
-def test_what_follows_the_blank(after: str, name: str, loaded: Loaded, folder_of: FolderOf) -> None:
-    """Letters, punctuation, a space or nothing may follow the blank."""
-    prompt = Prompt(f"It is a ___{after}", ("bird", "egg", "tree house"))
-    reference = plain.load(name, folder_of(name))
-    for one in loaded(name).answer([prompt])[0].answers:
-        expected, tokens = reference.score(prompt, one.answer)
-        assert one.logprob == pytest.approx(expected, abs=1e-4)
-        assert one.tokens == tokens
-
-
 def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
     """A token that reaches over the answer's end belongs to the answer, which is then spanned."""
     scores = loaded("bert").answer(
@@ -77,26 +65,6 @@ def test_an_answer_inside_a_word_may_be_spanned(loaded: Loaded) -> None:
     )
     assert scores[0].answers[0].spanned
     assert not scores[1].answers[0].spanned
-
-
-@pytest.mark.parametrize("name", MASKED)
-def test_no_blank_means_before_a_full_stop(name: str, loaded: Loaded) -> None:
-    """A text without a blank has it behind the separator, with a full stop behind it."""
-    model = loaded(name)
-    answers = ("True", "False", "a birdhouse")
-    open_ended = model.answer([Prompt("Is it a tree?", answers, "\n")])[0]
-    filled = model.answer([Prompt("Is it a tree?\n___.", answers)])[0]
-    for answer in answers:
-        assert open_ended[answer].logprob == pytest.approx(filled[answer].logprob, abs=1e-5)
-
-
-@pytest.mark.parametrize(("name", "spans"), [("roberta", True), ("albert", True), ("bert", False)])
-def test_spanned(name: str, spans: bool, loaded: Loaded) -> None:  # noqa: FBT001 - a column
-    """A space at the text's end is spanned where the answer's token takes it, and only there."""
-    model = loaded(name)
-    assert model.answer([Prompt("It is ", ("bird",), "")])[0]["bird"].spanned is spans
-    assert not model.answer([Prompt("It is", ("bird",))])[0]["bird"].spanned
-    assert not model.answer([Prompt("It is ___ here", ("bird",))])[0]["bird"].spanned
 
 
 def test_an_answer_that_the_tokenizer_drops(loaded: Loaded) -> None:

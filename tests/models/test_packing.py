@@ -43,7 +43,6 @@ def before(pack: Pack, index: int) -> Ids:
 
 
 def every(some: Rows) -> list[Ids]:
-    """The token sequences."""
     return [tuple(some[number].tolist()) for number in range(len(some))]
 
 

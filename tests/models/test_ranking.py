@@ -48,7 +48,6 @@ def check(ours: Ranking, expected: dict[str, float | None], top: int) -> None:
 
 
 def spelled_out(name: str, word: str) -> bool:
-    """Whether the tokenizer knows all of a word."""
     tokenizer = tiny.tokenizer_of(name)
     ids = tokenizer(word, add_special_tokens=False)["input_ids"]
     return tokenizer.unk_token_id not in ids or tokenizer.unk_token_id == tokenizer.eos_token_id
@@ -56,10 +55,24 @@ def spelled_out(name: str, word: str) -> bool:
 
 @pytest.mark.parametrize("name", list(tiny.MODELS))
 def test_equals_the_plain_computation(name: str, loaded: Loaded, folder_of: FolderOf) -> None:
-    """Every candidate by itself, one sequence per pass, over the full softmax, gives the same."""
+    """Every candidate by itself, one sequence per pass, over the full softmax, gives the same.
+
+    So do, of all texts, the model's own scores, and one text at a time as all at once.
+    """
     reference = plain.load(name, folder_of(name))
     prompts = asked_of(name)
-    for prompt, ours in zip(prompts, loaded(name).answer(prompts), strict=True):
+    alone, together = (model.answer(prompts) for model in (loaded(name, 1), loaded(name)))
+    scores = loaded(name).answer([prompt.asking(WORDS) for prompt in prompts])
+    for one, two, score in zip(alone, together, scores, strict=True):
+        three = Ranking.of(score, TARGETS, top=5)
+        for other in (two, three):
+            assert [(s.rank, s.tokens) for s in one.targets] == [
+                (s.rank, s.tokens) for s in other.targets
+            ]
+            assert [word for word, _ in one.top] == [word for word, _ in other.top]
+            assert (one.several, one.missing) == (other.several, other.missing)
+            assert one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
+    for prompt, ours in list(zip(prompts, together, strict=True))[::4]:
         asked = {
             word: reference.score(prompt.asking([word]), word)
             for word in WORDS
@@ -72,21 +85,6 @@ def test_equals_the_plain_computation(name: str, loaded: Loaded, folder_of: Fold
                 assert standing.tokens == asked[standing.target][1]
 
 
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_equals_the_ranking_of_scores(name: str, loaded: Loaded) -> None:
-    """Ranking the scores of all candidates as answers gives the same ranks."""
-    prompts = asked_of(name)
-    scores = loaded(name).answer([prompt.asking(WORDS) for prompt in prompts])
-    for score, ours in zip(scores, loaded(name).answer(prompts), strict=True):
-        other = Ranking.of(score, TARGETS, top=5)
-        assert [(s.target, s.rank, s.tokens) for s in ours.targets] == [
-            (s.target, s.rank, s.tokens) for s in other.targets
-        ]
-        assert [word for word, _ in ours.top] == [word for word, _ in other.top]
-        assert (ours.several, ours.missing) == (other.several, other.missing)
-        assert ours.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
-
-
 def test_words_of_the_same_tokens_are_tied(loaded: Loaded) -> None:
     """What a model that ignores case is asked in three cases shares the worst of three ranks."""
     same = Vocabulary(("true", "True", "TRUE", "bird"))
@@ -95,16 +93,6 @@ def test_words_of_the_same_tokens_are_tied(loaded: Loaded) -> None:
     ranks = {standing.rank for standing in ours.targets}
     assert ranks in ({3}, {4})
     assert [w for w, _ in ours.top if w != "bird"] == ["TRUE", "True", "true"]
-
-
-@pytest.mark.parametrize("name", list(tiny.MODELS))
-def test_batches_change_nothing(name: str, loaded: Loaded) -> None:
-    """One text at a time and all at once give the same ranks."""
-    prompts = asked_of(name)
-    pairs = zip(loaded(name, 1).answer(prompts), loaded(name).answer(prompts), strict=True)
-    for one, other in pairs:
-        assert [s.rank for s in one.targets] == [s.rank for s in other.targets]
-        assert one.normaliser == pytest.approx(other.normaliser, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "t5"])
@@ -387,17 +375,6 @@ def test_the_same_characters_divided_otherwise(name: str, loaded: Loaded) -> Non
         check(ours, {one.answer: one.logprob for one in score.answers}, 20)
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
-def test_no_candidate_can_be_read_off_one_place(name: str, loaded: Loaded) -> None:
-    """A vocabulary of long candidates alone is ranked; one of none that can be written is empty."""
-    words = Vocabulary(("birdhouse bath", "unbelievable trunk"))
-    prompt = RankingPrompt("It is an odd ___", words, words.words)
-    (ours,) = loaded(name).answer([prompt])
-    (score,) = loaded(name).answer([prompt.asking(words.words)])
-    check(ours, {one.answer: one.logprob for one in score.answers}, 20)
-    assert ours.several == 2
-
-
 def test_nothing_can_be_written(loaded: Loaded) -> None:
     """No rank, no log-probability, no normaliser: only the count of what is missing."""
     prompt = RankingPrompt("It is ___ .", Vocabulary(("🐦", "🐻", "\u200b")), ("🐦",))
@@ -429,12 +406,6 @@ def test_tokens_are_counted(name: str, loaded: Loaded) -> None:
     assert sum(one.tokens for one in seen) == cost
 
 
-def test_no_prompts(loaded: Loaded) -> None:
-    """No prompts give no rankings."""
-    assert loaded("bert").answer([]) == []
-    assert loaded("bert").cost([]) == []
-
-
 def test_what_is_no_number_is_refused(loaded: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
     """And the message says what to try."""
     model = loaded("bert", 99)
@@ -442,11 +413,6 @@ def test_what_is_no_number_is_refused(loaded: Loaded, monkeypatch: pytest.Monkey
     monkeypatch.setattr(model, "_logits", lambda places: logits(places) * math.inf)
     with pytest.raises(ScoringError, match="float32"):
         model.answer([RankingPrompt("A ___ .", OTHER)])
-
-
-def test_local_models_rank(loaded: Loaded) -> None:
-    """All kinds of local model have the capability."""
-    assert all(RankingPrompt in loaded(name).supports for name in ("bert", "gpt2", "t5"))
 
 
 def words_behind_a_space(name: str, words: Sequence[str]) -> set[str]:

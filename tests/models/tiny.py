@@ -529,7 +529,6 @@ def causal() -> list[str]:
 
 @cache
 def tokenizer_of(name: str) -> PreTrainedTokenizerBase:
-    """A tiny model's tokenizer."""
     return ALL[name].tokenizer()
 
 

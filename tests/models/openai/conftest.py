@@ -20,9 +20,7 @@ from tests.models.openai.serving import Serving, serving
 class Serve(Protocol):
     """Starts a server, which ends with the test."""
 
-    def __call__(self, language: Language | None = None, **manners: object) -> Serving:
-        """The server, of the toy language unless another is given."""
-        ...
+    def __call__(self, language: Language | None = None, **manners: object) -> Serving: ...
 
 
 @pytest.fixture(scope="session")

@@ -30,9 +30,7 @@ class Language(Protocol):
 
     tokenizer: Tokenizer
 
-    def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
-        """Return the log-probability of each token after some."""
-        ...
+    def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]: ...
 
 
 @dataclass
@@ -69,7 +67,6 @@ def normalised(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def spelled(tokenizer: Tokenizer, number: int) -> str:
-    """Return a token's text, with its space."""
     token = str(tokenizer.id_to_token(number))
     if token[0] == "▁":
         return token.replace("▁", " ")

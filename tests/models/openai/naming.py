@@ -48,13 +48,11 @@ Prompts = list[list[int]] | list[str]
 
 
 def prompts_of(body: Mapping[str, Any]) -> Prompts:
-    """Return the prompts of such a request."""
     prompts: Prompts = body["items" if "items" in body else "prompt"]
     return prompts
 
 
 def with_prompts(body: Mapping[str, Any], prompts: Prompts) -> Answer:
-    """Return the same request about other prompts."""
     return {**body, "items" if "items" in body else "prompt": prompts}
 
 

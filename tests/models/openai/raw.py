@@ -15,12 +15,7 @@ PATIENCE = 30.0
 
 @contextmanager
 def raw(handle: Handle, *, reads: bool = True) -> Iterator[str]:
-    """Run a server that does the same with each connection; yield its address, with /v1.
-
-    Args:
-        handle: Writes the response. A client that hangs up ends it.
-        reads: Whether a request is read before.
-    """
+    """Run a server that does the same with each connection; yield its address, with /v1."""
     listener = socket.create_server(("127.0.0.1", 0))
     opened: list[socket.socket] = []
     threads: list[threading.Thread] = []

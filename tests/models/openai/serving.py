@@ -95,7 +95,6 @@ class Respond(Protocol):
     """How a fault answers; it may keep what it needs between requests."""
 
     def __call__(self, asked: Asked, server: Any) -> Answer | Sent:  # noqa: ANN401 - a Serving
-        """Return an answer, or what is sent as one."""
         ...
 
 
@@ -130,7 +129,6 @@ class Serving(Model):
             self.ends = self.begins + length
 
     def about(self, text: str) -> list[dict[str, Any]]:
-        """Return the requests about a text."""
         return [body for body in self.requests if Asked(body, 0).text == text]
 
     def handle(self, connection: socket.socket) -> None:
@@ -212,7 +210,6 @@ S = TypeVar("S", bound=Serving)
 
 @contextmanager
 def running(server: S) -> Iterator[S]:
-    """Run a server for as long as it is needed."""
     with raw(server.handle, reads=False) as server.address:
         try:
             yield server
@@ -222,6 +219,5 @@ def running(server: S) -> Iterator[S]:
 
 @contextmanager
 def serving(language: Language, manners: Manners | None = None) -> Iterator[Serving]:
-    """Run a server of a language."""
     with running(Serving(language, manners or Manners())) as server:
         yield server

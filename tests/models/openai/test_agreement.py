@@ -28,7 +28,6 @@ class HuggingFace:
         self._known: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
     def following(self, ids: tuple[int, ...]) -> NDArray[np.float64]:
-        """The log-probability of each token behind some."""
         import torch
 
         if len(ids) > self._model.config.max_position_embeddings:

@@ -24,7 +24,6 @@ ANSWERS = ("True", "False")
 
 
 def numbered(count: int) -> list[Prompt]:
-    """So many prompts."""
     return [Prompt(f"Is {number} more than 7?", ANSWERS, "\n") for number in range(count)]
 
 
@@ -38,21 +37,18 @@ def options(**given: object) -> ServerOptions:
 
 
 def first_tokens(server: Serving, **given: object) -> FirstTokensModel:
-    """The model of a server by its first tokens."""
     model = load_server(server.address, options(**given))
     assert isinstance(model, FirstTokensModel)
     return model
 
 
 def sampled(server: Serving, samples: int = 8, **given: object) -> SampledModel:
-    """The model of a server by its replies."""
     model = load_server(server.address, options(samples=samples, **given))
     assert isinstance(model, SampledModel)
     return model
 
 
 def speaking(serve: Serve, **speech: object) -> Serving:
-    """A server that chats so."""
     return serve(speech=Speech(**speech))  # type: ignore[arg-type] # its own fields
 
 

@@ -35,7 +35,6 @@ CLOSING = WHOLE.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
 
 
 def client(address: str, timeout: float = 0.5) -> Client:
-    """A client that tries once."""
     return Client(address, ServerOptions(timeout=timeout, backoff=Backoff(attempts=1)))
 
 

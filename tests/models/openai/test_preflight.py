@@ -14,7 +14,7 @@ from tacit.models.openai.loading import load_server
 from tacit.models.openai.options import ServerOptions
 from tests.models import tiny
 from tests.models.openai.conftest import Serve, load
-from tests.models.openai.model import Toy
+from tests.models.openai.matrix.positions import values
 from tests.models.openai.serving import Asked, Sent, Serving
 
 
@@ -65,19 +65,7 @@ def test_a_server_that_gives_too_little_is_refused(
 def test_logits_are_refused(serve: Serve, tokenizer_file: Path) -> None:
     """Those of some models are all negative, as log-probabilities are."""
     server = serve()
-
-    def logits(asked: Asked, server: Serving) -> dict[str, Any]:
-        answer = server.answer(asked.body)
-        logprobs = answer["choices"][0]["logprobs"]
-        known = logprobs["token_logprobs"]
-        logprobs["token_logprobs"] = [None if one is None else one - 30 for one in known]
-        logprobs["top_logprobs"] = [
-            top and {token: value - 30 for token, value in top.items()}
-            for top in logprobs["top_logprobs"]
-        ]
-        return answer
-
-    server.respond = logits
+    server.respond = lambda asked, server: values(server.answer(asked.body), lambda v: v - 30)
     with pytest.raises(ModelError, match="its values are no log-probabilities"):
         load(server, tokenizer_file)
 
@@ -89,16 +77,6 @@ def test_another_tokenizer_is_refused(serve: Serve, tmp_path: Path, more: dict[s
     tiny.llama_like().backend_tokenizer.save(str(path))
     with pytest.raises(ModelError, match="use the tokenizer of the served model"):
         load(serve(**more), path)
-
-
-def test_a_bos_of_the_server_is_counted(serve: Serve, tmp_path: Path) -> None:
-    """It stands before the text, whose tokens follow."""
-    language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
-    path = tmp_path / "tokenizer.json"
-    language.tokenizer.save(str(path))
-    for tokenizer in (path, None):
-        identity = load(serve(language), tokenizer).description["identity"]
-        assert (identity["special_tokens_before"], identity["echo"]) == (1, True)
 
 
 def test_a_server_that_generates_without_end_is_hung_up_on(

@@ -18,14 +18,12 @@ ANSWER = b'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 14\r\n\r\n{"m
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One without proxies."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
 
 
 def client(address: str) -> Client:
-    """A client that asks once."""
     return Client(address, ServerOptions(timeout=60.0, backoff=Backoff(attempts=1)))
 
 

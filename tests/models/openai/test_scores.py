@@ -189,7 +189,10 @@ def test_a_bos_is_what_an_empty_text_follows(serve: Serve, tmp_path: Path) -> No
     language = Toy(tiny.byte_level_with_bos().backend_tokenizer)
     language.tokenizer.save(str(tmp_path / "tokenizer.json"))
     for tokenizer in (tmp_path, None):
-        (scored,) = load(serve(language), tokenizer).answer([Prompt("", ("a bird", "True"), "")])
+        model = load(serve(language), tokenizer)
+        identity = model.description["identity"]
+        assert (identity["special_tokens_before"], identity["echo"]) == (1, True)
+        (scored,) = model.answer([Prompt("", ("a bird", "True"), "")])
         for one in scored.answers:
             ids = tuple(language.tokenizer.encode(one.answer).ids)
             assert one.logprob == pytest.approx(language.logprob(ids, 1), abs=1e-9)

@@ -31,7 +31,6 @@ class Changing(FakeModel):
         self.passes = passes
 
     def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
-        """Counts down."""
         self.passes -= 1
         if self.passes < 0:
             raise UnreliableError("it changed")
@@ -58,7 +57,6 @@ class Unreachable(Changing):
     """A model that cannot be checked."""
 
     def recheck(self, answered: Sequence[object], *, last: bool) -> str | None:  # noqa: ARG002
-        """Fails."""
         raise ScoringError("no connection")
 
 

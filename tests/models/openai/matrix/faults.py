@@ -96,7 +96,6 @@ class Fault:
     hidden: Hidden | None = None
 
     def hides(self, road: Road, start: Start) -> bool:
-        """Return whether it cannot be seen there."""
         hidden = self.hidden
         return hidden is not None and road in hidden.roads and start in hidden.starts
 
@@ -139,7 +138,6 @@ def on_body(**fields: object) -> Callable[[], Respond]:
 
 
 def on_answer(change: Callable[[Answer], Answer | Sent]) -> Callable[[], Respond]:
-    """The server changes each answer that it would give."""
     return lambda: lambda asked, server: change(server.answer(asked.body))
 
 
@@ -473,8 +471,6 @@ def _texts(change: Callable[[str], str]) -> Callable[[], Respond]:
 
 
 def _on_echoes(change: Callable[[Positions], Positions]) -> Callable[[], Respond]:
-    """Changes the positions of echoes."""
-
     def respond(asked: Asked, server: Server) -> Answer:
         answer = server.answer(asked.body)
         return changed(answer, change) if asked.body.get("echo") else answer
@@ -528,10 +524,6 @@ def _first_unsaid(positions: Positions) -> Positions:
     """Nothing is said of the first 16 tokens, as they were in a cache of prefixes."""
     first = [replace(place, own=replace(place.own, value=None), top=()) for place in positions[:16]]
     return [*first, *positions[16:]]
-
-
-def _generated_alone(answer: Answer) -> Answer:
-    return changed(answer, lambda positions: positions[-1:])
 
 
 def _with_bos(positions: Positions) -> Positions:

@@ -136,7 +136,6 @@ def prompts() -> tuple[Prompt, ...]:
 
 @cache
 def questions() -> tuple[Prompt, ...]:
-    """What is asked in the chat."""
     return tuple(Prompt(text, ANSWERS, "\n") for text in texts())
 
 

@@ -105,7 +105,6 @@ def _in_order_of_value(top: Entries) -> Entries:
 
 
 def _reversed(answer: Answer) -> Answer:
-    """The prompts of a request are answered in the reverse order."""
     if "token_logprobs" in answer:
         return {**answer, "token_logprobs": answer["token_logprobs"][::-1]}
     choices = [{**choice, "index": at} for at, choice in enumerate(answer.get("choices", [])[::-1])]

@@ -27,7 +27,6 @@ class Position:
     top: tuple[Entry, ...]
 
     def each(self, change: Callable[[Entry], Entry]) -> Position:
-        """With each entry changed."""
         return Position(change(self.own), tuple(change(one) for one in self.top))
 
 
@@ -35,7 +34,6 @@ Positions = list[Position]
 
 
 def changed(answer: Answer, change: Callable[[Positions], Positions]) -> Answer:
-    """An answer with the positions of each of its choices changed."""
     answer = copy.deepcopy(answer)
     if answer.get("token_logprobs"):
         answer["token_logprobs"] = [

@@ -30,7 +30,6 @@ FAULTS = {fault.name: fault.make for fault in faults.FAULTS}
 
 
 def another_model(asked: Asked, server: Server) -> Answer:
-    """Another model answers."""
     return server.other.answer(asked.body)
 
 
@@ -53,14 +52,12 @@ def scored(
 
 
 def values_of(store: Store, fingerprint: str) -> dict[tuple[str, str, str], float]:
-    """The stored log-probabilities."""
     rows = store.read(fingerprint).drop_nulls("logprob")
     rows = rows.select("text", "separator", "answer", "logprob")
     return {(text, separator, answer): value for text, separator, answer, value in rows.iter_rows()}
 
 
 def wrong(stored: Mapping[tuple[str, str, str], float], truth: Mapping[Any, float]) -> int:
-    """How many stored values are not the true ones."""
     return sum(abs(value - truth[key]) > CLOSE for key, value in stored.items())
 
 
@@ -215,14 +212,11 @@ def test_a_run_asks_eight_prompts_again_and_a_finished_one_none(tmp_path: Path) 
 
 
 class Counting(FakeModel):
-    """Keeps how it was rechecked."""
-
     def __init__(self) -> None:
         super().__init__(lambda _prompt, _answer: -1.0)
         self.rechecks: list[tuple[int, bool]] = []
 
     def recheck(self, answered: Sequence[tuple[Prompt, Scores]], *, last: bool) -> str | None:
-        """Passes."""
         self.rechecks.append((len({prompt.text for prompt, _ in answered}), last))
         return None
 
