@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Protocol
 import pytest
 
 from tacit.cli import main
+from tests.report.conftest import parts_run
 
 TRIPLES = """AtLocation\tdog\tkennel
 IsA\tpuppy\tdog
@@ -38,9 +40,7 @@ class Ran:
 class Tacit(Protocol):
     """Runs ``tacit`` with arguments."""
 
-    def __call__(self, *arguments: object) -> Ran:
-        """How it ended."""
-        ...
+    def __call__(self, *arguments: object) -> Ran: ...
 
 
 @pytest.fixture
@@ -67,6 +67,21 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("TACIT_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def finished_pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runs ``ada`` and ``bea`` of the parts probe, which no test may change."""
+    folder = tmp_path_factory.mktemp("pair")
+    for name in ("ada", "bea"):
+        parts_run(folder / name, name)
+    return folder
+
+
+@pytest.fixture
+def pair(finished_pair: Path, workplace: Path) -> Path:
+    """A working folder with the folders of two finished runs."""
+    return shutil.copytree(finished_pair, workplace, dirs_exist_ok=True)
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from tacit.runs.run import Run
 from tests.probes.assumptions.small_run import small_run
 
 
-@pytest.mark.parametrize("wording", [None, "sentence", "blank-last"])
+@pytest.mark.parametrize("wording", [None, "sentence"])
 def test_nothing_is_wider_than_the_terminal(
-    wording: Literal["sentence", "blank-last"] | None,
+    wording: Literal["sentence"] | None,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

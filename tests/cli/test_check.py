@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -89,34 +87,6 @@ def test_violations_and_groups_are_written(tacit: Tacit, beliefs: Path, tmp_path
     assert "revision cost: at least 1 belief must change" in ran.out
 
 
-@pytest.mark.slow
-def test_a_revision_cost_out_of_time_is_an_interval(tacit: Tacit, tmp_path: Path) -> None:
-    """The text gives both bounds, and JSON has no cost."""
-    given, items = tmp_path / "beliefs.csv", range(40)
-    rows = [
-        f"{x},above,{y},{(7 * x * x + 3 * y) % 10 / 10}" for x in items for y in items if x != y
-    ]
-    given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
-    limited = ("check", given, "--revision-cost", "--time-limit", "0.3")
-    assert "beliefs must change; the time limit was reached" in tacit(*limited).out
-    result = json.loads(tacit(*limited, "--json").out)
-    assert result["revision_cost"] is None
-    assert 0 <= result["revision_cost_at_least"] < result["revision_cost_at_most"]
-
-
-def test_a_missing_file_is_a_wrong_request(tacit: Tacit, tmp_path: Path) -> None:
-    """A file that is not there ends with code 2 and nothing on standard output."""
-    ran = tacit("check", tmp_path / "none.tsv", "--json")
-    assert (ran.code, ran.out) == (2, "")
-    assert "there is no such file" in ran.err
-
-
-def test_the_beliefs_are_not_written_over(tacit: Tacit, beliefs: Path) -> None:
-    """The input cannot be named as a result."""
-    assert tacit("check", beliefs, "--violations", beliefs).code == 2
-    assert beliefs.read_text() == BELIEFS
-
-
 @pytest.fixture
 def numbered(tmp_path: Path) -> Path:
     """Two beliefs that contradict one another, each with a number of its own."""
@@ -161,34 +131,6 @@ def test_a_known_column_of_single_rows_is_warned_of(tacit: Tacit, tmp_path: Path
     shared = tacit("check", file, "--groups", "thing")
     assert "alone in its group" not in shared.err
     assert "column 'document' is copied to the results" in shared.err
-
-
-@pytest.mark.parametrize("verb", ["check", "repair"])
-def test_a_group_that_is_no_column_is_refused(
-    tacit: Tacit, numbered: Path, tmp_path: Path, verb: str
-) -> None:
-    """The message lists the columns that can name a group."""
-    out = ("--out", tmp_path / "out.tsv") if verb == "repair" else ()
-    for wrong in ("ids", "id,ids", "subject"):
-        ran = tacit(verb, numbered, "--groups", wrong, *out)
-        assert ran.code == 2
-        assert f"cannot be grouped by '{wrong.split(',')[-1]}'" in ran.err
-        assert "these columns: id" in ran.err
-
-
-def test_checking_imports_no_torch(beliefs: Path) -> None:
-    """Torch is never loaded on the way to a check, nor is anything of the models."""
-    program = (
-        "import sys; from tacit.cli import main; sys.argv = ['tacit', 'check', sys.argv[1]]\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print(sorted(name for name in sys.modules if name in ('torch', 'transformers', 'spacy')))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, str(beliefs)], capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.splitlines()[-1] == "[]"
-    assert "constraint" in ran.stdout
 
 
 def test_conflicts_are_shown_and_written(tacit: Tacit, workplace: Path) -> None:

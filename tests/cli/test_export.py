@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -111,12 +112,26 @@ def test_tasks_replace_only_those_of_an_earlier_export(tacit: Tacit, workplace: 
     assert sorted(own.iterdir()) == before
 
 
+@pytest.fixture(scope="module")
+def lanterns(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    package.run(
+        "parts",
+        model="demo",
+        drawings=demo_drawings(),
+        things="lantern",
+        store=folder / "store",
+        out=folder / "demo",
+        report=False,
+        progress=False,
+    )
+    return folder / "demo"
+
+
 @pytest.fixture
-def finished(tacit: Tacit, workplace: Path) -> Path:
+def finished(lanterns: Path, workplace: Path) -> Path:
     """A run of the demo model about lanterns."""
-    ran = tacit("run", "parts", *LIMITED, "--model", "demo", "--out", "runs/demo")
-    assert ran.code == 0, ran.err
-    return workplace / "runs" / "demo"
+    return shutil.copytree(lanterns, workplace / "runs" / "demo")
 
 
 def test_every_eval_ever(tacit: Tacit, finished: Path) -> None:
@@ -220,27 +235,3 @@ def test_results_of_a_model_page(tacit: Tacit, finished: Path) -> None:
     assert len(entries) == 5
     file.write_text("a: b", encoding="utf-8")
     assert "is not a file of evaluation results" in tacit(*given).err
-
-
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        ("eee . --organization us --out results", "contains no run"),
-        ("eee runs/demo --organization us --relationship x --out results", "expected first_party"),
-        ("hf runs/demo --dataset bench --out results", "expected ORG/NAME"),
-        (
-            "eee runs/demo --organization us --out runs/demo/run.yaml",
-            "is a file; expected a folder",
-        ),
-    ],
-)
-def test_a_wrong_export_is_refused(
-    tacit: Tacit, workplace: Path, request: pytest.FixtureRequest, words: str, problem: str
-) -> None:
-    """With exit code 2, and nothing is written."""
-    if "runs/demo" in words:
-        request.getfixturevalue("finished")
-    ran = tacit("export", *words.split())
-    assert ran.code == 2
-    assert problem in ran.err
-    assert not (workplace / "results").exists()

@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from itertools import permutations
 from pathlib import Path
 
@@ -36,23 +35,6 @@ def beliefs(tmp_path: Path) -> Path:
     return file
 
 
-def test_json_has_the_stable_shape_first(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
-    """Standard output is one JSON object, whose first keys are the stable ones."""
-    ran = tacit("repair", beliefs, "--out", tmp_path / "repaired.tsv", "--json")
-    result = json.loads(ran.out)
-    assert list(result)[:8] == [
-        "objective",
-        "groups",
-        "optimal",
-        "value",
-        "bound",
-        "turned_true",
-        "turned_false",
-        "seconds",
-    ]
-    assert (result["objective"], result["groups"], result["optimal"]) == ("paper", 2, 2)
-
-
 def test_the_value_is_the_confidence_kept(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:
     """The value is the sum of round(100 p) over the rows that are repaired to True."""
     out = tmp_path / "repaired.tsv"
@@ -62,18 +44,6 @@ def test_the_value_is_the_confidence_kept(tacit: Tacit, beliefs: Path, tmp_path:
     assert header == [*columns, "believed", "repaired", "free"]
     assert value == sum(round(100 * float(row[4])) for row in rows if row[6] == "True")
     assert {row[5] for row in rows} == {"True", "False"}
-
-
-@pytest.mark.parametrize("objective", ["paper", "log-odds", "margin"])
-def test_what_is_repaired_has_no_violation(
-    tacit: Tacit, beliefs: Path, tmp_path: Path, objective: str
-) -> None:
-    """A check of the repaired column finds nothing violated."""
-    out = tmp_path / "repaired.csv"
-    assert tacit("repair", beliefs, "--out", out, "--objective", objective).code == 0
-    result = json.loads(tacit("check", out, "--believed", "repaired", "--json").out)
-    assert result["micro"] == 0.0
-    assert result["groups"] == 2
 
 
 @pytest.mark.slow
@@ -97,6 +67,21 @@ def test_hash_seeds_and_the_order_of_rows_change_nothing(beliefs: Path, tmp_path
     assert found[0] == found[1] == found[2]
 
 
+INTERRUPTED = """
+import signal, subprocess
+
+class Told(subprocess.Popen):
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
+        print("solving", flush=True)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+subprocess.Popen = Told
+from tacit.cli import main
+main()
+"""
+
+
 @pytest.mark.slow
 def test_an_interrupt_does_not_wait_for_the_solver(tmp_path: Path) -> None:
     """Ctrl-C ends the command with code 130 long before its time limit."""
@@ -105,34 +90,17 @@ def test_an_interrupt_does_not_wait_for_the_solver(tmp_path: Path) -> None:
     given = tmp_path / "given.csv"
     given.write_text("\n".join(["subject,relation,object,p_true", *rows]) + "\n")
     command = ["repair", str(given), "--out", str(tmp_path / "out.csv"), "--objective", "log-odds"]
-    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program += "from tacit.cli import main; main()"
-    process = subprocess.Popen([sys.executable, "-c", program, *command], stderr=subprocess.DEVNULL)
-    time.sleep(10)
-    assert process.poll() is None
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "solving\n"
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == 130
     assert not (tmp_path / "out.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("row", "told"),
-    [
-        ("egg\ta\tabove\tb\t1.2", "line 362"),
-        ("egg\ta\tover\tb\t0.5", "expected one of"),
-        ("egg\ta\tabove\tb\t0.55", "line 362"),
-    ],
-)
-def test_bad_rows_are_refused_and_nothing_is_written(
-    tacit: Tacit, beliefs: Path, tmp_path: Path, row: str, told: str
-) -> None:
-    """A malformed row ends with code 2, its line, and no file."""
-    beliefs.write_text(beliefs.read_text() + row + "\n")
-    out = tmp_path / "repaired.tsv"
-    ran = tacit("repair", beliefs, "--out", out, "--json")
-    assert (ran.code, ran.out) == (2, "")
-    assert told in ran.err
-    assert not out.exists()
 
 
 def test_a_missing_statement_that_turns_true_is_counted_once(tacit: Tacit, tmp_path: Path) -> None:
@@ -169,28 +137,6 @@ def test_the_surest_changes_are_printed(tacit: Tacit, tmp_path: Path) -> None:
     lines = [line for line in ran.out.splitlines() if line.startswith(("dropped: ", "and "))]
     assert lines[0] == "dropped: y10 before x10 (0.70)"
     assert [len(lines), lines[-1]] == [11, "and 1 more"]
-
-
-def test_an_unknown_objective_is_refused_in_plain_words(
-    tacit: Tacit, beliefs: Path, tmp_path: Path
-) -> None:
-    """Without the words of the library that validates the value."""
-    ran = tacit("repair", beliefs, "--out", tmp_path / "out.tsv", "--objective", "logodds")
-    assert ran.code == 2
-    assert "'logodds' is not one of 'paper', 'log-odds', 'margin'" in ran.err
-    assert "Value error" not in ran.err
-
-
-def test_a_result_in_place_of_another_is_refused(
-    tacit: Tacit, beliefs: Path, tmp_path: Path
-) -> None:
-    """A second result that is the first one, the beliefs or a folder ends with code 2."""
-    out = tmp_path / "repaired.tsv"
-    folder = tmp_path / "folder.tsv"
-    folder.mkdir()
-    for assignment in (out, beliefs, folder):
-        assert tacit("repair", beliefs, "--out", out, "--assignment", assignment).code == 2
-    assert not out.exists()
 
 
 def test_groups_and_the_world_are_written(tacit: Tacit, beliefs: Path, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
 
+import tacit as api
 from tacit.sources.demo import FACTS, NORMS, QUESTIONS
 from tacit.sources.drawings import demo_drawings
 from tests.cli.conftest import Tacit
@@ -39,16 +41,20 @@ COMMANDS: dict[str, tuple[object, ...]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return api.build_kb(FACTS, tmp_path_factory.mktemp("base") / "base.kb")
+
+
 @pytest.fixture
-def output_folder(tacit: Tacit, workplace: Path) -> Path:
+def output_folder(workplace: Path, finished_pair: Path, base: Path) -> Path:
     """A working folder with what the commands read."""
     (workplace / "beliefs.tsv").write_text(BELIEFS, encoding="utf-8")
     (workplace / "prompts.jsonl").write_text(
         '{"text": "roof is above the", "answers": ["wall"]}\n', encoding="utf-8"
     )
-    parts_run(workplace / "runs" / "one", "ada")
-    parts_run(workplace / "runs" / "two", "bea")
-    assert tacit("kb", "import", FACTS, "--out", "base.kb").code == 0
+    shutil.copytree(finished_pair, workplace / "runs")
+    shutil.copy(base, workplace / "base.kb")
     return workplace
 
 
@@ -92,23 +98,25 @@ def test_the_demo_keeps_a_foreign_report(tacit: Tacit, workplace: Path) -> None:
     assert [path.name for path in workplace.iterdir()] == ["report.html"]
 
 
-def test_a_table_of_several_runs_has_a_row_per_model(tacit: Tacit, workplace: Path) -> None:
-    """All digits as CSV; runs of two probes, and a table that none has, are refused."""
-    runs = [parts_run(workplace / "runs" / name, name) for name in ("ada", "bea")]
+def test_a_table_of_several_runs_has_a_row_per_model(tacit: Tacit, pair: Path) -> None:
+    """All digits as CSV; a table that no run has is refused."""
+    runs = [pair / name for name in ("ada", "bea")]
     ran = tacit("show", "table", *runs, "violation", "--format", "csv")
     assert ran.code == 0, ran.err
     table = pl.read_csv(io.StringIO(ran.out))
     assert set(table["model"]) == {"ada", "bea"}
     assert "| ada |" in tacit("show", "table", *runs, "accuracy", "--format", "markdown").out
     assert tacit("show", "table", *runs, "nothing").code == 2
-    metrics = json.loads((workplace / "runs" / "ada" / "metrics.json").read_text())
+    metrics = json.loads((pair / "ada" / "metrics.json").read_text())
     rate = table.filter(model="ada", constraint="micro", stage="before")["rate"].item()
     assert metrics["parts/constraint_violations"] == rate
 
 
-def test_report_and_compare_write_a_file_each(tacit: Tacit, workplace: Path) -> None:
+def test_report_and_compare_write_a_file_each(
+    tacit: Tacit, workplace: Path, finished_pair: Path
+) -> None:
     """Runs of other data are refused; --force compares them under a warning."""
-    parts_run(workplace / "runs" / "one", "ada")
+    shutil.copytree(finished_pair / "ada", workplace / "runs" / "one")
     parts_run(workplace / "runs" / "two", "bea", data={"things.tsv": "other"})
     done = tacit("report", "runs")
     assert (done.code, done.out) == (0, "Written: report.html\n")
@@ -138,39 +146,36 @@ GATED = {
 
 
 @pytest.mark.parametrize("policy", GATED)
-def test_a_gate_ends_with_its_verdict(tacit: Tacit, workplace: Path, policy: str) -> None:
+def test_a_gate_ends_with_its_verdict(tacit: Tacit, pair: Path, policy: str) -> None:
     """As lines, JSON, Markdown and JUnit XML; a page is written if it has a name."""
     code, verdict, element = GATED[policy]
-    for name in ("ada", "bea"):
-        parts_run(workplace / name, name)
-    (workplace / "policy.yaml").write_text(policy, encoding="utf-8")
+    (pair / "policy.yaml").write_text(policy, encoding="utf-8")
     asked = ("compare", "ada", "bea", "--gate", "policy.yaml")
     done = tacit(*asked, "--markdown", "gate.md", "--junit", "gate.xml")
     assert done.code == code, done.out
     assert done.out.startswith(f"Gate: {verdict}. Against ada;")
-    markdown = (workplace / "gate.md").read_text(encoding="utf-8")
+    markdown = (pair / "gate.md").read_text(encoding="utf-8")
     assert markdown.startswith(f"## Tacit: gate {verdict}\n")
     assert "statements that flipped" in markdown
-    suites = ET.parse(workplace / "gate.xml").getroot()  # noqa: S314 - our own
+    suites = ET.parse(pair / "gate.xml").getroot()  # noqa: S314 - our own
     assert suites.tag == "testsuites"
     problem = suites.find(f".//{element}")
     assert (element == "passed") == (problem is None)
     if problem is not None:
         assert (problem.get("type"), problem.text) == (verdict, problem.get("message"))
-    assert not (workplace / "comparison.html").exists()
+    assert not (pair / "comparison.html").exists()
     again = tacit(*asked, "--json", "--markdown", "gate.md", "--out", "page.html")
     assert (again.code, json.loads(again.out)["verdict"]) == (code, verdict)
-    assert (workplace / "page.html").exists()
+    assert (pair / "page.html").exists()
     itself = tacit("compare", "ada", "ada", "--gate", "policy.yaml")
     assert itself.code == 0, itself.out
 
 
-def test_outputs_of_a_gate_need_one(tacit: Tacit, workplace: Path) -> None:
-    parts_run(workplace / "ada")
+def test_outputs_of_a_gate_need_one(tacit: Tacit, pair: Path) -> None:
     refused = tacit("compare", "ada", "ada", "--markdown", "gate.md")
     assert (refused.code, refused.err) == (2, "tacit: --markdown requires --gate\n")
-    (workplace / "policy.yaml").write_text("mrr: {rises_by: 1}", encoding="utf-8")
-    (workplace / "gate.xml").write_text("<mine/>", encoding="utf-8")
+    (pair / "policy.yaml").write_text("mrr: {rises_by: 1}", encoding="utf-8")
+    (pair / "gate.xml").write_text("<mine/>", encoding="utf-8")
     asked = ("compare", "ada", "ada", "--gate", "policy.yaml")
     assert "these runs have no measure mrr" in tacit(*asked).err
     refused = tacit(*asked, "--junit", "gate.xml")

@@ -27,12 +27,10 @@ PARTS = (*PEACH, "--model", "demo")
 
 
 def findings(folder: Path) -> dict[str, bytes]:
-    """The bytes of a run's findings."""
     return {file.name: file.read_bytes() for file in sorted((folder / "findings").iterdir())}
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a run."""
     content: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     return content
 

@@ -91,18 +91,6 @@ def test_models_are_compared_on_the_words_they_share(
     assert "Assumptions: from " in ran.out
 
 
-def test_a_second_run_asks_nothing_and_finds_the_same(
-    run: Callable[..., Ran], workplace: Path
-) -> None:
-    """Byte for byte, from what the store holds."""
-    assert run("one").code == 0
-    segments = sorted((workplace / ".tacit").rglob("*.parquet"))
-    assert run("two").code == 0
-    assert sorted((workplace / ".tacit").rglob("*.parquet")) == segments
-    for path in sorted((workplace / "one" / "findings").iterdir()):
-        assert path.read_bytes() == (workplace / "two" / "findings" / path.name).read_bytes()
-
-
 def test_corrections_that_meet_no_property_are_named(
     run: Callable[..., Ran], workplace: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -26,7 +26,6 @@ def score(tacit: Tacit, out: str, *records: object, options: tuple[object, ...] 
 
 
 def scores(file: str) -> list[list[dict[str, Any]]]:
-    """The scores of each prompt."""
     lines = Path(file).read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["scores"] for line in lines]
 

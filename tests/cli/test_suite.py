@@ -73,10 +73,6 @@ def test_a_dry_run_prints_a_row_per_run(tacit: Tacit, workplace: Path) -> None:
     assert "some/model" in ran.out
     assert "the model is not on this machine: parts, some/model" in ran.out
     assert "1 run measured" in ran.out
-    runs = json.loads(tacit("suite", file, "--dry-run", "--json").out)["runs"]
-    assert [one["model"] for one in runs] == ["demo", "some/model"]
-    assert runs[0]["seconds"] is not None
-    assert runs[1]["seconds"] is None
     assert sorted(workplace.iterdir()) == before
 
 

@@ -38,13 +38,7 @@ Moment(**{moment}).arm()
 
 @dataclass(frozen=True)
 class Unbroken:
-    """A run that nothing happened to.
-
-    Args:
-        findings: The bytes of its questions and findings.
-        segments: How many segments it left in the store.
-        calls: How many calls each phase made, each time it was entered.
-    """
+    """A run that nothing happened to."""
 
     findings: Mapping[str, bytes]
     segments: int

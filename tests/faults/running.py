@@ -29,12 +29,7 @@ ask.Engine = functools.partial(ask.Engine, block_tokens=400, seconds=0)
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended.
-
-    Args:
-        status: Its exit code, or minus the signal that ended it.
-        said: What it wrote to standard error.
-    """
+    """How a run ended."""
 
     status: int
     said: str
@@ -66,13 +61,7 @@ class Warm:
         self._process.wait()
 
     def run(self, folder: Path, *arguments: object, setup: str = SMALL_BLOCKS) -> Ended:
-        """How ``tacit`` ends with these arguments in that working folder.
-
-        Args:
-            folder: The working folder, in which the default store is.
-            arguments: Of the command line.
-            setup: What is executed first.
-        """
+        """How ``tacit`` ends with these arguments in that working folder."""
         folder.mkdir(exist_ok=True)
         command = {"folder": str(folder), "arguments": list(map(str, arguments)), "setup": setup}
         _pipe(self._process.stdin).write(json.dumps(command) + "\n")

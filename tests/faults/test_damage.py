@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,8 @@ from tacit.engine.store import Store
 from tacit.errors import StoreError
 from tacit.models.fake import FakeModel
 from tacit.requests import Prompt, RankingPrompt, Vocabulary
-from tests.faults.running import PEACH, SMALL_BLOCKS, Warm, findings_of
+from tests.engine.test_store import DAMAGES, flipped
+from tests.faults.running import PEACH, Warm, findings_of
 
 pytestmark = pytest.mark.slow
 
@@ -23,27 +22,11 @@ def by_length(prompt: Prompt, answer: str) -> float:
     return -float(len(prompt.text)) - len(answer) / 8
 
 
-def flipped(content: bytes) -> bytes:
-    """With a bit the other way round, somewhere."""
-    at = random.Random(0).randrange(len(content))  # noqa: S311 - any byte will do
-    return content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :]
-
-
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "flipped": flipped,
-    "truncated": lambda content: content[: len(content) // 2],
-    "empty": lambda _: b"",
-}
-
-
-@pytest.mark.parametrize("damage", sorted(DAMAGES))
-def test_what_a_damaged_segment_held_is_asked_again_and_nothing_else(
-    tmp_path: Path, damage: str
-) -> None:
+def test_what_a_damaged_segment_held_is_asked_again_and_nothing_else(tmp_path: Path) -> None:
     """The scores are what they were."""
     whole = Engine(FakeModel(by_length), Store(tmp_path), block_tokens=1, seconds=0).ask(PROMPTS)
     segment = sorted(tmp_path.glob("scores/*/*.parquet"))[2]
-    segment.write_bytes(DAMAGES[damage](segment.read_bytes()))
+    segment.write_bytes(flipped(segment.read_bytes()))
     model = FakeModel(by_length)
     assert Engine(model, Store(tmp_path), block_tokens=1, seconds=0).ask(PROMPTS) == whole
     assert len(model.asked) == 1
@@ -91,54 +74,15 @@ def test_a_run_with_damaged_segments_says_so_and_finds_the_same(
     command = (*PEACH, "--out", "run")
     warm.run(tmp_path, *command)
     segments = sorted(tmp_path.glob(".tacit/scores/*/*.parquet"))[1:]
-    for segment, damage in zip(segments, DAMAGES.values(), strict=False):
+    damages = [DAMAGES[name] for name in ("flipped", "truncated", "empty")]
+    for segment, damage in zip(segments, damages, strict=False):
         segment.write_bytes(damage(segment.read_bytes()))
     ended = warm.run(tmp_path, *command)
     assert ended.status == 0
     said = [line for line in ended.said.splitlines() if "damaged" in line]
-    assert len(said) == len(DAMAGES)
+    assert len(said) == len(damages)
     for line, segment in zip(said, segments, strict=False):
         assert segment.name in line
         assert "its checksum" in line
     assert findings_of(tmp_path / "run") == whole
     assert "damaged" not in warm.run(tmp_path, *command).said
-
-
-FULL = """
-import resource
-from tacit.engine import store
-
-append, appended = store.Store.append, 0
-
-def fill(most):
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
-
-def full(*arguments):
-    global appended
-    appended += 1
-    if appended == 3:
-        fill(500)
-    return append(*arguments)
-
-store.Store.append = full
-"""
-
-
-@pytest.mark.parametrize(
-    ("setup", "what"),
-    [("fill(700)", "manifest.json"), ("fill(2000)", "blocks.parquet"), ("", "scores")],
-)
-def test_a_run_on_a_full_disk_says_so_and_the_same_command_goes_on(
-    tmp_path: Path, warm: Warm, whole: dict[str, bytes], setup: str, what: str
-) -> None:
-    """Here no file can grow beyond some bytes; nothing half written is left."""
-    command = (*PEACH, "--out", "run")
-    ended = warm.run(tmp_path, *command, setup=SMALL_BLOCKS + FULL + setup)
-    assert ended.status == 1
-    said = ended.said.splitlines()[-1]
-    assert what in said
-    assert "cannot be written: [Errno 27]" in said
-    assert "Traceback" not in ended.said
-    assert not list(tmp_path.rglob(".*-*")), "no half file is left"
-    assert warm.run(tmp_path, *command).status == 0
-    assert findings_of(tmp_path / "run") == whole

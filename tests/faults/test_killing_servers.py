@@ -38,13 +38,7 @@ with open("pid", "w") as file:
 
 @dataclass
 class Killer:
-    """Counts a server's requests, and kills the run a moment after one of them.
-
-    Args:
-        draws: How long each answer takes, so that answers come out of order, and how long after a
-            request the run is killed.
-        asked: How many requests there were since it was armed.
-    """
+    """Counts a server's requests, and kills the run a moment after one of them."""
 
     draws: random.Random
     asked: int = 0

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from tests.fuzzing.mutations import Spoilt, spoilt
 
-__all__ = ["Damage", "Reshaped", "changed", "reshaped", "spoilt"]
+__all__ = ["GONE", "Damage", "Reshaped", "changed", "reshaped", "spoilt"]
+
+GONE = object()
+"""Stands for a value that is taken away."""
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -46,12 +49,11 @@ def changed(content: bytes, how: Damage) -> bytes:
     return json.dumps(how.of(yaml.safe_load(content))).encode()
 
 
-def reshaped() -> st.SearchStrategy[Reshaped]:
-    """One change or two; numbers are small, as a model may be made as large as they say."""
+def reshaped(values: st.SearchStrategy[Any] | None = None, most: int = 2) -> st.SearchStrategy[Any]:
+    """One change or more; numbers are small, as a model may be made as large as they say."""
     place = st.floats(0, 1, exclude_max=True)
-    return st.lists(st.tuples(place, _json()), min_size=1, max_size=2).map(
-        lambda changes: Reshaped(tuple(changes))
-    )
+    change = st.tuples(place, _json() if values is None else values)
+    return st.lists(change, min_size=1, max_size=most).map(lambda some: Reshaped(tuple(some)))
 
 
 def _json() -> st.SearchStrategy[Any]:
@@ -85,10 +87,13 @@ def _paths(document: Any, path: Path = ()) -> Iterator[Path]:  # noqa: ANN401 - 
 
 def _put(document: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - JSON
     if not path:
-        return value
+        return None if value is GONE else value
     changed = copy.deepcopy(document)
     at = changed
     for key in path[:-1]:
         at = at[key]
-    at[path[-1]] = value
+    if value is GONE:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
     return changed

@@ -4,7 +4,6 @@ import json
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -28,6 +27,7 @@ from tacit.models.openai.tokens import likeliest, read_tokens, returned
 from tacit.models.openai.votes_server import VotesServer
 from tacit.requests import Prompt
 from tests.fuzzing.mutations import Spoilt, spoilt
+from tests.fuzzing.shapes import GONE, Reshaped, reshaped
 from tests.fuzzing.test_files import fuzzed, no_hang, slowly_fuzzed
 from tests.models import tiny
 from tests.models.openai.model import Manners, Model, Toy
@@ -74,41 +74,6 @@ TOY = Toy(tiny.gpt2_like().backend_tokenizer)
 LISTED = {"object": "list", "data": [{"id": "toy", "max_model_len": 60}]}
 
 
-@dataclass(frozen=True)
-class Misshapen:
-    """How a reply is put out of shape.
-
-    Args:
-        place: Which of its fields, from 0 to 1.
-        value: What stands there instead.
-        gone: Whether nothing does.
-    """
-
-    place: float
-    value: Any
-    gone: bool
-
-    def of(self, reply: Any) -> Any:  # noqa: ANN401 - JSON
-        """What a reply becomes."""
-        reply = json.loads(json.dumps(reply))
-        places = list(_fields(reply))
-        holder, key = places[int(self.place * len(places))]
-        if self.gone:
-            del holder[key]
-        else:
-            holder[key] = self.value
-        return reply
-
-
-def _fields(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - JSON
-    """Every field of a reply, with what holds it."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, inner in pairs:
-        yield value, key
-        if isinstance(inner, (dict, list)):
-            yield from _fields(inner)
-
-
 def shapes() -> st.SearchStrategy[Any]:
     """JSON of any shape: what no server should send, and half of a character, and the key."""
     plain = st.one_of(
@@ -128,18 +93,19 @@ def shapes() -> st.SearchStrategy[Any]:
     )
 
 
-def misshapen() -> st.SearchStrategy[Misshapen]:
-    """Any field, gone or of any shape."""
-    place = st.floats(0, 1, exclude_max=True)
-    return st.builds(Misshapen, place, shapes(), st.sampled_from([False, False, False, True]))
+SHAPES = shapes()
+MISSHAPEN = reshaped(st.one_of(SHAPES, SHAPES, SHAPES, st.just(GONE)), 1)
+"""Any field, gone or of any shape."""
+
+THRICE = reshaped(st.one_of(SHAPES, SHAPES, SHAPES, st.just(GONE)), 3)
 
 
 @fuzzed
-@given(st.sampled_from([ANSWER, CONTENT]), st.lists(misshapen(), min_size=1, max_size=3))
-def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshapen]) -> None:  # noqa: ANN401 - JSON
+@given(st.sampled_from([ANSWER, CONTENT]), THRICE)
+def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: Reshaped) -> None:  # noqa: ANN401 - JSON
     """Whatever is read of it is of the right types, and what is said of it repeats nothing."""
     with refused():
-        found = read_tokens(validated(changed(reply, how), Answer[Completion]))
+        found = read_tokens(validated(how.of(reply), Answer[Completion]))
         for token in found:
             assert isinstance(token.text, (str, type(None)))
             assert isinstance(token.logprob, (float, type(None)))
@@ -148,11 +114,11 @@ def test_a_misshapen_completion_is_read_or_refused(reply: Any, how: list[Misshap
 
 
 @fuzzed
-@given(st.lists(misshapen(), min_size=1, max_size=3))
-def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: list[Misshapen]) -> None:
+@given(THRICE)
+def test_a_misshapen_reply_of_a_chat_is_read_or_refused(how: Reshaped) -> None:
     """As above."""
     with refused():
-        answer = validated(changed(SAID, how), Answer[Replied])
+        answer = validated(how.of(SAID), Answer[Replied])
         for one in read_replies(answer, 2):
             one.sample(begun=False, meant=True).reply.encode()
 
@@ -166,8 +132,8 @@ def test_a_server_of_misshapen_replies_is_used_or_refused(
     names = count()
 
     @slowly_fuzzed
-    @given(misshapen(), st.integers(0, 120))
-    def check(how: Misshapen, begin: int) -> None:
+    @given(MISSHAPEN, st.integers(0, 120))
+    def check(how: Reshaped, begin: int) -> None:
         with refused():
             ask(kind, Spoiling(kind, how, begin), Store(root / str(next(names))))
 
@@ -175,20 +141,13 @@ def test_a_server_of_misshapen_replies_is_used_or_refused(
 
 
 @fuzzed
-@given(misshapen())
-def test_a_misshapen_list_of_models_is_read_or_refused(how: Misshapen) -> None:
+@given(MISSHAPEN)
+def test_a_misshapen_list_of_models_is_read_or_refused(how: Reshaped) -> None:
     """What it calls its model can be sent to it again."""
     answer = json.dumps(how.of(LISTED))
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=answer.encode()))
     with refused():
         chosen(client(transport), None)["id"].encode()
-
-
-def changed(reply: Any, how: list[Misshapen]) -> Any:  # noqa: ANN401 - JSON
-    """A reply, changed in several places as far as it has any."""
-    for one in how:
-        reply = one.of(reply) if reply else reply
-    return reply
 
 
 @contextmanager
@@ -204,20 +163,13 @@ def refused() -> Iterator[None]:
 
 
 class Spoiling(httpx2.AsyncBaseTransport):
-    """A server of the toy language, whose replies are out of shape from some on.
+    """A server of the toy language, whose replies are out of shape from some on."""
 
-    Args:
-        kind: In which form it answers.
-        how: How they are put out of shape.
-        begin: From which on.
-    """
-
-    def __init__(self, kind: str, how: Misshapen, begin: int) -> None:
+    def __init__(self, kind: str, how: Reshaped, begin: int) -> None:
         self._how, self._left = how, begin
         self._model = Model(TOY, Manners(form="content" if kind == "content" else "completions"))
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Answers as the tests' server does."""
         self._left -= 1
         try:
             reply = self._model.answer(json.loads(request.content))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pickle
 import zipfile
 from contextlib import suppress
@@ -27,6 +26,7 @@ from tacit.tables import read_table
 from tests.fuzzing.readers import formats
 from tests.fuzzing.test_files import no_hang
 from tests.report.conftest import parts_run
+from tests.security.test_models import Hostile
 
 FORMATS = formats()
 YAML = [name for name, form in FORMATS.items() if form.name.endswith(".yaml")]
@@ -44,16 +44,6 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
     for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )
-
-
-class Hostile:
-    """Makes a folder when a pickle of it is read."""
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-
-    def __reduce__(self) -> tuple[object, tuple[str]]:
-        return os.mkdir, (str(self.target),)
 
 
 @pytest.mark.parametrize("name", YAML)

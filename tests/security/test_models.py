@@ -33,7 +33,6 @@ class Hostile:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A GPT-2 folder to spoil."""
     return tiny.save("gpt2", tmp_path / "model")
 
 

@@ -26,8 +26,6 @@ from tests.runs.suite.suites import PARTS, written
 from tests.security.test_models import Hostile, pickled, with_a_program
 
 KEY = "sk-of-the-person-who-runs-it"
-HARD = (26, 2)
-"""How many parts how many things have, so that repair starts a worker."""
 
 
 @pytest.fixture
@@ -293,3 +291,6 @@ def test_programs_in_the_current_folder_are_not_run(
     )
     assert ran.returncode == 0, ran.stderr
     assert not trace.exists()
+    if engine == "ray":
+        manifest = json.loads((workplace / "run" / "manifest.json").read_text(encoding="utf-8"))
+        assert (manifest["engine"]["kind"], manifest["engine"]["workers"]) == ("ray", 1)
